@@ -1,0 +1,3 @@
+//! What an execution shows besides its values: pure functions of a trace.
+
+pub mod race;

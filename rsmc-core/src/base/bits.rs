@@ -1,0 +1,160 @@
+//! Sets of small numbers, and square tables of bits, in whole words.
+
+/// How many words hold `bits` bits.
+pub const fn words_for(bits: usize) -> usize {
+    bits.div_ceil(64)
+}
+
+/// The members of a set given as words, in ascending order.
+pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    words.iter().enumerate().flat_map(|(i, &word)| {
+        std::iter::successors((word != 0).then_some(word), |w| {
+            let rest = w & (w - 1);
+            (rest != 0).then_some(rest)
+        })
+        .map(move |w| i * 64 + w.trailing_zeros() as usize)
+    })
+}
+
+/// A set of numbers below a bound.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct BitSet {
+    words: Vec<u64>,
+}
+
+impl BitSet {
+    /// The empty set of numbers below `bound`.
+    pub fn new(bound: usize) -> Self {
+        Self { words: vec![0; words_for(bound)] }
+    }
+
+    /// Empties the set and sets a new bound, keeping the memory.
+    pub fn reset(&mut self, bound: usize) {
+        self.words.clear();
+        self.words.resize(words_for(bound), 0);
+    }
+
+    /// Adds a member; it must be below the bound.
+    pub fn insert(&mut self, member: usize) {
+        self.words[member / 64] |= 1 << (member % 64);
+    }
+
+    /// Takes a member out; it must be below the bound.
+    pub fn remove(&mut self, member: usize) {
+        self.words[member / 64] &= !(1 << (member % 64));
+    }
+
+    /// Whether `member` is in the set.
+    pub fn contains(&self, member: usize) -> bool {
+        self.words.get(member / 64).is_some_and(|word| word >> (member % 64) & 1 == 1)
+    }
+
+    /// The members in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        ones(&self.words)
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Whether there is no member.
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+
+    /// The words of the set, lowest members first.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Adds all members of a set given as words.
+    pub fn union(&mut self, words: &[u64]) {
+        for (mine, theirs) in self.words.iter_mut().zip(words) {
+            *mine |= theirs;
+        }
+    }
+}
+
+/// A square table of bits: one row of `n` bits for each of `n` numbers.
+#[derive(Clone, Debug, Default)]
+pub struct BitMatrix {
+    words: Vec<u64>,
+    width: usize,
+}
+
+impl BitMatrix {
+    /// The empty table for `n` numbers.
+    pub fn new(n: usize) -> Self {
+        let mut matrix = Self::default();
+        matrix.reset(n);
+        matrix
+    }
+
+    /// Empties the table and sets a new size, keeping the memory.
+    pub fn reset(&mut self, n: usize) {
+        self.width = words_for(n);
+        self.words.clear();
+        self.words.resize(n * self.width, 0);
+    }
+
+    /// How many words a row has.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// One row.
+    pub fn row(&self, row: usize) -> &[u64] {
+        &self.words[row * self.width..(row + 1) * self.width]
+    }
+
+    /// One row, to change.
+    pub fn row_mut(&mut self, row: usize) -> &mut [u64] {
+        &mut self.words[row * self.width..(row + 1) * self.width]
+    }
+
+    /// Whether `column` is set in `row`.
+    pub fn get(&self, row: usize, column: usize) -> bool {
+        self.words[row * self.width + column / 64] >> (column % 64) & 1 == 1
+    }
+
+    /// Sets `column` in `row`.
+    pub fn set(&mut self, row: usize, column: usize) {
+        self.words[row * self.width + column / 64] |= 1 << (column % 64);
+    }
+
+    /// Adds everything in row `from` to row `to`.
+    pub fn union_rows(&mut self, to: usize, from: usize) {
+        for word in 0..self.width {
+            let bits = self.words[from * self.width + word];
+            self.words[to * self.width + word] |= bits;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_hold_what_was_put_in() {
+        let mut set = BitSet::new(130);
+        for member in [0, 63, 64, 129] {
+            set.insert(member);
+        }
+        assert_eq!(set.iter().collect::<Vec<_>>(), [0, 63, 64, 129]);
+        assert_eq!(set.len(), 4);
+        set.remove(64);
+        assert!(!set.contains(64) && set.contains(129) && !set.contains(1000));
+    }
+
+    #[test]
+    fn rows_unite() {
+        let mut matrix = BitMatrix::new(70);
+        matrix.set(1, 69);
+        matrix.set(2, 3);
+        matrix.union_rows(2, 1);
+        assert!(matrix.get(2, 69) && matrix.get(2, 3) && !matrix.get(1, 3));
+    }
+}

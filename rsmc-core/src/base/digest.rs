@@ -1,0 +1,47 @@
+//! 128-bit digests of sets: collisions are out of reach, and the order of insertion does not matter.
+
+use xxhash_rust::xxh3::xxh3_128;
+
+/// The digest of a multiset of items.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest(u128);
+
+impl Digest {
+    /// The digest of no items.
+    pub const EMPTY: Digest = Digest(0);
+
+    /// Adds an item, given as words. Items may come in any order.
+    pub fn add(&mut self, item: &[u64]) {
+        let mut bytes = [0; 64];
+        assert!(item.len() <= 8, "an item has at most eight words");
+        for (chunk, word) in bytes.chunks_exact_mut(8).zip(item) {
+            chunk.copy_from_slice(&word.to_le_bytes());
+        }
+        self.0 = self.0.wrapping_add(xxh3_128(&bytes[..item.len() * 8]));
+    }
+}
+
+/// Mixes two words into one, for small hashes that never leave a process.
+pub const fn mix(a: u64, b: u64) -> u64 {
+    let x = (a ^ b.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ (x >> 29)).wrapping_add(b).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x ^ (x >> 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_of_items_does_not_matter_but_content_does() {
+        let (mut a, mut b, mut c) = (Digest::EMPTY, Digest::EMPTY, Digest::EMPTY);
+        a.add(&[1, 2]);
+        a.add(&[3]);
+        b.add(&[3]);
+        b.add(&[1, 2]);
+        c.add(&[3]);
+        c.add(&[2, 1]);
+        assert_eq!(a, b);
+        assert_ne!(a, c);
+    }
+}

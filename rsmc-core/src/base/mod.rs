@@ -1,0 +1,15 @@
+//! Names and containers that everything else is built from: ids as types, tables keyed by an id, bit sets, orders.
+//!
+//! Nothing here knows what a thread does or what a memory model is.
+
+mod bits;
+mod clock;
+mod digest;
+mod ids;
+mod poset;
+
+pub use bits::{BitMatrix, BitSet, ones, words_for};
+pub use clock::VectorClock;
+pub use digest::{Digest, mix};
+pub use ids::{EventId, Id, IdVec, LocId, ThreadId};
+pub use poset::{Cycle, Poset};

@@ -1,0 +1,110 @@
+//! A partial order kept transitively closed, as bit rows (what comes after) and columns (what comes before).
+
+use crate::base::{BitMatrix, ones};
+
+/// The order would have become cyclic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cycle;
+
+/// A strict partial order on `0..n`, transitively closed after every change.
+#[derive(Clone, Debug, Default)]
+pub struct Poset {
+    after: BitMatrix,
+    before: BitMatrix,
+    len: usize,
+    row: Vec<u64>,
+    column: Vec<u64>,
+}
+
+impl Poset {
+    /// The empty order on `0..n`.
+    pub fn new(n: usize) -> Self {
+        let mut poset = Self::default();
+        poset.reset(n);
+        poset
+    }
+
+    /// Forgets every edge and sets a new size, keeping the memory.
+    pub fn reset(&mut self, n: usize) {
+        self.after.reset(n);
+        self.before.reset(n);
+        self.len = n;
+    }
+
+    /// How many elements there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether `a` is strictly before `b`.
+    pub fn lt(&self, a: usize, b: usize) -> bool {
+        self.after.get(a, b)
+    }
+
+    /// Everything strictly after `a`, as words.
+    pub fn after(&self, a: usize) -> &[u64] {
+        self.after.row(a)
+    }
+
+    /// Everything strictly before `a`, as words.
+    pub fn before(&self, a: usize) -> &[u64] {
+        self.before.row(a)
+    }
+
+    /// Puts `a` before `b` and closes transitively. Cost: words × (elements newly related).
+    pub fn add(&mut self, a: usize, b: usize) -> Result<(), Cycle> {
+        if a == b || self.lt(b, a) {
+            return Err(Cycle);
+        }
+        if self.lt(a, b) {
+            return Ok(());
+        }
+        let mut row = std::mem::take(&mut self.row);
+        let mut column = std::mem::take(&mut self.column);
+        copy_with(&mut row, self.after.row(b), b);
+        copy_with(&mut column, self.before.row(a), a);
+        for x in ones(&column) {
+            unite(self.after.row_mut(x), &row);
+        }
+        for y in ones(&row) {
+            unite(self.before.row_mut(y), &column);
+        }
+        self.row = row;
+        self.column = column;
+        Ok(())
+    }
+}
+
+fn copy_with(to: &mut Vec<u64>, words: &[u64], member: usize) {
+    to.clear();
+    to.extend_from_slice(words);
+    to[member / 64] |= 1 << (member % 64);
+}
+
+fn unite(to: &mut [u64], from: &[u64]) {
+    for (mine, theirs) in to.iter_mut().zip(from) {
+        *mine |= theirs;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stays_closed_and_refuses_cycles() {
+        let mut p = Poset::new(5);
+        p.add(0, 1).unwrap();
+        p.add(2, 3).unwrap();
+        p.add(1, 2).unwrap();
+        assert!(p.lt(0, 3) && p.lt(0, 2) && !p.lt(3, 0) && !p.lt(0, 4));
+        assert_eq!(p.add(3, 0), Err(Cycle));
+        assert_eq!(p.add(4, 4), Err(Cycle));
+        assert_eq!(ones(p.before(3)).collect::<Vec<_>>(), [0, 1, 2]);
+    }
+}

@@ -1,0 +1,21 @@
+//! The machine: everything of an execution that does not depend on who supplies the operations.
+//!
+//! An executor (coroutines, litmus interpreter) tells the machine which operation each thread stands before
+//! ([`Machine::arrive`]), asks who goes on ([`Machine::next`]) and lets it act ([`Machine::perform`]). The machine
+//! keeps memory, decides what is enabled, follows the plan, recognises spin loops and records the trace.
+//!
+//! Invariants.
+//! - Every thread stands before a visible operation, waits in a join, or has ended, whenever a step is chosen:
+//!   starts and finished joins are continued first, since they commute with everything.
+//! - A forced step is taken as it is or the run ends as [`crate::step::End::Diverged`]; it is never replaced.
+//! - `perform` records exactly one event.
+
+mod choose;
+mod core;
+mod names;
+mod settle;
+mod spin;
+mod tail;
+
+pub use self::core::{Limits, Machine, Next, Outcome};
+pub use self::spin::{repeats_iteration, Seen};

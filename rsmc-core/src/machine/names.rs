@@ -1,0 +1,28 @@
+//! Thread names that survive a reordering: a thread is the k-th spawn of its parent.
+
+use rustc_hash::FxHashMap;
+
+use crate::base::ThreadId;
+
+/// Gives every spawn path an id, the same one in every execution of an exploration.
+#[derive(Clone, Debug)]
+pub(super) struct Names {
+    ids: FxHashMap<(ThreadId, u32), ThreadId>,
+    next: u32,
+}
+
+impl Names {
+    pub(super) fn new() -> Self {
+        Self { ids: FxHashMap::default(), next: 1 }
+    }
+
+    /// The id of the `nth` thread that `parent` spawns.
+    pub(super) fn child(&mut self, parent: ThreadId, nth: u32) -> ThreadId {
+        let next = &mut self.next;
+        *self.ids.entry((parent, nth)).or_insert_with(|| {
+            let id = ThreadId(*next);
+            *next += 1;
+            id
+        })
+    }
+}

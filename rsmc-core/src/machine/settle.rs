@@ -1,0 +1,140 @@
+//! The end of an execution: letting spinning threads go once more, and saying what everybody waits for.
+
+use crate::base::{EventId, LocId, ThreadId};
+use crate::machine::Next;
+use crate::machine::core::{Machine, Status};
+use crate::machine::spin::Iteration;
+use crate::model::sc::Memory;
+use crate::step::{Difference, End, Pending, Why};
+use crate::trace::{Event, Site, Source};
+
+/// A spinning thread that is let go since nothing else can run: its loop may be bounded after all.
+///
+/// If it only repeats itself until the steps are used up, everything since is undone.
+#[derive(Clone, Debug)]
+pub(super) struct LetGo {
+    thread: ThreadId,
+    events: usize,
+    notes: usize,
+    memory: Memory,
+    until: usize,
+    /// Operations since the last complete iteration, and how many an iteration has.
+    since: usize,
+    length: usize,
+}
+
+impl Machine {
+    /// Nothing can run: lets a spinning thread go, or ends the execution.
+    pub(super) fn settle(&mut self) -> Next {
+        debug_assert!(self.let_go.is_none(), "a thread that was let go can run");
+        let step = self.run.trace.events.len();
+        if step < self.plan.forced.len() {
+            let thread = self.plan.forced[step].step.thread();
+            return self.diverge(step, thread, Difference::NotRunnable { reason: "the execution is over" });
+        }
+        let spins = |&thread: &ThreadId| self.waits_in_loop(thread) && !self.tried.contains(&thread);
+        if let Some(thread) = self.threads.ids().find(spins) {
+            self.release(thread);
+            return Next::Step(thread);
+        }
+        self.collect_waiting();
+        let end = if self.run.waiting.is_empty() { End::Complete } else { End::Stuck };
+        self.finish(end);
+        Next::Over
+    }
+
+    fn release(&mut self, thread: ThreadId) {
+        let events = self.run.trace.events.len();
+        let spin = self.threads[thread].spin.as_ref().expect("it spins");
+        let reserve = events + 8 * spin.watched.len() + 64;
+        let left = (self.limits.max_steps as usize).saturating_sub(reserve) / (self.spinning as usize).max(1);
+        let let_go = LetGo {
+            thread,
+            events,
+            notes: self.run.trace.notes.len(),
+            memory: self.memory.clone(),
+            until: events + left,
+            since: 0,
+            length: spin.watched.len().max(1) * 8,
+        };
+        self.let_go = Some(let_go);
+    }
+
+    /// The thread that was let go finished an iteration.
+    pub(super) fn still_repeats(&mut self, thread: ThreadId, iteration: &Iteration) {
+        let events = self.run.trace.events.len();
+        let let_go = self.let_go.as_mut().expect("called while a thread is let go");
+        let_go.since = 0;
+        if iteration.repeats == 0 || let_go.thread != thread {
+            self.commit();
+        } else if events >= let_go.until {
+            self.undo(thread, iteration);
+        }
+    }
+
+    /// The thread that was let go did something that completes no iteration.
+    pub(super) fn progressed(&mut self, thread: ThreadId, event: &Event) {
+        let let_go = self.let_go.as_mut().expect("called while a thread is let go");
+        let_go.since += 1;
+        let changed = event.written.is_some_and(|written| event.source == Source::None || written != event.read);
+        if let_go.thread != thread || changed || let_go.since > let_go.length {
+            self.commit();
+        }
+    }
+
+    fn commit(&mut self) {
+        self.let_go = None;
+        self.tried.clear();
+    }
+
+    /// Takes back what the thread did since it was let go; it waits again where it stands.
+    fn undo(&mut self, thread: ThreadId, iteration: &Iteration) {
+        let let_go = self.let_go.take().expect("called while a thread is let go");
+        let watched = self.threads[thread].recent.watched(iteration);
+        self.run.trace.truncate(let_go.events, let_go.notes);
+        self.memory = let_go.memory;
+        self.tried.push(thread);
+        self.wait_in_loop(thread, watched, iteration);
+    }
+
+    fn collect_waiting(&mut self) {
+        let mut waiting = std::mem::take(&mut self.run.waiting);
+        for (thread, state) in self.threads.iter() {
+            let id = EventId { thread, index: self.run.trace.count(thread) };
+            match &state.status {
+                Status::Joining(target, site) => {
+                    waiting.push(Pending { id, op: None, why: Why::Join(*target), site: *site });
+                }
+                Status::Standing(op) => {
+                    let why = match &state.spin {
+                        Some(spin) if self.waits_in_loop(thread) => {
+                            Why::Spin { watched: spin.watched.clone(), hinted: spin.hinted, site: spin.site }
+                        }
+                        _ if op.action.locks() => Why::Lock { loc: op.loc, holder: self.holder(op.loc) },
+                        _ => Why::Park,
+                    };
+                    waiting.push(Pending { id, op: Some(*op), why, site: op.site });
+                }
+                Status::Absent | Status::Ended => {}
+                Status::Due | Status::Running => unreachable!("this is a bug in rsmc: {thread:?} still runs"),
+            }
+        }
+        self.run.waiting = waiting;
+    }
+
+    /// The thread that holds a lock, unless it has ended.
+    fn holder(&self, lock: LocId) -> Option<ThreadId> {
+        let Source::At(at) = self.memory.get(lock).writer else { return None };
+        let thread = self.run.trace.events[at as usize].id.thread;
+        (self.threads[thread].status != Status::Ended).then_some(thread)
+    }
+
+    /// Where a thread stands.
+    pub fn site_of(&self, thread: ThreadId) -> Site {
+        match &self.threads[thread].status {
+            Status::Standing(op) => op.site,
+            Status::Joining(_, site) => *site,
+            _ => Site::Unknown,
+        }
+    }
+}

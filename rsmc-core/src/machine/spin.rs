@@ -1,0 +1,156 @@
+//! Spin loops: which loops only wait, and when such a loop may go on.
+//!
+//! Problem. A loop that waits for another thread has infinitely many executions, all alike. Nothing is lost if an
+//! iteration in which every read returns what it returned in the iteration before is not explored.
+//!
+//! Method. An iteration ends at a hint (`spin_loop`, `yield_now`); where there is none, it is a period of the
+//! thread's history: the same operations at the same places with the same values, and no change of a value by the
+//! thread itself. A loop that repeats an iteration [`PATIENCE`] times in a row *only waits*; the machine remembers
+//! it by its source lines, and the exploration starts again with that knowledge. From then on the thread is not
+//! scheduled after a hint (or after `spin_bound` repeats without a hint) until a location that the iteration read
+//! holds another value.
+//!
+//! Deviations from DESIGN §2. A loop is not taken as waiting before it has repeated itself `PATIENCE` times, so
+//! that a bounded retry loop of up to that many iterations is ordinary code and its giving up is explored. Where
+//! nothing else can run, a waiting thread is let go again (`settle`), so that a longer bounded loop still leaves.
+
+use crate::base::{LocId, mix};
+use crate::trace::{Event, Site};
+
+/// How often in a row an iteration must repeat before its loop counts as one that only waits.
+pub(super) const PATIENCE: u32 = 32;
+
+/// The longest iteration without a hint that is recognised, in operations.
+const LONGEST: usize = 64;
+
+/// One operation of an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The location.
+    pub loc: LocId,
+    /// The value before the operation.
+    pub value: u64,
+    /// Where it stands.
+    pub site: Site,
+}
+
+impl Seen {
+    fn of(event: &Event) -> Self {
+        Self { loc: event.op.loc, value: event.read, site: event.op.site }
+    }
+}
+
+/// A complete iteration that the thread has just finished.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Iteration {
+    /// Name of the loop.
+    pub(super) key: u64,
+    /// How often in a row the iteration has repeated.
+    pub(super) repeats: u32,
+    /// Whether a hint ended it.
+    pub(super) hinted: bool,
+    /// The hint, or the first operation.
+    pub(super) site: Site,
+}
+
+/// What a thread has done lately.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recent {
+    current: Vec<Seen>,
+    previous: Vec<Seen>,
+    hinted_repeats: u32,
+    history: Vec<Seen>,
+    period: usize,
+    matched: usize,
+}
+
+impl Recent {
+    pub(super) fn clear(&mut self) {
+        self.current.clear();
+        self.previous.clear();
+        self.hinted_repeats = 0;
+        self.forget_history();
+    }
+
+    fn forget_history(&mut self) {
+        self.history.clear();
+        self.period = 0;
+        self.matched = 0;
+    }
+
+    /// Takes in an event of the thread; says so if it completes a repeated iteration without a hint.
+    pub(super) fn event(&mut self, event: &Event) -> Option<Iteration> {
+        let seen = Seen::of(event);
+        self.current.push(seen);
+        let changes = event.written.is_some_and(|written| !event.op.action.reads() || written != event.read);
+        if changes {
+            self.forget_history();
+            return None;
+        }
+        let distance = self.history.iter().rev().take(LONGEST).position(|&old| old == seen).map_or(0, |i| i + 1);
+        self.history.push(seen);
+        if distance == 0 || distance != self.period {
+            (self.period, self.matched) = (distance, usize::from(distance > 0));
+        } else {
+            self.matched += 1;
+        }
+        let complete = self.period > 0 && self.matched.is_multiple_of(self.period);
+        complete.then(|| {
+            let iteration = self.last_period();
+            Iteration {
+                key: iteration.iter().fold(0, |sum: u64, seen| sum.wrapping_add(site_key(seen.site))),
+                repeats: (self.matched / self.period) as u32,
+                hinted: false,
+                site: iteration[0].site,
+            }
+        })
+    }
+
+    /// Takes in a hint; `None` if nothing was read since the last one.
+    pub(super) fn hint(&mut self, site: Site) -> Option<Iteration> {
+        self.forget_history();
+        if self.current.is_empty() {
+            return None;
+        }
+        if self.current == self.previous {
+            self.hinted_repeats += 1;
+        } else {
+            self.hinted_repeats = 0;
+        }
+        std::mem::swap(&mut self.current, &mut self.previous);
+        self.current.clear();
+        Some(Iteration { key: mix(1, site_key(site)), repeats: self.hinted_repeats, hinted: true, site })
+    }
+
+    fn last_period(&self) -> &[Seen] {
+        &self.history[self.history.len() - self.period..]
+    }
+
+    /// What the iteration just finished read: the thread may go on when one of these locations holds another value.
+    pub(super) fn watched(&self, iteration: &Iteration) -> Vec<(LocId, u64)> {
+        let seen = if iteration.hinted { &self.previous[..] } else { self.last_period() };
+        let mut watched: Vec<(LocId, u64)> = Vec::new();
+        for seen in seen {
+            if !watched.contains(&(seen.loc, seen.value)) {
+                watched.push((seen.loc, seen.value));
+            }
+        }
+        watched
+    }
+}
+
+fn site_key(site: Site) -> u64 {
+    match site {
+        Site::Unknown | Site::Place { .. } => 0,
+        Site::Code(place) => {
+            let file = place.file().bytes().fold(7, |hash, byte| mix(hash, u64::from(byte)));
+            mix(mix(file, u64::from(place.line())), u64::from(place.column()))
+        }
+        Site::Line(line) => mix(3, u64::from(line)),
+    }
+}
+
+/// Whether a hinted iteration repeats the one before: every read returns what it returned there.
+pub fn repeats_iteration(previous: &[Seen], current: &[Seen]) -> bool {
+    !current.is_empty() && previous == current
+}

@@ -1,0 +1,81 @@
+//! The random policies: uniform, and PCT.
+//!
+//! Source of PCT. S. Burckhardt et al., "A randomized scheduler with probabilistic guarantees of finding bugs",
+//! ASPLOS 2010: random distinct priorities, highest first; at `depth - 1` random steps the running thread gets the
+//! lowest priority so far. Deviation: a thread draws its priority when it is first seen.
+
+use crate::base::{IdVec, ThreadId};
+use crate::step::Tail;
+
+/// A stream of random numbers, the same for the same seed on every platform and in every version: seeds are kept
+/// by users, so no library's stream will do. (SplitMix64, Steele, Lea and Flood, OOPSLA 2014.)
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stream(pub(crate) u64);
+
+impl Stream {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    /// A number below `bound`, which is not 0.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+    }
+}
+
+/// State of the random policies during one run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Dice {
+    stream: Stream,
+    priorities: IdVec<ThreadId, u64>,
+    lowered_at: Vec<u32>,
+    lowest: u64,
+}
+
+/// Random priorities are above this, lowered ones below.
+const LOWERED: u64 = 1 << 32;
+
+impl Dice {
+    pub(super) fn reset(&mut self, tail: Tail) {
+        self.priorities.clear();
+        self.lowered_at.clear();
+        self.lowest = LOWERED;
+        match tail {
+            Tail::RunOn => {}
+            Tail::Random(seed) => self.stream = Stream(seed),
+            Tail::Pct { seed, depth, length } => {
+                self.stream = Stream(seed);
+                for _ in 1..depth {
+                    let at = self.stream.below(length.max(1) as usize) as u32;
+                    self.lowered_at.push(at);
+                }
+            }
+        }
+    }
+
+    /// One of the threads, uniformly.
+    pub(super) fn any(&mut self, threads: &[ThreadId]) -> ThreadId {
+        threads[self.stream.below(threads.len())]
+    }
+
+    /// The thread of highest priority at this step.
+    pub(super) fn highest(&mut self, threads: &[ThreadId], step: u32) -> ThreadId {
+        for &thread in threads {
+            let stream = &mut self.stream;
+            self.priorities.grow_to(thread, || LOWERED + (stream.next() >> 1));
+        }
+        let best = |priorities: &IdVec<ThreadId, u64>| {
+            *threads.iter().max_by_key(|&&thread| priorities[thread]).expect("somebody can run")
+        };
+        let first = best(&self.priorities);
+        if !self.lowered_at.contains(&step) {
+            return first;
+        }
+        self.lowest -= 1;
+        self.priorities[first] = self.lowest;
+        best(&self.priorities)
+    }
+}

@@ -1,0 +1,154 @@
+//! Stackful coroutines that run one job after another on a stack that is allocated once.
+//!
+//! A coroutine never ends between jobs: it suspends itself and takes the next job from its slot when it is resumed,
+//! so starting a thread costs one switch and no allocation.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use generator::{Gn, LocalGenerator, Scope};
+
+/// What a coroutine runs.
+pub(super) enum Job {
+    /// The test body, shared by all executions.
+    Body(Rc<dyn Fn()>),
+    /// A spawned thread.
+    Thread(Box<dyn FnOnce()>),
+}
+
+impl Job {
+    fn run(self) {
+        match self {
+            Job::Body(body) => body(),
+            Job::Thread(main) => main(),
+        }
+    }
+}
+
+type Switch = Scope<'static, 'static, (), ()>;
+
+#[derive(Default)]
+struct Slot {
+    job: Cell<Option<Job>>,
+    busy: Cell<bool>,
+    switch: Cell<Option<*mut Switch>>,
+}
+
+/// Why control came back from a coroutine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Returned {
+    /// It suspended itself in the middle of its job.
+    Suspended,
+    /// Its job is done.
+    Finished,
+    /// It ran out of stack. It must be leaked.
+    Overflowed,
+}
+
+/// A coroutine with its stack.
+pub(super) struct Coroutine {
+    generator: LocalGenerator<'static, (), ()>,
+    slot: Rc<Slot>,
+}
+
+/// A handle with which the running coroutine suspends itself.
+#[derive(Clone)]
+pub(super) struct Suspender(Rc<Slot>);
+
+impl Coroutine {
+    /// Allocates a stack of this many bytes.
+    pub(super) fn new(stack_size: usize) -> Self {
+        let slot = Rc::new(Slot::default());
+        let own = Rc::clone(&slot);
+        // The stack is counted in words; an odd number would turn on a costly measurement of its use.
+        let words = (stack_size / size_of::<usize>()).next_multiple_of(2);
+        let mut generator = Gn::new_scoped_opt_local(words, move |scope| serve(&own, scope));
+        // Any non-null pointer: it makes the library hand an overflow to us instead of panicking.
+        generator.set_local_data(std::ptr::dangling_mut());
+        Self { generator, slot }
+    }
+
+    /// Gives it a job, to be started by the next `resume`.
+    pub(super) fn assign(&self, job: Job) {
+        debug_assert!(!self.slot.busy.get(), "a coroutine runs one job at a time");
+        self.slot.busy.set(true);
+        self.slot.job.set(Some(job));
+    }
+
+    /// Runs it until it suspends itself or its job is done.
+    pub(super) fn resume(&mut self) -> Returned {
+        self.generator.resume();
+        if self.generator.get_panic_data().is_some() {
+            return Returned::Overflowed;
+        }
+        if self.slot.busy.get() { Returned::Suspended } else { Returned::Finished }
+    }
+
+    pub(super) fn suspender(&self) -> Suspender {
+        Suspender(Rc::clone(&self.slot))
+    }
+}
+
+fn serve(slot: &Slot, mut scope: Scope<'_, '_, (), ()>) {
+    let switch = &raw mut scope;
+    slot.switch.set(Some(switch.cast()));
+    while let Some(job) = slot.job.take() {
+        // A job catches the panics of its user; what arrives here is the unwinding of a finished run.
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.run()));
+        slot.busy.set(false);
+        scope.yield_with(());
+    }
+}
+
+impl Drop for Coroutine {
+    fn drop(&mut self) {
+        if !self.slot.busy.get() && !self.generator.is_done() {
+            // No job is left: the coroutine returns, and its generator can be freed.
+            self.generator.resume();
+        }
+    }
+}
+
+impl Suspender {
+    /// Suspends the coroutine this handle belongs to, which must be the running one.
+    pub(super) fn suspend(&self) {
+        let switch = self.0.switch.get().expect("a running coroutine has started");
+        // SAFETY: `switch` points into the frame of `serve`, which is alive as long as its coroutine is, and the
+        // caller runs on that coroutine. Nobody else uses the scope between two jobs or during one: `serve` itself
+        // is suspended in `job.run()`.
+        unsafe { (*switch).yield_with(()) };
+    }
+}
+
+/// Pretends that a body lives for ever.
+///
+/// # Safety
+/// The caller must drop every coroutine that was given the result before `body` ends.
+pub(super) unsafe fn extend<'a>(body: &'a (dyn Fn() + 'a)) -> Rc<dyn Fn()> {
+    // SAFETY: only the lifetime changes, and the caller keeps the use within it.
+    let body: &'static (dyn Fn() + 'static) = unsafe { std::mem::transmute(body) };
+    Rc::new(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_jobs_one_after_another_on_one_stack() {
+        let mut coroutine = Coroutine::new(64 * 1024);
+        let suspender = coroutine.suspender();
+        let log = Rc::new(Cell::new(0));
+        for round in 1..=3 {
+            let (log, suspender) = (Rc::clone(&log), suspender.clone());
+            coroutine.assign(Job::Thread(Box::new(move || {
+                log.set(round * 10);
+                suspender.suspend();
+                log.set(round * 10 + 1);
+            })));
+            assert_eq!(coroutine.resume(), Returned::Suspended);
+            assert_eq!(coroutine.resume(), Returned::Finished);
+        }
+        assert_eq!(log.get(), 31);
+    }
+}

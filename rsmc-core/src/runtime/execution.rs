@@ -1,0 +1,265 @@
+//! One execution of real code: the loop that resumes threads, and what a thread does at a scheduling point.
+//!
+//! A thread stands before its operation, asks the machine who goes on, and performs the operation at once if it is
+//! itself; otherwise it names the next thread and suspends. No switch happens while the plan stays on a thread.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use crate::base::{Id, IdVec, ThreadId};
+use crate::machine::{Limits, Machine, Next, Outcome};
+use crate::runtime::coroutine::{Coroutine, Job, Returned, Suspender};
+use crate::runtime::locations::Locations;
+use crate::step::{End, Plan, Run};
+use crate::trace::{NoteKind, Op, Site};
+
+/// What the runtime knows of a modelled thread.
+#[derive(Default)]
+pub(super) struct Fiber {
+    pub(super) coroutine: Option<Coroutine>,
+    pub(super) job: Option<Job>,
+    /// A panic is unwinding it.
+    pub(super) panicking: bool,
+    /// What its last panic said.
+    pub(super) last_panic: Option<(String, Site)>,
+}
+
+/// The part of an execution that is borrowed for a moment at a time, never across a switch.
+pub(super) struct Core {
+    pub(super) machine: Machine,
+    pub(super) fibers: IdVec<ThreadId, Fiber>,
+    pub(super) locations: Locations,
+    idle: Vec<Coroutine>,
+    stack_size: usize,
+    stacks: usize,
+    /// Some thread asks whether others have ended, so that an end is a visible operation.
+    pub(super) ends_are_seen: bool,
+}
+
+/// An execution in progress; see the module.
+pub(super) struct Execution {
+    pub(super) core: RefCell<Core>,
+    body: Rc<dyn Fn()>,
+    /// The thread that runs now.
+    pub(super) running: Cell<ThreadId>,
+    /// The thread to resume next, if any.
+    next: Cell<Option<ThreadId>>,
+    /// The run is over and its threads are being unwound.
+    pub(super) unwinding: Cell<bool>,
+    /// The running thread must never be resumed.
+    pub(super) abandoned: Cell<bool>,
+    pub(super) broken: Cell<bool>,
+    pub(super) aside_left: Cell<u32>,
+    suspender: RefCell<Option<Suspender>>,
+}
+
+impl Execution {
+    pub(super) fn new(body: Rc<dyn Fn()>, limits: Limits, stack_size: usize) -> Self {
+        let core = Core {
+            machine: Machine::new(limits),
+            fibers: IdVec::new(),
+            locations: Locations::default(),
+            idle: Vec::new(),
+            stack_size,
+            stacks: 0,
+            ends_are_seen: false,
+        };
+        Self {
+            core: RefCell::new(core),
+            body,
+            running: Cell::new(ThreadId::MAIN),
+            next: Cell::new(None),
+            unwinding: Cell::new(false),
+            abandoned: Cell::new(false),
+            broken: Cell::new(false),
+            aside_left: Cell::new(0),
+            suspender: RefCell::new(None),
+        }
+    }
+
+    pub(super) fn is_broken(&self) -> bool {
+        self.broken.get()
+    }
+
+    pub(super) fn stacks_allocated(&self) -> usize {
+        self.core.borrow().stacks
+    }
+
+    /// Runs one execution.
+    pub(super) fn execute(&self, plan: &Plan, run: &mut Run) {
+        {
+            let mut core = self.core.borrow_mut();
+            core.machine.begin(plan);
+            core.locations.begin();
+            core.admit(ThreadId::MAIN, Job::Body(Rc::clone(&self.body)));
+        }
+        self.unwinding.set(false);
+        self.next.set(Some(ThreadId::MAIN));
+        while let Some(thread) = self.next.take() {
+            match self.resume(thread) {
+                Returned::Suspended => {}
+                Returned::Finished => self.retire(thread),
+                Returned::Overflowed => {
+                    self.overflowed(thread, run);
+                    break;
+                }
+            }
+        }
+        self.tear_down();
+        if let Ok(mut core) = self.core.try_borrow_mut() {
+            core.machine.take_run(run);
+        }
+    }
+
+    /// Lets a thread run until it suspends itself or ends.
+    pub(super) fn resume(&self, thread: ThreadId) -> Returned {
+        let mut coroutine = self.core.borrow_mut().coroutine_for(thread);
+        self.running.set(thread);
+        let before = self.suspender.replace(Some(coroutine.suspender()));
+        let returned = coroutine.resume();
+        self.suspender.replace(before);
+        if returned == Returned::Overflowed || self.abandoned.get() {
+            // Its frames may be half unwound: it can neither be resumed nor freed.
+            std::mem::forget(coroutine);
+        } else if let Ok(mut core) = self.core.try_borrow_mut() {
+            core.fibers[thread].coroutine = Some(coroutine);
+        }
+        returned
+    }
+
+    /// The job of a thread is done: its coroutine is free for another, and somebody else goes on.
+    fn retire(&self, thread: ThreadId) {
+        let mut core = self.core.borrow_mut();
+        core.machine.end(thread);
+        core.release(thread);
+        let next = core.machine.next();
+        self.next.set(whom(next));
+    }
+
+    fn overflowed(&self, thread: ThreadId, run: &mut Run) {
+        match self.core.try_borrow_mut() {
+            Ok(mut core) => core.machine.finish(End::StackOverflow { thread }),
+            Err(_) => {
+                // It overflowed inside the machine, which cannot be used any more; only the verdict is left.
+                self.broken.set(true);
+                run.clear();
+                run.end = End::StackOverflow { thread };
+            }
+        }
+    }
+
+    /// A thread performs a visible operation: a scheduling point.
+    pub(super) fn operate(&self, op: Op) -> Outcome {
+        if self.unwinding.get() {
+            return self.operate_aside(op);
+        }
+        let me = self.running.get();
+        let mut core = self.core.borrow_mut();
+        core.machine.arrive(me, op);
+        match core.machine.next() {
+            Next::Step(thread) if thread == me => return core.machine.perform(me),
+            next => self.next.set(whom(next)),
+        }
+        drop(core);
+        self.suspend();
+        if self.unwinding.get() {
+            self.unwind_from(me);
+            return self.operate_aside(op);
+        }
+        self.core.borrow_mut().machine.perform(me)
+    }
+
+    /// A thread waits for the end of another.
+    pub(super) fn join(&self, target: ThreadId, site: Site) {
+        let me = self.running.get();
+        if self.unwinding.get() {
+            return self.join_aside(target);
+        }
+        {
+            let mut core = self.core.borrow_mut();
+            if core.machine.join(me, target, site) {
+                return;
+            }
+            self.next.set(whom(core.machine.next()));
+        }
+        self.suspend();
+        if self.unwinding.get() {
+            self.unwind_from(me);
+            self.join_aside(target);
+        }
+    }
+
+    /// Suspends the running thread.
+    pub(super) fn suspend(&self) {
+        let suspender = self.suspender.borrow().clone().expect("a modelled thread runs");
+        let me = self.running.get();
+        suspender.suspend();
+        debug_assert_eq!(self.running.get(), me, "whoever resumes a thread says so");
+    }
+
+    pub(super) fn spawn(&self, name: Option<String>, site: Site, main: Box<dyn FnOnce()>) -> ThreadId {
+        let mut core = self.core.borrow_mut();
+        let child = core.machine.spawn(self.running.get(), name, site);
+        core.admit(child, Job::Thread(main));
+        child
+    }
+
+    pub(super) fn note(&self, kind: NoteKind, site: Site) {
+        if !self.unwinding.get() {
+            self.core.borrow_mut().machine.note(self.running.get(), kind, site);
+        }
+    }
+
+    /// Ends the run at once: it is started again with what was learned.
+    pub(super) fn start_over(&self) {
+        if !self.unwinding.get() {
+            self.core.borrow_mut().machine.finish(End::Learned);
+        }
+    }
+}
+
+/// The thread that a decision names. The one named performs its operation, or continues, when it is resumed.
+fn whom(next: Next) -> Option<ThreadId> {
+    match next {
+        Next::Continue(thread) | Next::Step(thread) => Some(thread),
+        Next::Over => None,
+    }
+}
+
+impl Core {
+    fn admit(&mut self, thread: ThreadId, job: Job) {
+        self.fibers.grow_to(thread, Fiber::default);
+        let fiber = &mut self.fibers[thread];
+        debug_assert!(fiber.coroutine.is_none(), "the thread of the last run is gone");
+        *fiber = Fiber { job: Some(job), ..Fiber::default() };
+    }
+
+    /// The coroutine of a thread, with a stack from the pool if the thread has not started.
+    fn coroutine_for(&mut self, thread: ThreadId) -> Coroutine {
+        if let Some(coroutine) = self.fibers[thread].coroutine.take() {
+            return coroutine;
+        }
+        let coroutine = self.idle.pop().unwrap_or_else(|| {
+            self.stacks += 1;
+            Coroutine::new(self.stack_size)
+        });
+        let job = self.fibers[thread].job.take().expect("a thread without a coroutine has not started");
+        coroutine.assign(job);
+        coroutine
+    }
+
+    /// Returns the stack of a thread to the pool.
+    pub(super) fn release(&mut self, thread: ThreadId) {
+        if let Some(coroutine) = self.fibers[thread].coroutine.take() {
+            self.idle.push(coroutine);
+        }
+    }
+
+    /// The threads that have not ended, the youngest first.
+    pub(super) fn unfinished(&self) -> Option<ThreadId> {
+        (0..self.fibers.len())
+            .rev()
+            .map(ThreadId::from_index)
+            .find(|&thread| self.fibers[thread].coroutine.is_some() || self.fibers[thread].job.is_some())
+    }
+}

@@ -1,0 +1,236 @@
+//! The door for the shim: every modelled operation enters the runtime here.
+//!
+//! Functions that return an `Option` return `None` where the calling OS thread is in no execution; the shim then
+//! does what std does. All of them take the place of the user's call from their caller.
+
+use std::any::Any;
+use std::panic::Location;
+use std::sync::atomic::Ordering;
+
+use crate::base::ThreadId;
+use crate::machine::Outcome;
+use crate::runtime::current::CURRENT;
+use crate::runtime::execution::Execution;
+use crate::runtime::locations::Tag;
+use crate::runtime::teardown::Teardown;
+use crate::step::End;
+use crate::trace::{Action, FREE, LocInfo, NoteKind, Op, POISONED, Site};
+
+pub use crate::runtime::current::in_run;
+
+/// What an object tells about itself when an execution meets it first.
+#[derive(Clone, Copy, Debug)]
+pub struct Object<'a> {
+    /// Where executions keep their location of it.
+    pub tag: &'a Tag,
+    /// Its type, as the user wrote it.
+    pub kind: &'static str,
+    /// Where it was created, if that is known.
+    pub created: Option<&'static Location<'static>>,
+}
+
+/// Access to a tracked cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellAccess {
+    /// A read.
+    Read,
+    /// A write.
+    Write,
+}
+
+#[track_caller]
+fn here() -> Site {
+    Site::Code(Location::caller())
+}
+
+fn enter<R>(act: impl FnOnce(&Execution) -> R) -> Option<R> {
+    CURRENT.is_set().then(|| CURRENT.with(act))
+}
+
+impl Execution {
+    fn locate(&self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> crate::base::LocId {
+        let mut core = self.core.borrow_mut();
+        let core = &mut *core;
+        core.locations.resolve(object.tag, || {
+            let created = object.created.map_or(site, Site::Code);
+            core.machine.add_location(LocInfo { kind: object.kind, created, init: init() })
+        })
+    }
+}
+
+/// An atomic operation, or one on a lock: a scheduling point. `init` is the value the object has outside.
+///
+/// `failure` is the ordering of a failed compare-exchange, and equal to `order` elsewhere.
+#[inline]
+#[track_caller]
+pub fn access(
+    object: Object<'_>,
+    init: impl FnOnce() -> u64,
+    action: Action,
+    order: Ordering,
+    failure: Ordering,
+) -> Option<Outcome> {
+    let site = here();
+    enter(|execution| {
+        let loc = execution.locate(object, init, site);
+        execution.operate(Op { action, loc, order, failure, site })
+    })
+}
+
+/// A fence: under SC it does nothing, but it counts for data races. True if in an execution.
+#[track_caller]
+pub fn fence(order: Ordering) -> bool {
+    let site = here();
+    enter(|execution| execution.note(NoteKind::Fence(order), site)).is_some()
+}
+
+/// An access to a tracked cell. No scheduling point: races are found by happens-before.
+#[inline]
+#[track_caller]
+pub fn cell(object: Object<'_>, access: CellAccess) {
+    let site = here();
+    enter(|execution| {
+        if execution.unwinding.get() {
+            return;
+        }
+        let loc = execution.locate(object, || 0, site);
+        let kind = match access {
+            CellAccess::Read => NoteKind::CellRead(loc),
+            CellAccess::Write => NoteKind::CellWrite(loc),
+        };
+        execution.note(kind, site);
+    });
+}
+
+/// A reference to a shared value is dropped; `last` says that no other is left. Gives happens-before edges only.
+#[track_caller]
+pub fn reference_dropped(object: Object<'_>, last: bool) {
+    let site = here();
+    enter(|execution| {
+        if execution.unwinding.get() {
+            return;
+        }
+        let loc = execution.locate(object, || 0, site);
+        execution.note(NoteKind::ArcRelease(loc), site);
+        if last {
+            execution.note(NoteKind::ArcAcquire(loc), site);
+        }
+    });
+}
+
+/// `hint::spin_loop` or `thread::yield_now`. True if in an execution.
+#[track_caller]
+pub fn hint() -> bool {
+    let site = here();
+    enter(|execution| {
+        if !execution.unwinding.get() {
+            let me = execution.running.get();
+            execution.core.borrow_mut().machine.hint(me, site);
+        }
+    })
+    .is_some()
+}
+
+/// Starts a modelled thread. `main` must not unwind; wrap the user's code in [`catch`].
+#[track_caller]
+pub fn spawn(name: Option<String>, main: Box<dyn FnOnce()>) -> ThreadId {
+    let site = here();
+    enter(|execution| execution.spawn(name, site, main)).expect("called in an execution")
+}
+
+/// Waits for the end of a modelled thread.
+#[track_caller]
+pub fn join(target: ThreadId) {
+    let site = here();
+    enter(|execution| execution.join(target, site)).expect("called in an execution");
+}
+
+/// Whether a modelled thread has ended, without waiting. The first use starts the exploration again, with the end
+/// of every thread as a visible operation.
+#[track_caller]
+pub fn is_finished(target: ThreadId, tag: &Tag) -> bool {
+    let site = here();
+    enter(|execution| {
+        if !execution.core.borrow().ends_are_seen {
+            execution.core.borrow_mut().ends_are_seen = true;
+            execution.start_over();
+        }
+        let object = Object { tag, kind: "thread end", created: None };
+        let loc = execution.locate(object, || 0, site);
+        let order = Ordering::Acquire;
+        let _ = target;
+        execution.operate(Op { action: Action::Load, loc, order, failure: order, site }).read == 1
+    })
+    .expect("called in an execution")
+}
+
+/// The last act of a thread's code: visible only where some thread asks whether others have ended.
+#[track_caller]
+pub fn ending(tag: &Tag) {
+    let site = here();
+    enter(|execution| {
+        if execution.core.borrow().ends_are_seen && !execution.unwinding.get() {
+            let loc = execution.locate(Object { tag, kind: "thread end", created: None }, || 0, site);
+            let order = Ordering::Release;
+            execution.operate(Op { action: Action::Store(1), loc, order, failure: order, site });
+        }
+    });
+}
+
+/// A panic of `target` was received by `join`.
+pub fn panic_received(target: ThreadId) {
+    enter(|execution| execution.core.borrow_mut().machine.panic_received(target));
+}
+
+/// The modelled thread that runs.
+pub fn current() -> Option<ThreadId> {
+    enter(|execution| execution.running.get())
+}
+
+/// The name that a modelled thread was given.
+pub fn thread_name(thread: ThreadId) -> Option<String> {
+    enter(|execution| execution.core.borrow().machine.run().trace.threads.get(thread)?.name.clone()).flatten()
+}
+
+/// Waits for the token of the calling thread, which is `tag`, and takes it.
+#[track_caller]
+pub fn park(tag: &Tag) {
+    access(Object { tag, kind: "park token", created: None }, || 0, Action::Park, Ordering::Acquire, Ordering::Acquire);
+}
+
+/// Makes the token `tag` available.
+#[track_caller]
+pub fn unpark(tag: &Tag) {
+    let order = Ordering::Release;
+    access(Object { tag, kind: "park token", created: None }, || 0, Action::Unpark, order, order);
+}
+
+/// Runs a thread's code and catches its panic. One that leaves the thread is on record for the report.
+pub fn catch<T>(code: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+    CURRENT.with(|execution| execution.catch(execution.running.get(), code))
+}
+
+/// Whether the modelled thread that runs is unwinding.
+pub fn panicking() -> bool {
+    enter(Execution::is_panicking).unwrap_or_else(std::thread::panicking)
+}
+
+/// Whether a payload belongs to the unwinding of a finished execution, and must be passed on.
+pub fn is_teardown(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<Teardown>()
+}
+
+/// Whether the execution is over and its threads are being unwound.
+pub fn is_unwinding() -> bool {
+    enter(|execution| execution.unwinding.get()).unwrap_or(false)
+}
+
+/// The value of a lock that is free.
+pub fn lock_value(poisoned: bool) -> u64 {
+    if poisoned { POISONED } else { FREE }
+}
+
+/// Ends the execution with a failure that no schedule of the program explains.
+pub fn give_up(end: End) {
+    enter(|execution| execution.core.borrow_mut().machine.finish(end));
+}

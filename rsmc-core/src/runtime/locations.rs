@@ -1,0 +1,99 @@
+//! Which location an object of the shim is in the current execution.
+//!
+//! An object carries a [`Tag`]: the execution that used it last, and its location there. A moved object keeps its
+//! tag and so its location; a new object at an old address has an empty tag and so a new one. An object that
+//! outlives an execution (a static) is found with the tag of another; it is then looked up by its address, which
+//! is stable for as long as it is shared, so that two checks at once do not disturb each other.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustc_hash::FxHashMap;
+
+use crate::base::LocId;
+
+/// Part of every object of the shim: where the current execution keeps it. Starts empty.
+#[derive(Debug, Default)]
+pub struct Tag(AtomicU64);
+
+/// Bits of a tag that name the location; the others name the execution.
+const LOC_BITS: u32 = 24;
+
+static EXECUTIONS: AtomicU64 = AtomicU64::new(1);
+
+impl Tag {
+    /// The tag of an object that no execution has used.
+    pub const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// Makes the object a new one.
+    pub fn clear(&mut self) {
+        *self.0.get_mut() = 0;
+    }
+}
+
+/// The objects of one execution.
+#[derive(Debug, Default)]
+pub(super) struct Locations {
+    execution: u64,
+    outliving: FxHashMap<usize, LocId>,
+}
+
+impl Locations {
+    /// Starts a new execution.
+    pub(super) fn begin(&mut self) {
+        self.execution = EXECUTIONS.fetch_add(1, Ordering::Relaxed);
+        self.outliving.clear();
+    }
+
+    /// The location of an object; `create` adds it to the execution if it is new.
+    pub(super) fn resolve(&mut self, tag: &Tag, create: impl FnOnce() -> LocId) -> LocId {
+        let known = tag.0.load(Ordering::Relaxed);
+        if known >> LOC_BITS == self.execution {
+            return LocId((known & ((1 << LOC_BITS) - 1)) as u32);
+        }
+        let address = std::ptr::from_ref(tag).addr();
+        if known != 0 && let Some(&loc) = self.outliving.get(&address) {
+            return loc;
+        }
+        let loc = create();
+        assert!(loc.0 >> LOC_BITS == 0, "an execution has fewer than 2^{LOC_BITS} locations");
+        let mine = self.execution << LOC_BITS | u64::from(loc.0);
+        let claimed = known == 0 && tag.0.compare_exchange(0, mine, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if !claimed {
+            self.outliving.insert(address, loc);
+        }
+        loc
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_executions_at_once_keep_apart() {
+        let tag = Tag::new();
+        let (mut a, mut b) = (Locations::default(), Locations::default());
+        a.begin();
+        b.begin();
+        assert_eq!(a.resolve(&tag, || LocId(3)), LocId(3));
+        assert_eq!(b.resolve(&tag, || LocId(5)), LocId(5));
+        assert_eq!(a.resolve(&tag, || unreachable!()), LocId(3));
+        assert_eq!(b.resolve(&tag, || unreachable!()), LocId(5));
+        a.begin();
+        assert_eq!(a.resolve(&tag, || LocId(0)), LocId(0));
+        assert_eq!(a.resolve(&tag, || unreachable!()), LocId(0));
+    }
+
+    #[test]
+    fn a_moved_object_keeps_its_location_and_a_new_one_at_its_place_does_not() {
+        let mut locations = Locations::default();
+        locations.begin();
+        let mut place = Box::new(Tag::new());
+        assert_eq!(locations.resolve(&place, || LocId(0)), LocId(0));
+        let moved = std::mem::replace(&mut *place, Tag::new());
+        assert_eq!(locations.resolve(&moved, || unreachable!()), LocId(0));
+        assert_eq!(locations.resolve(&place, || LocId(1)), LocId(1));
+    }
+}

@@ -1,0 +1,112 @@
+//! Panics of modelled threads.
+//!
+//! A process-wide hook, installed once in front of whatever hook there is, stays out of the way of every thread
+//! that is in no execution. In one it prints nothing, since most executions of a failing test panic in the same
+//! way, and writes down the message and the place for the report.
+//!
+//! A panic in a destructor during unwinding makes std abort the process. The hook sees it coming and leaves the
+//! thread for good instead, so that one failing check never takes the test binary down.
+
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
+use std::sync::{Mutex, Once, PoisonError};
+
+use crate::base::ThreadId;
+use crate::runtime::current::CURRENT;
+use crate::runtime::execution::Execution;
+use crate::runtime::teardown::Teardown;
+use crate::step::End;
+use crate::trace::Site;
+
+/// What std says just before it aborts because of a panic it cannot unwind from.
+const FATAL: [&str; 2] = ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
+
+/// Installs the hook, once in the life of the process.
+pub(super) fn install() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if CURRENT.is_set() {
+                CURRENT.with(|execution| execution.on_panic(info));
+            } else {
+                before(info);
+            }
+        }));
+    });
+}
+
+/// Keeps the name of a source file for ever; there are few.
+fn keep(file: &str) -> &'static str {
+    static FILES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = files.get(file) {
+        return known;
+    }
+    let kept: &'static str = Box::leak(file.to_owned().into_boxed_str());
+    files.insert(kept);
+    kept
+}
+
+fn text(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".to_owned())
+}
+
+impl Execution {
+    fn on_panic(&self, info: &PanicHookInfo<'_>) {
+        let message = info.payload_as_str().unwrap_or("a panic without a message").to_owned();
+        let me = self.running.get();
+        if FATAL.contains(&message.as_str()) {
+            self.leave_before_abort(me);
+        }
+        let site = info
+            .location()
+            .map_or(Site::Unknown, |place| Site::Place { file: keep(place.file()), line: place.line() });
+        if let Ok(mut core) = self.core.try_borrow_mut() {
+            let fiber = &mut core.fibers[me];
+            fiber.panicking = true;
+            fiber.last_panic = Some((message, site));
+        }
+    }
+
+    /// std is about to abort: ends the run as failed and never comes back.
+    fn leave_before_abort(&self, me: ThreadId) -> ! {
+        self.broken.set(true);
+        if !self.unwinding.get()
+            && let Ok(mut core) = self.core.try_borrow_mut()
+        {
+            let (said, site) = core.fibers[me].last_panic.take().unwrap_or_default();
+            let message = format!("{said} (in a destructor, while another panic unwound its thread: std would abort)");
+            core.machine.panicked(me, message, site);
+            core.machine.finish(End::Complete);
+        }
+        self.abandon()
+    }
+
+    /// Runs a thread's code and catches its panic, which is then on record as one that left the thread.
+    pub(super) fn catch<T>(&self, me: ThreadId, code: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+        let result = catch_unwind(AssertUnwindSafe(code));
+        if let Err(payload) = &result
+            && !payload.is::<Teardown>()
+        {
+            let mut core = self.core.borrow_mut();
+            let fiber = &mut core.fibers[me];
+            fiber.panicking = false;
+            let (message, site) = fiber.last_panic.take().unwrap_or_else(|| (text(&**payload), Site::Unknown));
+            if !self.unwinding.get() {
+                core.machine.panicked(me, message, site);
+            }
+        }
+        result
+    }
+
+    /// Whether the running thread is unwinding. std's answer covers the whole OS thread, on which others may unwind.
+    pub(super) fn is_panicking(&self) -> bool {
+        let mut core = self.core.borrow_mut();
+        let fiber = &mut core.fibers[self.running.get()];
+        fiber.panicking &= std::thread::panicking();
+        fiber.panicking
+    }
+}

@@ -1,0 +1,256 @@
+//! What a check is asked to do.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::seed::Seed;
+
+/// The memory model that executions follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemoryModel {
+    /// Sequential consistency: one interleaving of all operations, every write seen by all at once.
+    Sc,
+    /// Total store order (x86). Not implemented yet.
+    Tso,
+    /// Partial store order (SPARC). Not implemented yet.
+    Pso,
+    /// C++20's memory model, which Rust promises. Not implemented yet.
+    C11,
+}
+
+/// How executions are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ExplorerKind {
+    /// One execution per reads-from class: RF-SMC. Exhaustive and optimal.
+    ReadsFrom,
+    /// One execution per reads-value-from class. Not implemented yet.
+    ReadsValueFrom,
+    /// One execution per view class. Not implemented yet.
+    View,
+    /// Value-centric dynamic partial order reduction. Not implemented yet.
+    ValueCentric,
+    /// Maximal causality reduction. Not implemented yet.
+    MaximalCausality,
+    /// One execution per happens-before class. Not implemented yet.
+    HappensBefore,
+    /// Every interleaving of visible operations, without any reduction. For tiny programs and as an oracle.
+    Exhaustive,
+    /// Uniformly random scheduling, until a limit is reached. Proves nothing.
+    Random,
+    /// Probabilistic concurrency testing, until a limit is reached. Proves nothing.
+    Pct,
+}
+
+macro_rules! names {
+    ($type:ident, $what:literal, $($variant:ident = $name:literal),+ $(,)?) => {
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $($type::$variant => $name),+ })
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = ConfigError;
+            fn from_str(name: &str) -> Result<Self, ConfigError> {
+                match name {
+                    $($name => Ok($type::$variant),)+
+                    _ => Err(ConfigError::UnknownName { what: $what, name: name.to_owned(), known: &[$($name),+] }),
+                }
+            }
+        }
+    };
+}
+
+names!(MemoryModel, "memory model", Sc = "sc", Tso = "tso", Pso = "pso", C11 = "c11");
+names!(
+    ExplorerKind, "explorer",
+    ReadsFrom = "reads-from", ReadsValueFrom = "reads-value-from", View = "view", ValueCentric = "value-centric",
+    MaximalCausality = "maximal-causality", HappensBefore = "happens-before", Exhaustive = "exhaustive",
+    Random = "random", Pct = "pct",
+);
+
+/// A configuration that cannot be carried out.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A name that stands for nothing.
+    #[error("there is no {what} `{name}`; known are {}", known.join(", "))]
+    UnknownName {
+        /// What kind of name.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// The names there are.
+        known: &'static [&'static str],
+    },
+    /// A pair of explorer and memory model that is not implemented.
+    #[error(
+        "the explorer `{explorer}` is not implemented for the memory model `{memory}`; \
+         implemented are reads-from, exhaustive, random and pct, each for sc"
+    )]
+    NotImplemented {
+        /// The explorer.
+        explorer: ExplorerKind,
+        /// The memory model.
+        memory: MemoryModel,
+    },
+    /// A number that means nothing.
+    #[error("`{name}` must be at least {least}")]
+    TooSmall {
+        /// Which setting.
+        name: &'static str,
+        /// The smallest value allowed.
+        least: u64,
+    },
+}
+
+/// What a check is asked to do. Every setter takes and returns the configuration.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    /// The memory model; `None` is the weakest that the explorer implements (today SC).
+    pub memory: Option<MemoryModel>,
+    /// The explorer. Default: reads-from.
+    pub explorer: ExplorerKind,
+    /// Stop after this many maximal executions. Default: no limit, except for the random explorers, which stop
+    /// after 10,000.
+    pub max_executions: Option<u64>,
+    /// Stop after this long. Default: 10 minutes.
+    pub max_duration: Duration,
+    /// Whether the user chose `max_duration`.
+    pub max_duration_chosen: bool,
+    /// End an execution after this many visible operations. Default: 100,000.
+    pub max_steps: u32,
+    /// How often a loop without a hint repeats itself before it waits. Default: 2.
+    pub spin_bound: u32,
+    /// Stack of each modelled thread, in bytes. Default: 256 KiB.
+    pub stack_size: usize,
+    /// Go on after the first failure, and report the first. Default: false.
+    pub keep_going: bool,
+    /// Report data races on tracked cells. Default: true.
+    pub check_races: bool,
+    /// Run just the execution of this seed.
+    pub replay: Option<Seed>,
+    /// Seed of the random explorers. Default: 0.
+    pub seed: u64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            memory: None,
+            explorer: ExplorerKind::ReadsFrom,
+            max_executions: None,
+            max_duration: Duration::from_secs(600),
+            max_duration_chosen: false,
+            max_steps: 100_000,
+            spin_bound: 2,
+            stack_size: 256 * 1024,
+            keep_going: false,
+            check_races: true,
+            replay: None,
+            seed: 0,
+        }
+    }
+}
+
+/// How many executions the random explorers run where no limit is set.
+pub(super) const RANDOM_EXECUTIONS: u64 = 10_000;
+
+impl Config {
+    /// Sets the memory model.
+    pub fn memory(mut self, memory: MemoryModel) -> Self {
+        self.memory = Some(memory);
+        self
+    }
+
+    /// Sets the explorer.
+    pub fn explorer(mut self, explorer: ExplorerKind) -> Self {
+        self.explorer = explorer;
+        self
+    }
+
+    /// Stops after this many maximal executions. At least 1.
+    pub fn max_executions(mut self, executions: u64) -> Self {
+        self.max_executions = Some(executions);
+        self
+    }
+
+    /// Stops after this long.
+    pub fn max_duration(mut self, duration: Duration) -> Self {
+        self.max_duration = duration;
+        self.max_duration_chosen = true;
+        self
+    }
+
+    /// Ends an execution after this many visible operations. At least 1.
+    pub fn max_steps(mut self, steps: u32) -> Self {
+        self.max_steps = steps;
+        self
+    }
+
+    /// Sets how often a loop without a hint repeats itself before it waits. At least 1.
+    pub fn spin_bound(mut self, repeats: u32) -> Self {
+        self.spin_bound = repeats;
+        self
+    }
+
+    /// Sets the stack of each modelled thread, in bytes. At least 16 KiB.
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = bytes;
+        self
+    }
+
+    /// Goes on after the first failure.
+    pub fn keep_going(mut self, on: bool) -> Self {
+        self.keep_going = on;
+        self
+    }
+
+    /// Reports data races on tracked cells, or does not.
+    pub fn check_races(mut self, on: bool) -> Self {
+        self.check_races = on;
+        self
+    }
+
+    /// Runs just the execution of a seed.
+    pub fn replay(mut self, seed: Seed) -> Self {
+        self.replay = Some(seed);
+        self
+    }
+
+    /// Seeds the random explorers.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The memory model that the check will use.
+    pub fn effective_memory(&self) -> MemoryModel {
+        self.memory.unwrap_or(MemoryModel::Sc)
+    }
+
+    /// Whether this configuration can be carried out.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let least = |name, value: u64, least| {
+            if value < least { Err(ConfigError::TooSmall { name, least }) } else { Ok(()) }
+        };
+        least("max_executions", self.max_executions.unwrap_or(1), 1)?;
+        least("max_steps", u64::from(self.max_steps), 1)?;
+        least("spin_bound", u64::from(self.spin_bound), 1)?;
+        least("stack_size", self.stack_size as u64, 16 * 1024)?;
+        let (explorer, memory) = (self.explorer, self.effective_memory());
+        let explores = matches!(
+            explorer,
+            ExplorerKind::ReadsFrom | ExplorerKind::Exhaustive | ExplorerKind::Random | ExplorerKind::Pct
+        );
+        if explores && memory == MemoryModel::Sc {
+            Ok(())
+        } else {
+            Err(ConfigError::NotImplemented { explorer, memory })
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Verdicts and failures, as values.
+
+use std::time::Duration;
+
+use crate::analysis::race::Race;
+use crate::seed::Seed;
+use crate::session::{ExplorerKind, MemoryModel};
+use crate::step::{Panicked, Pending};
+use crate::trace::Trace;
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// A thread panicked (a failed assertion, usually), and nobody received it through `join`.
+    Panic,
+    /// Some threads wait for each other for ever.
+    Deadlock,
+    /// Two accesses of a tracked cell, one of them a write, are not ordered by happens-before.
+    DataRace,
+    /// Some threads spin for ever, waiting for a value that nobody will write.
+    Livelock,
+    /// An execution took more steps than `max_steps`.
+    StepLimit,
+    /// The program did something else when the same schedule was run again.
+    Nondeterminism,
+    /// A thread needs a larger stack.
+    StackOverflow,
+    /// A seed that does not fit the program.
+    StaleSeed,
+}
+
+/// A failing execution.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Failure {
+    /// What kind of failure it is.
+    pub kind: FailureKind,
+    /// What went wrong, in one line.
+    pub message: String,
+    /// Replays the execution.
+    pub seed: Seed,
+    /// The execution.
+    pub trace: Trace,
+    /// The threads that wait at its end, and for what.
+    pub waiting: Vec<Pending>,
+    /// The panics.
+    pub panics: Vec<Panicked>,
+    /// The race, for [`FailureKind::DataRace`].
+    pub race: Option<Race>,
+}
+
+/// A limit that ended a check before it was complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Limit {
+    /// `max_executions`.
+    Executions(u64),
+    /// `max_duration`.
+    Duration(Duration),
+}
+
+/// What a check found out.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// Every execution was covered, and none failed.
+    Verified,
+    /// An execution fails.
+    Failed(Box<Failure>),
+    /// A limit was reached first; no execution that was run failed.
+    Incomplete(Limit),
+}
+
+/// The result of a check.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// What was found out.
+    pub verdict: Verdict,
+    /// Maximal executions explored.
+    pub executions: u64,
+    /// How often the body was started; at least `executions`.
+    pub runs: u64,
+    /// Runs that were given up as redundant. 0 for `reads-from` unless a program spins.
+    pub blocked: u64,
+    /// How many explored executions fail. At most 1 unless `keep_going`.
+    pub failures: u64,
+    /// The largest number of threads in one execution, the body included.
+    pub threads: usize,
+    /// The largest number of visible operations in one execution.
+    pub events: usize,
+    /// How long the check took.
+    pub elapsed: Duration,
+    /// The memory model.
+    pub memory: MemoryModel,
+    /// The explorer.
+    pub explorer: ExplorerKind,
+}

@@ -1,0 +1,148 @@
+//! What a replayed event must look like, and when two events count as the same.
+//!
+//! Addresses differ from run to run, so values that are pointers are compared only by whether they are null.
+
+use std::fmt;
+use std::sync::atomic::Ordering;
+
+use crate::trace::{Action, Event, LocInfo, Op, Rmw, Site};
+
+/// What is known in advance of a forced event.
+#[derive(Clone, Copy, Debug)]
+pub struct Expect {
+    /// What it does.
+    pub action: Action,
+    /// Its ordering.
+    pub order: Ordering,
+    /// The type of its location.
+    pub kind: &'static str,
+    /// Where it stands.
+    pub site: Site,
+    /// The value it reads, where it reads.
+    pub read: Option<u64>,
+}
+
+/// How an event differed from what was expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// Another operation stands there.
+    Operation {
+        /// What the earlier run did.
+        expected: String,
+        /// What this run does.
+        found: String,
+    },
+    /// The same operation reads another value.
+    Value {
+        /// What the earlier run read.
+        expected: u64,
+        /// What this run reads.
+        found: u64,
+    },
+    /// The thread cannot take the step.
+    NotRunnable {
+        /// Why not.
+        reason: &'static str,
+    },
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Difference::Operation { expected, found } => write!(f, "expected {expected}, found {found}"),
+            Difference::Value { expected, found } => write!(f, "expected to read {expected}, read {found}"),
+            Difference::NotRunnable { reason } => write!(f, "the thread cannot run here: {reason}"),
+        }
+    }
+}
+
+impl Expect {
+    /// What a later run must repeat of this event.
+    pub fn of(event: &Event, loc: &LocInfo) -> Self {
+        let read = event.op.action.reads().then_some(event.read);
+        Self { read, ..Self::of_op(&event.op, loc) }
+    }
+
+    /// What a later run must repeat of an operation that has not happened yet.
+    pub fn of_op(op: &Op, loc: &LocInfo) -> Self {
+        Self { action: op.action, order: op.order, kind: loc.kind, site: op.site, read: None }
+    }
+
+    /// How the operation about to happen differs, if it does.
+    pub fn differs(&self, op: &Op, loc: &LocInfo, current: u64) -> Option<Difference> {
+        let pointer = holds_addresses(loc.kind);
+        let same_operation = self.kind == loc.kind
+            && self.order == op.order
+            && same_action(self.action, op.action, pointer)
+            && self.site == op.site;
+        if !same_operation {
+            let found = Self::of_op(op, loc);
+            return Some(Difference::Operation { expected: self.to_string(), found: found.to_string() });
+        }
+        match self.read {
+            Some(expected) if !same_value(expected, current, pointer) => {
+                Some(Difference::Value { expected, found: current })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Expect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} of {} ({:?}) at {}", self.action, self.kind, self.order, self.site)
+    }
+}
+
+/// Whether values of this type may be addresses, and how sure that is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Addresses {
+    Never,
+    Maybe,
+    Always,
+}
+
+fn holds_addresses(kind: &str) -> Addresses {
+    match kind {
+        "AtomicPtr" => Addresses::Always,
+        "AtomicUsize" | "AtomicIsize" | "AtomicU64" | "AtomicI64" => Addresses::Maybe,
+        _ => Addresses::Never,
+    }
+}
+
+fn same_value(a: u64, b: u64, pointer: Addresses) -> bool {
+    let looks_like_address = |value: u64| (1 << 32..1 << 48).contains(&value);
+    a == b
+        || match pointer {
+            Addresses::Never => false,
+            Addresses::Maybe => looks_like_address(a) && looks_like_address(b),
+            Addresses::Always => a != 0 && b != 0,
+        }
+}
+
+fn same_action(a: Action, b: Action, pointer: Addresses) -> bool {
+    let same = |a, b| same_value(a, b, pointer);
+    match (a, b) {
+        (Action::Store(a), Action::Store(b)) => same(a, b),
+        (Action::Rmw(Rmw { kind, operand, bits }), Action::Rmw(b)) => {
+            kind == b.kind && bits == b.bits && same(operand, b.operand)
+        }
+        (Action::Cas { expected, new }, Action::Cas { expected: e, new: n }) => same(expected, e) && same(new, n),
+        _ => a == b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_may_differ_but_numbers_may_not() {
+        let (a, b) = (0x5555_1234_0000, 0x7f00_1234_5678);
+        assert!(same_value(a, b, Addresses::Always));
+        assert!(!same_value(a, 0, Addresses::Always));
+        assert!(same_value(a, b, Addresses::Maybe));
+        assert!(!same_value(3, 4, Addresses::Maybe));
+        assert!(!same_value(a, b, Addresses::Never));
+    }
+}

@@ -1,0 +1,26 @@
+//! What explorers and executors say to each other: a [`Plan`] goes one way, a [`Run`] comes back.
+//!
+//! Both are data. The same plan drives the coroutine runtime, the litmus interpreter and a replay, and none of
+//! them knows which explorer wrote it.
+
+mod expect;
+mod plan;
+mod run;
+
+pub use expect::{Difference, Expect};
+pub use plan::{Forced, Plan, Step, Tail};
+pub use run::{Choice, End, Pending, Panicked, Run, Why};
+
+/// Chooses what to run next.
+pub trait Explorer {
+    /// Writes the next plan; false if there is nothing left to explore.
+    fn next_plan(&mut self, plan: &mut Plan) -> bool;
+    /// Takes in the run of the plan it gave last.
+    fn observe(&mut self, run: &Run);
+}
+
+/// Runs plans.
+pub trait Executor {
+    /// Runs one execution from the start, following the plan, and records it in `run`.
+    fn execute(&mut self, plan: &Plan, run: &mut Run);
+}

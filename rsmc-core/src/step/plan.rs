@@ -1,0 +1,68 @@
+//! Plans: a forced beginning and a policy for the rest.
+
+use crate::base::ThreadId;
+use crate::step::Expect;
+
+/// One decision of an execution.
+///
+/// Under SC a step lets one thread perform its next visible operation. Models with buffers add flushes, C11 adds
+/// the source of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// The thread performs the operation it stands before.
+    Run(ThreadId),
+}
+
+impl Step {
+    /// The thread the step belongs to.
+    pub fn thread(self) -> ThreadId {
+        match self {
+            Step::Run(thread) => thread,
+        }
+    }
+}
+
+/// A step that must be taken, and what is known of it from an earlier run.
+#[derive(Clone, Copy, Debug)]
+pub struct Forced {
+    /// The step.
+    pub step: Step,
+    /// What it must turn out to be; anything else is nondeterminism of the program.
+    pub expect: Option<Expect>,
+}
+
+/// How to go on where nothing is forced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tail {
+    /// Stay on a thread while it can run, then take the lowest.
+    RunOn,
+    /// Choose uniformly among the runnable threads, from this seed.
+    Random(u64),
+    /// Probabilistic concurrency testing: the runnable thread of highest random priority, lowered at `depth - 1`
+    /// random steps out of `length`.
+    Pct {
+        /// Seed of the priorities and of the change points.
+        seed: u64,
+        /// Number of ordering constraints the bug is assumed to need.
+        depth: u32,
+        /// Expected number of steps.
+        length: u32,
+    },
+}
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The forced beginning.
+    pub forced: Vec<Forced>,
+    /// The policy for the rest.
+    pub tail: Tail,
+    /// Whether the run records what could have run at every step.
+    pub record_choices: bool,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self { forced: Vec::new(), tail: Tail::RunOn, record_choices: false }
+    }
+}

@@ -1,0 +1,137 @@
+//! Runs: what an execution did and how it ended.
+
+use crate::base::{EventId, LocId, ThreadId};
+use crate::step::{Difference, Step};
+use crate::trace::{Op, Site, Trace};
+
+/// How an execution ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// Every thread ended.
+    #[default]
+    Complete,
+    /// Nothing can run any more, and [`Run::waiting`] says what waits.
+    Stuck,
+    /// The limit of steps was reached.
+    StepLimit {
+        /// The thread that took the last step.
+        thread: ThreadId,
+        /// Its last operation.
+        site: Site,
+    },
+    /// A forced step did not repeat.
+    Diverged {
+        /// The number of the forced step.
+        step: usize,
+        /// The event that should have happened.
+        event: EventId,
+        /// What was different.
+        difference: Difference,
+    },
+    /// A loop turned out to wait for others; explore again with this knowledge, which the executor keeps.
+    Learned,
+    /// A thread needs a larger stack.
+    StackOverflow {
+        /// The thread.
+        thread: ThreadId,
+    },
+}
+
+/// What a waiting thread waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// A lock, and who holds it.
+    Lock {
+        /// The lock.
+        loc: LocId,
+        /// The holder, unless it ended without a release.
+        holder: Option<ThreadId>,
+    },
+    /// The end of a thread.
+    Join(ThreadId),
+    /// Its park token.
+    Park,
+    /// Another value in one of these locations (the location and the value last read).
+    Spin {
+        /// What the last iteration read.
+        watched: Vec<(LocId, u64)>,
+        /// Whether the loop has a `spin_loop` or `yield_now`.
+        hinted: bool,
+        /// The hint, or the first operation of the iteration.
+        site: Site,
+    },
+}
+
+/// A thread that waits at the end of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pending {
+    /// The event that it would do next.
+    pub id: EventId,
+    /// The operation it waits to perform; `None` for a join.
+    pub op: Option<Op>,
+    /// What it waits for.
+    pub why: Why,
+    /// Where it waits.
+    pub site: Site,
+}
+
+/// A panic of a modelled thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panicked {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The message.
+    pub message: String,
+    /// Where it was raised.
+    pub site: Site,
+    /// Whether another thread received it by `join`.
+    pub received: bool,
+}
+
+/// The steps that were possible at one point, and the one taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The step taken.
+    pub taken: Step,
+    /// All steps that were possible, in a fixed order.
+    pub possible: Vec<Step>,
+}
+
+/// One execution as the executor saw it. Reused from run to run.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// What happened.
+    pub trace: Trace,
+    /// How it ended.
+    pub end: End,
+    /// The threads that wait at the end, in order of their ids.
+    pub waiting: Vec<Pending>,
+    /// The panics, in order.
+    pub panics: Vec<Panicked>,
+    /// Whether a loop that only waits repeated an iteration: such an execution is no class of its own.
+    pub repeated: bool,
+    /// What could have run at each step, if the plan asked for it.
+    pub choices: Vec<Choice>,
+}
+
+impl Run {
+    /// Forgets the execution and keeps the memory.
+    pub fn clear(&mut self) {
+        self.trace.clear();
+        self.end = End::Complete;
+        self.waiting.clear();
+        self.panics.clear();
+        self.repeated = false;
+        self.choices.clear();
+    }
+
+    /// Whether the execution is maximal: nothing could have happened after its end.
+    pub fn is_maximal(&self) -> bool {
+        matches!(self.end, End::Complete | End::Stuck)
+    }
+
+    /// The steps that were taken.
+    pub fn steps(&self) -> impl Iterator<Item = Step> + '_ {
+        self.trace.events.iter().map(|event| Step::Run(event.id.thread))
+    }
+}

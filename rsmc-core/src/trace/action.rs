@@ -1,0 +1,189 @@
+//! What a visible operation does to the value of its location.
+
+/// An atomic lock is free when its value has no [`HELD`] bit.
+pub const FREE: u64 = 0;
+/// The lock is held.
+pub const HELD: u64 = 1;
+/// A thread panicked while it held the lock.
+pub const POISONED: u64 = 2;
+
+/// Which function a read-modify-write applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RmwKind {
+    /// The operand replaces the value.
+    Swap,
+    /// Wrapping addition.
+    Add,
+    /// Wrapping subtraction.
+    Sub,
+    /// Bitwise and.
+    And,
+    /// Bitwise not-and.
+    Nand,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// The larger of the two, as unsigned numbers.
+    MaxUnsigned,
+    /// The smaller of the two, as unsigned numbers.
+    MinUnsigned,
+    /// The larger of the two, as signed numbers.
+    MaxSigned,
+    /// The smaller of the two, as signed numbers.
+    MinSigned,
+}
+
+/// A read-modify-write: a function, its operand, and the width of the location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Rmw {
+    /// The function.
+    pub kind: RmwKind,
+    /// Its operand, zero-extended.
+    pub operand: u64,
+    /// Width of the location in bits: 1 (a `bool`), 8, 16, 32 or 64.
+    pub bits: u8,
+}
+
+impl Rmw {
+    /// The value after the operation, zero-extended.
+    pub fn apply(self, old: u64) -> u64 {
+        let (new, operand) = (self.signed(old), self.signed(self.operand));
+        let result = match self.kind {
+            RmwKind::Swap => self.operand,
+            RmwKind::Add => old.wrapping_add(self.operand),
+            RmwKind::Sub => old.wrapping_sub(self.operand),
+            RmwKind::And => old & self.operand,
+            RmwKind::Nand => !(old & self.operand),
+            RmwKind::Or => old | self.operand,
+            RmwKind::Xor => old ^ self.operand,
+            RmwKind::MaxUnsigned => old.max(self.operand),
+            RmwKind::MinUnsigned => old.min(self.operand),
+            RmwKind::MaxSigned => new.max(operand).cast_unsigned(),
+            RmwKind::MinSigned => new.min(operand).cast_unsigned(),
+        };
+        result & self.mask()
+    }
+
+    fn mask(self) -> u64 {
+        u64::MAX >> (64 - u32::from(self.bits))
+    }
+
+    fn signed(self, value: u64) -> i64 {
+        let unused = 64 - u32::from(self.bits);
+        (value << unused).cast_signed() >> unused
+    }
+}
+
+/// A visible operation on one location, without its place and its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// An atomic load.
+    Load,
+    /// An atomic store of a value.
+    Store(u64),
+    /// An atomic read-modify-write that always writes.
+    Rmw(Rmw),
+    /// An atomic compare-exchange; one that fails is a read.
+    Cas {
+        /// The value it looks for.
+        expected: u64,
+        /// The value it writes where it finds that.
+        new: u64,
+    },
+    /// A lock acquire: waits until the lock is free.
+    Acquire,
+    /// A lock attempt: takes the lock if it is free, and is a read otherwise.
+    TryAcquire,
+    /// A lock release.
+    Release {
+        /// Whether the lock is left poisoned.
+        poisoned: bool,
+    },
+    /// Waits for this thread's token and takes it.
+    Park,
+    /// Makes a thread's token available.
+    Unpark,
+}
+
+/// What an action does to a location that holds some value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It cannot happen now.
+    Blocked,
+    /// It reads and changes nothing.
+    Read,
+    /// It writes without reading.
+    Write(u64),
+    /// It reads and writes in one step.
+    Update(u64),
+}
+
+impl Effect {
+    /// The value written, if any.
+    pub fn written(self) -> Option<u64> {
+        match self {
+            Effect::Blocked | Effect::Read => None,
+            Effect::Write(value) | Effect::Update(value) => Some(value),
+        }
+    }
+}
+
+impl Action {
+    /// What this action does to a location that holds `current`.
+    pub fn effect(self, current: u64) -> Effect {
+        let free = current & HELD == FREE;
+        match self {
+            Action::Load => Effect::Read,
+            Action::Store(value) => Effect::Write(value),
+            Action::Rmw(rmw) => Effect::Update(rmw.apply(current)),
+            Action::Cas { expected, new } if current == expected => Effect::Update(new),
+            Action::Acquire | Action::TryAcquire if free => Effect::Update(current | HELD),
+            Action::Cas { .. } | Action::TryAcquire => Effect::Read,
+            Action::Release { poisoned } => Effect::Write(if poisoned { POISONED } else { FREE }),
+            Action::Park if current == 1 => Effect::Update(0),
+            Action::Acquire | Action::Park => Effect::Blocked,
+            Action::Unpark => Effect::Update(1),
+        }
+    }
+
+    /// Whether the action takes a value from its location.
+    pub fn reads(self) -> bool {
+        !matches!(self, Action::Store(_) | Action::Release { .. })
+    }
+
+    /// Whether a success of this action makes its thread the holder of a lock.
+    pub fn locks(self) -> bool {
+        matches!(self, Action::Acquire | Action::TryAcquire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rmw(kind: RmwKind, operand: u64, bits: u8) -> Rmw {
+        Rmw { kind, operand, bits }
+    }
+
+    #[test]
+    fn arithmetic_wraps_in_the_width_of_the_location() {
+        assert_eq!(rmw(RmwKind::Add, 2, 8).apply(255), 1);
+        assert_eq!(rmw(RmwKind::Sub, 1, 64).apply(0), u64::MAX);
+        assert_eq!(rmw(RmwKind::Nand, 0b11, 8).apply(0b10), 0b1111_1101);
+        assert_eq!(rmw(RmwKind::Nand, 1, 1).apply(1), 0);
+        assert_eq!(rmw(RmwKind::MaxSigned, 1, 8).apply(0xff), 1);
+        assert_eq!(rmw(RmwKind::MinSigned, 1, 8).apply(0xff), 0xff);
+        assert_eq!(rmw(RmwKind::MaxUnsigned, 1, 8).apply(0xff), 0xff);
+    }
+
+    #[test]
+    fn locks_block_and_keep_poison() {
+        assert_eq!(Action::Acquire.effect(HELD), Effect::Blocked);
+        assert_eq!(Action::TryAcquire.effect(HELD | POISONED), Effect::Read);
+        assert_eq!(Action::Acquire.effect(POISONED), Effect::Update(HELD | POISONED));
+        assert_eq!(Action::Release { poisoned: true }.effect(HELD).written(), Some(POISONED));
+        assert_eq!(Action::Park.effect(0), Effect::Blocked);
+        assert_eq!(Action::Park.effect(1), Effect::Update(0));
+    }
+}

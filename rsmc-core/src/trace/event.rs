@@ -1,0 +1,167 @@
+//! Events and notes: the rows of a recorded execution.
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::atomic::Ordering;
+
+use crate::base::{EventId, LocId, ThreadId};
+use crate::trace::{Action, Effect};
+
+/// Where in the user's source something stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Site {
+    /// Nobody said.
+    #[default]
+    Unknown,
+    /// A place in Rust code.
+    Code(&'static Location<'static>),
+    /// A place in Rust code that is known by name only.
+    Place {
+        /// The file.
+        file: &'static str,
+        /// The line.
+        line: u32,
+    },
+    /// A line of a litmus program.
+    Line(u32),
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Site::Unknown => write!(f, "unknown place"),
+            Site::Code(place) => write!(f, "{}:{}", place.file(), place.line()),
+            Site::Place { file, line } => write!(f, "{file}:{line}"),
+            Site::Line(line) => write!(f, "line {line}"),
+        }
+    }
+}
+
+/// An operation a thread is about to perform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Op {
+    /// What it does.
+    pub action: Action,
+    /// The location it acts on.
+    pub loc: LocId,
+    /// The ordering written in the source (of the success, where there are two).
+    pub order: Ordering,
+    /// The ordering of a failed compare-exchange; equal to `order` elsewhere.
+    pub failure: Ordering,
+    /// Where it stands.
+    pub site: Site,
+}
+
+impl Op {
+    /// The ordering that applies where the action has this effect.
+    pub fn effective_order(&self, effect: Effect) -> Ordering {
+        if effect == Effect::Read { self.failure } else { self.order }
+    }
+}
+
+/// Where a read took its value from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The event does not read.
+    None,
+    /// The value the location had before any write.
+    Init,
+    /// The write at this position of [`crate::trace::Trace::events`].
+    At(u32),
+}
+
+/// A visible operation that happened.
+#[derive(Clone, Copy, Debug)]
+pub struct Event {
+    /// Its name.
+    pub id: EventId,
+    /// What was asked for.
+    pub op: Op,
+    /// Where its value came from.
+    pub source: Source,
+    /// The value it read (0 if it does not read).
+    pub read: u64,
+    /// The value it wrote, if it wrote.
+    pub written: Option<u64>,
+}
+
+impl Event {
+    /// Whether the event both reads and writes.
+    pub fn updates(&self) -> bool {
+        self.source != Source::None && self.written.is_some()
+    }
+
+    /// The ordering that applied, with the failure ordering for a failed compare-exchange.
+    pub fn order(&self) -> Ordering {
+        if self.written.is_none() { self.op.failure } else { self.op.order }
+    }
+
+    /// Whether the event made its thread the holder of a lock.
+    pub fn locked(&self) -> bool {
+        self.op.action.locks() && self.written.is_some()
+    }
+}
+
+/// Something that happened between events and that no explorer orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteKind {
+    /// Started a thread.
+    Spawn(ThreadId),
+    /// Received the end of a thread.
+    Join(ThreadId),
+    /// The thread ended.
+    End,
+    /// A fence that does nothing in the explored model, but counts for data races.
+    Fence(Ordering),
+    /// Read a tracked cell.
+    CellRead(LocId),
+    /// Wrote a tracked cell.
+    CellWrite(LocId),
+    /// `hint::spin_loop` or `thread::yield_now`.
+    Hint,
+    /// Dropped one reference to a shared value: what came before is visible to the last owner.
+    ArcRelease(LocId),
+    /// Became the last owner of a shared value.
+    ArcAcquire(LocId),
+    /// Panicked; the number is the place in [`crate::step::Run::panics`].
+    Panic(u32),
+}
+
+/// A note with its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Note {
+    /// How many events happened before it.
+    pub at: u32,
+    /// Whose note it is.
+    pub thread: ThreadId,
+    /// What happened.
+    pub kind: NoteKind,
+    /// Where it stands.
+    pub site: Site,
+}
+
+/// What is known about a location.
+#[derive(Clone, Copy, Debug)]
+pub struct LocInfo {
+    /// The type, as the user wrote it: `AtomicUsize`, `Mutex`, …
+    pub kind: &'static str,
+    /// Where it was created, or first used.
+    pub created: Site,
+    /// Its value before any write.
+    pub init: u64,
+}
+
+/// What is known about a thread of an execution.
+#[derive(Clone, Debug, Default)]
+pub struct ThreadInfo {
+    /// The name given by the user.
+    pub name: Option<String>,
+    /// Who started it; itself for the test body.
+    pub parent: ThreadId,
+    /// Which of its parent's spawns it was.
+    pub nth: u32,
+    /// Where it was spawned.
+    pub site: Site,
+    /// Whether it took part in this execution.
+    pub present: bool,
+}

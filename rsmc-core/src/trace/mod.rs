@@ -1,0 +1,16 @@
+//! What one execution did: events, the notes between them, and the relations that follow from both.
+//!
+//! An *event* is an operation other threads can see, and the unit that explorers order. A *note* is anything else
+//! worth recording (a spawn, a fence under SC, an access to a tracked cell): it has a place but is no step.
+
+mod action;
+mod class;
+mod event;
+mod order;
+mod record;
+
+pub use action::{Action, Effect, FREE, HELD, POISONED, Rmw, RmwKind};
+pub use class::{outcome_digest, reads_from_class};
+pub use event::{Event, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
+pub use order::ProgramOrder;
+pub use record::{Row, Trace};

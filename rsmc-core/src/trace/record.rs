@@ -1,0 +1,106 @@
+//! A recorded execution.
+
+use crate::base::{EventId, Id, IdVec, LocId, ThreadId};
+use crate::trace::{Event, LocInfo, Note, Source, ThreadInfo};
+
+/// One execution, in the order in which it happened. Reused from run to run.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// The visible operations.
+    pub events: Vec<Event>,
+    /// What happened between them, in order.
+    pub notes: Vec<Note>,
+    /// The locations, in order of first access.
+    pub locs: IdVec<LocId, LocInfo>,
+    /// The threads; an entry whose `present` is false belongs to another execution.
+    pub threads: IdVec<ThreadId, ThreadInfo>,
+    by_thread: IdVec<ThreadId, Vec<u32>>,
+}
+
+/// An event or a note, in order of happening.
+#[derive(Clone, Copy, Debug)]
+pub enum Row<'a> {
+    /// The event at this position.
+    Event(usize, &'a Event),
+    /// A note.
+    Note(&'a Note),
+}
+
+impl Trace {
+    /// Forgets the execution and keeps the memory.
+    pub fn clear(&mut self) {
+        self.events.clear();
+        self.notes.clear();
+        self.locs.clear();
+        self.by_thread.values_mut().for_each(Vec::clear);
+        for info in self.threads.values_mut() {
+            info.present = false;
+        }
+    }
+
+    /// Appends an event and returns its position.
+    pub fn push(&mut self, event: Event) -> u32 {
+        let at = u32::try_from(self.events.len()).expect("fewer than 2^32 events");
+        self.by_thread.grow_to(event.id.thread, Vec::new);
+        let own = &mut self.by_thread[event.id.thread];
+        debug_assert_eq!(own.len(), event.id.index as usize, "events of a thread are numbered from 0");
+        own.push(at);
+        self.events.push(event);
+        at
+    }
+
+    /// Forgets everything after the first `events` events and `notes` notes.
+    pub fn truncate(&mut self, events: usize, notes: usize) {
+        for event in self.events.drain(events..).rev() {
+            self.by_thread[event.id.thread].pop();
+        }
+        self.notes.truncate(notes);
+    }
+
+    /// How many events a thread has performed.
+    pub fn count(&self, thread: ThreadId) -> u32 {
+        self.by_thread.get(thread).map_or(0, |own| own.len() as u32)
+    }
+
+    /// The positions of a thread's events.
+    pub fn of_thread(&self, thread: ThreadId) -> &[u32] {
+        self.by_thread.get(thread).map_or(&[], Vec::as_slice)
+    }
+
+    /// The position of an event, if it happened.
+    pub fn position(&self, id: EventId) -> Option<usize> {
+        self.by_thread.get(id.thread)?.get(id.index as usize).map(|&at| at as usize)
+    }
+
+    /// The name of the write an event read from; `None` for the initial value or no read.
+    pub fn source_id(&self, event: &Event) -> Option<EventId> {
+        match event.source {
+            Source::At(at) => Some(self.events[at as usize].id),
+            Source::None | Source::Init => None,
+        }
+    }
+
+    /// Events and notes in the order in which they happened.
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        let mut notes = self.notes.iter().peekable();
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            if let Some(note) = notes.next_if(|note| note.at as usize <= at) {
+                return Some(Row::Note(note));
+            }
+            let event = self.events.get(at)?;
+            at += 1;
+            Some(Row::Event(at - 1, event))
+        })
+    }
+
+    /// The threads that took part.
+    pub fn present(&self) -> impl Iterator<Item = (ThreadId, &ThreadInfo)> {
+        self.threads.iter().filter(|(_, info)| info.present)
+    }
+
+    /// A bound above every thread id of this execution.
+    pub fn thread_bound(&self) -> usize {
+        self.threads.ids().next_back().map_or(0, |last| last.index() + 1)
+    }
+}
