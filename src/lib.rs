@@ -1,1 +1,60 @@
-//! Stub.
+//! Exhaustive concurrency testing as an ordinary part of `cargo test`.
+//!
+//! Write a test against the types of `rsmc-shim`, which are std's in ordinary builds, and mark it
+//! [`#[rsmc::test]`](macro@test). Its body is run once per class of executions until every class has been seen or
+//! one fails. A failure prints the schedule and a seed that replays it.
+//!
+//! ```should_panic
+//! use rsmc::sync::{Arc, atomic::{AtomicUsize, Ordering::SeqCst}};
+//! use rsmc::thread;
+//!
+//! // In a test module: `#[rsmc::test] fn counter() { … }`. `rsmc::check` does the same anywhere.
+//! rsmc::check(|| {
+//!     let counter = Arc::new(AtomicUsize::new(0));
+//!     let other = Arc::clone(&counter);
+//!     let thread = thread::spawn(move || other.store(other.load(SeqCst) + 1, SeqCst));
+//!     counter.store(counter.load(SeqCst) + 1, SeqCst);
+//!     thread.join().unwrap();
+//!     assert_eq!(counter.load(SeqCst), 2); // fails: both may load 0
+//! });
+//! ```
+//!
+//! # What is guaranteed
+//!
+//! [`Verdict::Verified`] from an exhaustive explorer means: under the chosen memory model no execution of the body
+//! panics, deadlocks, livelocks or races on a tracked cell. The body must be deterministic but for scheduling.
+//!
+//! # What is not
+//!
+//! - The only memory model so far is sequential consistency ([`MemoryModel::Sc`]): no store is delayed, no load is
+//!   reordered, whatever the orderings say. The orderings do count for data races.
+//! - Only what goes through the shim is seen: real threads, real locks, time and randomness are not.
+//! - `compare_exchange_weak` does not fail spuriously, and nothing wakes without cause, so far.
+//! - A loop without any operation of the shim (`loop {}`) is not noticed.
+//!
+//! # Loops that wait
+//!
+//! A loop that repeats an iteration 32 times in a row, reading the same values, is taken as one that waits for
+//! another thread, and its thread is not run again before one of the values changes. Where nothing can change any
+//! more, it is let go once more up to [`Config::max_steps`]; if it still repeats itself, that is a livelock.
+//! `hint::spin_loop` and `thread::yield_now` mark the end of an iteration.
+
+mod env;
+mod run;
+
+pub use rsmc_core::base::{EventId, LocId, ThreadId};
+pub use rsmc_core::seed::{Seed, SeedError};
+pub use rsmc_core::session::ExplorerKind as Explorer;
+pub use rsmc_core::session::{Config, ConfigError, Failure, FailureKind, Limit, MemoryModel, Report, Verdict};
+pub use rsmc_core::trace::Trace;
+pub use rsmc_macros::test;
+pub use rsmc_shim::{cell, hint, sync, thread};
+
+pub use crate::env::EnvError;
+pub use crate::run::{check, check_with, explore, render};
+
+/// What `#[rsmc::test]` expands to. Not for use by hand.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::run::{TestResult, parse_seed, run_test};
+}

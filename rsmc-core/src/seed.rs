@@ -1,8 +1,237 @@
-//! Seeds.
+//! Seeds: one execution as a short text that replays it.
+//!
+//! A seed holds the memory model, the sequence of steps and a byte per step that tells what kind of operation
+//! stands there. Lines and values are not part of it, so it survives edits that move code; where an operation
+//! changed, the replay says which.
+//!
+//! Text form: `rsmc1-` and base64 (URL alphabet, no padding) of: model, number of steps, runs of equal threads,
+//! check bytes, checksum. Threads are numbered by the order in which the execution spawns them.
+
 use std::fmt;
-/// A seed.
+use std::str::FromStr;
+use std::sync::atomic::Ordering;
+
+use data_encoding::BASE64URL_NOPAD;
+use thiserror::Error;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::base::{ThreadId, mix};
+use crate::step::{Forced, Plan, Run, Step};
+use crate::trace::{Action, Event, NoteKind, RmwKind, Trace};
+
+const PREFIX: &str = "rsmc1-";
+
+/// Longer executions keep their first steps only; the rest of a replay runs without a choice.
+const LONGEST: usize = 4_000;
+
+/// An execution that can be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seed(String);
+pub struct Seed {
+    model: u8,
+    threads: Vec<u32>,
+    checks: Vec<u8>,
+}
+
+/// A text that is no seed.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SeedError {
+    /// It does not start like one.
+    #[error("a seed starts with `{PREFIX}`, as printed in the report; this is `{0}`")]
+    NotASeed(String),
+    /// It is damaged.
+    #[error("the seed is damaged (a letter is missing or changed): copy it again from the report")]
+    Damaged,
+}
+
+/// The step at which a seed stops to fit a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The number of the step, from 0.
+    pub step: usize,
+}
+
+impl Seed {
+    /// The seed of an execution; `model` is the number of the memory model.
+    pub fn of_run(run: &Run, model: u8) -> Self {
+        let numbers = spawn_order(&run.trace);
+        let number = |thread: ThreadId| numbers.iter().position(|&t| t == thread).expect("it was spawned") as u32;
+        let events = &run.trace.events[..run.trace.events.len().min(LONGEST)];
+        Self {
+            model,
+            threads: events.iter().map(|event| number(event.id.thread)).collect(),
+            checks: events.iter().map(|event| check(event, &run.trace)).collect(),
+        }
+    }
+
+    /// The number of the memory model.
+    pub fn model(&self) -> u8 {
+        self.model
+    }
+
+    /// The plan that replays it in a new executor.
+    pub fn plan(&self) -> Plan {
+        let forced = |&thread: &u32| Forced { step: Step::Run(ThreadId(thread)), expect: None };
+        Plan { forced: self.threads.iter().map(forced).collect(), ..Plan::default() }
+    }
+
+    /// Where a replay did something else than the seed says, if it did.
+    pub fn mismatch(&self, run: &Run) -> Option<Mismatch> {
+        let found = run.trace.events.iter().map(|event| check(event, &run.trace));
+        let differs = self.checks.iter().zip(found).position(|(&expected, found)| expected != found);
+        let short = (run.trace.events.len() < self.checks.len()).then_some(run.trace.events.len());
+        differs.or(short).map(|step| Mismatch { step })
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![self.model];
+        put(&mut bytes, self.threads.len());
+        for same in self.threads.chunk_by(|a, b| a == b) {
+            put(&mut bytes, same[0] as usize);
+            put(&mut bytes, same.len());
+        }
+        bytes.extend_from_slice(&self.checks);
+        let sum = xxh3_64(&bytes).to_le_bytes();
+        bytes.extend_from_slice(&sum[..4]);
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (content, sum) = bytes.split_at_checked(bytes.len().checked_sub(4)?)?;
+        if xxh3_64(content).to_le_bytes()[..4] != *sum {
+            return None;
+        }
+        let (&model, mut rest) = content.split_first()?;
+        let steps = take(&mut rest)?;
+        let mut threads = Vec::new();
+        while threads.len() < steps {
+            let thread = u32::try_from(take(&mut rest)?).ok()?;
+            let length = take(&mut rest)?;
+            if length == 0 || length > steps - threads.len() {
+                return None;
+            }
+            threads.resize(threads.len() + length, thread);
+        }
+        (rest.len() == steps).then(|| Self { model, threads, checks: rest.to_vec() })
+    }
+}
+
+/// The threads of an execution in the order in which they are spawned.
+fn spawn_order(trace: &Trace) -> Vec<ThreadId> {
+    let spawned = trace.notes.iter().filter_map(|note| match note.kind {
+        NoteKind::Spawn(child) => Some(child),
+        _ => None,
+    });
+    std::iter::once(ThreadId::MAIN).chain(spawned).collect()
+}
+
+/// What kind of operation an event is, in a byte.
+fn check(event: &Event, trace: &Trace) -> u8 {
+    let action = match event.op.action {
+        Action::Load => 1,
+        Action::Store(_) => 2,
+        Action::Cas { .. } => 3,
+        Action::Acquire => 4,
+        Action::TryAcquire => 5,
+        Action::Release { .. } => 6,
+        Action::Park => 7,
+        Action::Unpark => 8,
+        Action::Rmw(rmw) => 16 + rmw_number(rmw.kind),
+    };
+    let order = |order: Ordering| match order {
+        Ordering::Relaxed => 0,
+        Ordering::Acquire => 1,
+        Ordering::Release => 2,
+        Ordering::AcqRel => 3,
+        _ => 4,
+    };
+    let orders = order(event.op.order) * 8 + order(event.op.failure);
+    let kind = trace.locs[event.op.loc].kind.bytes().fold(0, |hash, byte| mix(hash, u64::from(byte)));
+    mix(mix(action, orders), kind) as u8
+}
+
+fn rmw_number(kind: RmwKind) -> u64 {
+    match kind {
+        RmwKind::Swap => 0,
+        RmwKind::Add => 1,
+        RmwKind::Sub => 2,
+        RmwKind::And => 3,
+        RmwKind::Nand => 4,
+        RmwKind::Or => 5,
+        RmwKind::Xor => 6,
+        RmwKind::MaxUnsigned => 7,
+        RmwKind::MinUnsigned => 8,
+        RmwKind::MaxSigned => 9,
+        RmwKind::MinSigned => 10,
+    }
+}
+
+/// Appends a number, seven bits a byte, lowest first.
+fn put(bytes: &mut Vec<u8>, mut number: usize) {
+    while number >= 0x80 {
+        bytes.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn take(bytes: &mut &[u8]) -> Option<usize> {
+    let mut number = 0;
+    for shift in (0..63).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= usize::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
 impl fmt::Display for Seed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(&self.0) }
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{PREFIX}{}", BASE64URL_NOPAD.encode(&self.bytes()))
+    }
+}
+
+impl FromStr for Seed {
+    type Err = SeedError;
+    fn from_str(text: &str) -> Result<Self, SeedError> {
+        let text = text.trim();
+        let Some(code) = text.strip_prefix(PREFIX) else {
+            let start: String = text.chars().take(40).collect();
+            return Err(SeedError::NotASeed(start));
+        };
+        let bytes = BASE64URL_NOPAD.decode(code.as_bytes()).map_err(|_| SeedError::Damaged)?;
+        Seed::from_bytes(&bytes).ok_or(SeedError::Damaged)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seed() -> Seed {
+        Seed { model: 0, threads: vec![0, 1, 1, 1, 2, 300, 0], checks: vec![1, 2, 3, 4, 5, 6, 7] }
+    }
+
+    #[test]
+    fn text_reads_back() {
+        let text = seed().to_string();
+        assert_eq!(text.parse(), Ok(seed()));
+        assert_eq!(format!("  {text}\n").parse(), Ok(seed()));
+    }
+
+    #[test]
+    fn damage_is_noticed_wherever_it_is() {
+        let text = seed().to_string();
+        for at in PREFIX.len()..text.len() {
+            let mut damaged = text.clone().into_bytes();
+            damaged[at] = if damaged[at] == b'A' { b'B' } else { b'A' };
+            let damaged = String::from_utf8(damaged).unwrap();
+            assert_eq!(damaged.parse::<Seed>(), Err(SeedError::Damaged), "{damaged}");
+            assert_eq!(text[..at].parse::<Seed>(), Err(SeedError::Damaged));
+        }
+        assert_eq!("hello".parse::<Seed>(), Err(SeedError::NotASeed("hello".into())));
+    }
 }

@@ -1,1 +1,68 @@
-//! Stub.
+//! The attribute `#[rsmc::test]`.
+//!
+//! Use it through the facade crate `rsmc`; this crate only turns tokens into tokens. One file per step: `args` reads the
+//! arguments, `value` their right-hand sides (in the words of `known`), `function` the annotated function; `expand` writes
+//! the tests.
+
+mod args;
+mod duration;
+mod errors;
+mod expand;
+mod function;
+mod known;
+mod suggest;
+mod value;
+
+use proc_macro::TokenStream;
+
+/// Runs a test once per class of executions, instead of once.
+///
+/// Write it where `#[test]` would stand. Other attributes (`#[should_panic]`, `#[ignore]`, `#[cfg]`, lint levels), the
+/// visibility and the return type are kept, and the test is found by `cargo test` and `cargo nextest` under its own name.
+///
+/// ```ignore
+/// #[rsmc::test]
+/// fn counter() {
+///     let count = Arc::new(AtomicUsize::new(0));
+///     let other = { let count = count.clone(); thread::spawn(move || count.fetch_add(1, Relaxed)) };
+///     count.fetch_add(1, Relaxed);
+///     other.join().unwrap();
+///     assert_eq!(count.load(Relaxed), 2);
+/// }
+///
+/// #[rsmc::test(memory = "tso", explorer = "view", max_executions = 1_000_000, max_duration = "30s")]
+/// fn ring() { /* … */ }
+///
+/// // Three tests: `queue::sc`, `queue::tso` and `queue::pso`.
+/// #[rsmc::test(memory = ["sc", "tso", "pso"])]
+/// fn queue() { /* … */ }
+/// ```
+///
+/// # Arguments
+///
+/// Each sets the `Config` field of the same name; what is left out keeps its default. Environment variables (`RSMC_MEMORY`,
+/// `RSMC_REPLAY`, …) override them.
+///
+/// | argument | value | meaning |
+/// | --- | --- | --- |
+/// | `memory` | `"sc"`, `"tso"`, `"pso"`, `"c11"`, or a list of them | the memory model; a list makes one test per model, in a module named after the function |
+/// | `explorer` | `"reads-from"`, `"reads-value-from"`, `"view"`, `"value-centric"`, `"maximal-causality"`, `"happens-before"`, `"exhaustive"`, `"random"`, `"pct"` | what counts as the same execution, and how to look for the others |
+/// | `max_executions` | integer, at least 1 | stop after this many executions |
+/// | `max_duration` | `"500ms"`, `"30s"`, `"10m"` or `"10min"`, `"2h"`, `"1m30s"` | stop after this time |
+/// | `max_steps` | integer, at least 1 | steps that one execution may take |
+/// | `spin_bound` | integer, at least 1 | repetitions after which a loop without a hint is taken as spinning |
+/// | `stack_size` | integer, at least 1 | bytes of stack for each thread of the test |
+/// | `keep_going` | `true`, `false` | do not stop at the first failure |
+/// | `check_races` | `true`, `false` | report data races |
+/// | `seed` | integer | where the random explorers start |
+/// | `replay` | text that a failing test printed | run this one schedule only |
+///
+/// # What it cannot go on
+///
+/// Functions that take parameters, are generic, or are `async`, `const`, `unsafe` or `extern`, and functions that another
+/// `test` attribute already makes a test. Each is an error at the word in question, but for one case that cannot be seen
+/// from here: a `#[test]` *above* this attribute is gone by the time this one is asked, and the test runs twice.
+#[proc_macro_attribute]
+pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
+    expand::test(args.into(), item.into()).into()
+}

@@ -1,1 +1,9 @@
-//! Stub.
+//! Explorers: which executions to run, one file (or folder) per algorithm. None knows a primitive or a coroutine.
+
+mod exhaustive;
+mod random;
+pub mod rf_smc;
+
+pub use exhaustive::Exhaustive;
+pub use random::{Pct, Random};
+pub use rf_smc::RfSmc;

@@ -31,7 +31,9 @@ pub enum Error {
     #[error("line {line}: `{name}` cannot be a name; take letters and digits, and no word of the language")]
     Name { line: u32, name: String },
     /// A register that would be read back as a location.
-    #[error("line {line}: register `{name}` looks like a location; begin it with another letter than u to z")]
+    #[error(
+        "line {line}: register `{name}` has the name of a location; take a name that is not listed under `init` and not like `x` or `y2`"
+    )]
     LooksLikeLocation { line: u32, name: String },
     /// A location that is not declared.
     #[error("line {line}: there is no location `{name}`")]

@@ -26,7 +26,7 @@ pub enum Operator {
 
 impl Operator {
     /// All operators with their text, and how strongly they bind.
-    pub(super) const ALL: [(Operator, &'static str, u8); 7] = [
+    pub(super) const ALL: &'static [(Operator, &'static str, u8)] = &[
         (Operator::Or, "||", 1),
         (Operator::And, "&&", 2),
         (Operator::Eq, "==", 3),
@@ -35,6 +35,14 @@ impl Operator {
         (Operator::Add, "+", 4),
         (Operator::Sub, "-", 4),
     ];
+
+    fn entry(self) -> &'static (Operator, &'static str, u8) {
+        Self::ALL.iter().find(|(operator, ..)| *operator == self).expect("all are listed")
+    }
+
+    fn strength(self) -> u8 {
+        self.entry().2
+    }
 
     fn apply(self, a: u64, b: u64) -> u64 {
         match self {
@@ -51,8 +59,7 @@ impl Operator {
 
 impl fmt::Display for Operator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (_, text, _) = Self::ALL.iter().find(|(operator, ..)| operator == self).expect("all are listed");
-        f.write_str(text)
+        f.write_str(self.entry().1)
     }
 }
 
@@ -94,17 +101,17 @@ impl<R> Expr<R> {
 
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let inner = |expr: &Expr, f: &mut fmt::Formatter<'_>| match expr {
-            Expr::Binary(..) => write!(f, "({expr})"),
+        let inner = |f: &mut fmt::Formatter<'_>, expr: &Expr, weakest: u8| match expr {
+            Expr::Binary(operator, ..) if operator.strength() < weakest => write!(f, "({expr})"),
             _ => write!(f, "{expr}"),
         };
         match self {
             Expr::Number(number) => write!(f, "{number}"),
             Expr::Register(name) => f.write_str(name),
             Expr::Binary(operator, left, right) => {
-                inner(left, f)?;
+                inner(f, left, operator.strength())?;
                 write!(f, " {operator} ")?;
-                inner(right, f)
+                inner(f, right, operator.strength() + 1)
             }
         }
     }
@@ -120,6 +127,6 @@ mod tests {
         assert_eq!(minus_one.eval(&|_| 0), u64::from(u32::MAX));
         let zero = Expr::binary(Operator::Add, minus_one, Expr::Register("a".to_owned()));
         assert_eq!(zero.eval(&|_| 1), 0);
-        assert_eq!(zero.to_string(), "(0 - 1) + a");
+        assert_eq!(zero.to_string(), "0 - 1 + a");
     }
 }

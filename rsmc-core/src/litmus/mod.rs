@@ -36,7 +36,8 @@
 //! second one for failure, `cas(x.acqrel.acq, 0, 1)`. Expressions have numbers, registers, parentheses and
 //! `+ - == != < && ||`, with the precedence of Rust. All numbers are unsigned, have 32 bits and wrap.
 //!
-//! A name is a *location* if it begins with one of `u` to `z` or is listed under `init`, and a *register* otherwise.
+//! A name is a *location* if it is one of `u` to `z`, alone or before a number (`x`, `y2`), or is listed under `init`,
+//! and a *register* otherwise.
 //! Registers belong to their thread and start at 0. An outcome lists the final value of every register; one that
 //! several threads have is listed as `t1.a`. It ends in `stuck` for a deadlock and in `panic` where an assertion
 //! failed, and is `ok` if there is nothing to say.
@@ -53,12 +54,15 @@
 //! - A thread that ends without `unlock` keeps the lock for good.
 //! - A spin loop is recognised by its lines, so a loop that waits should share none with other accesses.
 
+mod check;
 mod compile;
+mod draw;
 mod enumerate;
 mod error;
 mod expr;
 mod generate;
 mod interpret;
+mod names;
 mod outcome;
 mod parse;
 mod program;

@@ -225,14 +225,15 @@ pub(super) fn is_name(text: &str) -> bool {
         && !RESERVED.contains(&text)
 }
 
-/// Whether an undeclared name is one of a location.
+/// Whether an undeclared name is one of a location: `u` to `z`, alone or before a number.
 pub(super) fn names_location(name: &str) -> bool {
-    name.starts_with(|c: char| ('u'..='z').contains(&c))
+    let mut letters = name.chars();
+    letters.next().is_some_and(|c| ('u'..='z').contains(&c)) && letters.all(|c| c.is_ascii_digit())
 }
 
 /// Words with a meaning of their own.
 const RESERVED: [&str; 31] = [
     "name", "init", "expect", "if", "else", "while", "upto", "lock", "unlock", "trylock", "park", "unpark", "spin",
-    "assert", "spawn", "join", "fence", "ok", "stuck", "panic", "add", "sub", "swap", "and", "nand", "or", "xor", "umax",
-    "umin", "smax", "smin",
+    "assert", "spawn", "join", "fence", "ok", "stuck", "panic", "add", "sub", "swap", "and", "nand", "or", "xor",
+    "umax", "umin", "smax", "smin",
 ];

@@ -18,4 +18,4 @@ mod spin;
 mod tail;
 
 pub use self::core::{Limits, Machine, Next, Outcome};
-pub use self::spin::{repeats_iteration, Seen};
+pub use self::spin::{Seen, repeats_iteration};

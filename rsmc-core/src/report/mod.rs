@@ -1,1 +1,137 @@
-//! Stub.
+//! Reports: from the outcome of a check to the text that its user reads.
+//!
+//! Everything here is a pure function: no clock, no terminal, no colours, no environment, no file. The same outcome
+//! gives the same text, also when it is found again by a replay; so addresses become letters, and threads are
+//! numbered by their order in the execution. Lines are at most 80 columns wide, except the replay line.
+//!
+//! - `headline`: what went wrong, and where, by kind of failure; `race` for a data race.
+//! - `legend`: the names of locations, and where they were created.
+//! - `rows`: the execution as rows; `fold` leaves out the middle of a long one.
+//! - `table`: the rows with one column per thread; `lanes`: with one narrow lane per thread, where columns are too wide.
+//! - `summary`: one line for a success, what to do about a limit, counts and replay line of a failure.
+//! - `names`, `places`, `values`, `text`: how threads, locations, source lines, values and columns are written.
+
+mod fold;
+mod headline;
+mod lanes;
+mod legend;
+mod names;
+mod places;
+mod race;
+mod rows;
+mod summary;
+mod table;
+mod text;
+mod values;
+
+use std::time::Duration;
+
+use crate::analysis::race::Race;
+use crate::session::{ExplorerKind, Failure, FailureKind, MemoryModel, Report, Verdict};
+use crate::step::{Panicked, Pending};
+use crate::trace::Trace;
+
+pub use summary::{incomplete, verified};
+
+/// A failing execution, as far as its report needs it; the seed is text already.
+#[derive(Clone, Copy, Debug)]
+pub struct Finding<'a> {
+    /// What kind of failure it is.
+    pub kind: FailureKind,
+    /// What went wrong. Threads are best left out: a report has its own names for them.
+    pub message: &'a str,
+    /// Replays the execution.
+    pub seed: &'a str,
+    /// The execution.
+    pub trace: &'a Trace,
+    /// The threads that wait at its end, and for what.
+    pub waiting: &'a [Pending],
+    /// The panics.
+    pub panics: &'a [Panicked],
+    /// The race, if it is one.
+    pub race: Option<&'a Race>,
+}
+
+/// The figures of a check; see [`Report`].
+#[derive(Clone, Copy, Debug)]
+pub struct Counts {
+    /// Maximal executions explored.
+    pub executions: u64,
+    /// How often the body was started.
+    pub runs: u64,
+    /// Runs that were given up as redundant.
+    pub blocked: u64,
+    /// How many explored executions fail.
+    pub failures: u64,
+    /// The largest number of threads in one execution, the body included.
+    pub threads: usize,
+    /// The largest number of visible operations in one execution.
+    pub events: usize,
+    /// How long the check took.
+    pub elapsed: Duration,
+    /// The memory model.
+    pub memory: MemoryModel,
+    /// The explorer.
+    pub explorer: ExplorerKind,
+}
+
+impl From<&Report> for Counts {
+    fn from(report: &Report) -> Self {
+        Self {
+            executions: report.executions,
+            runs: report.runs,
+            blocked: report.blocked,
+            failures: report.failures,
+            threads: report.threads,
+            events: report.events,
+            elapsed: report.elapsed,
+            memory: report.memory,
+            explorer: report.explorer,
+        }
+    }
+}
+
+/// The report of a failing execution. `name` is the path of the test as `cargo test` takes it.
+pub fn failure(failure: &Failure, name: Option<&str>, report: &Report) -> String {
+    let finding = Finding {
+        kind: failure.kind,
+        message: &failure.message,
+        seed: &failure.seed.to_string(),
+        trace: &failure.trace,
+        waiting: &failure.waiting,
+        panics: &failure.panics,
+        race: failure.race.as_ref(),
+    };
+    finding_text(&finding, name, &report.into())
+}
+
+/// The report of a check without a failure: one line if it is complete, and what to do if a limit ended it.
+///
+/// A failed check gives its failure report, without the name of a test.
+pub fn success(report: &Report) -> String {
+    any(report, None)
+}
+
+/// The report of any check. `name` is the path of the test as `cargo test` takes it.
+pub fn any(report: &Report, name: Option<&str>) -> String {
+    match &report.verdict {
+        Verdict::Verified => verified(&report.into()),
+        Verdict::Failed(failed) => failure(failed, name, report),
+        Verdict::Incomplete(limit) => incomplete(&report.into(), *limit),
+    }
+}
+
+/// The report of a failing execution, from its parts.
+pub fn finding_text(finding: &Finding<'_>, name: Option<&str>, counts: &Counts) -> String {
+    let scene = rows::Scene::new(finding);
+    let sections = [
+        headline::section(&scene),
+        legend::section(&scene),
+        table::section(&scene),
+        summary::counts_section(finding, counts),
+        summary::replay_section(finding, name),
+    ];
+    let mut text = sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n\n");
+    text.push('\n');
+    text
+}

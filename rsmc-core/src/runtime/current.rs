@@ -37,11 +37,6 @@ impl<'body> Runtime<'body> {
         Self { execution: Execution::new(body, limits, stack_size), body: PhantomData }
     }
 
-    /// Whether a destructor panicked while its thread was unwound, so that this OS thread must not be used any more.
-    pub fn is_broken(&self) -> bool {
-        self.execution.is_broken()
-    }
-
     /// How many stacks were allocated so far.
     pub fn stacks_allocated(&self) -> usize {
         self.execution.stacks_allocated()
@@ -51,5 +46,10 @@ impl<'body> Runtime<'body> {
 impl Executor for Runtime<'_> {
     fn execute(&mut self, plan: &Plan, run: &mut Run) {
         CURRENT.set(&self.execution, || self.execution.execute(plan, run));
+    }
+
+    /// After a destructor panicked while its thread was unwound, or a stack overflowed inside the machine.
+    fn is_broken(&self) -> bool {
+        self.execution.is_broken()
     }
 }

@@ -218,6 +218,17 @@ impl Execution {
     }
 }
 
+impl Drop for Execution {
+    fn drop(&mut self) {
+        if self.broken.get() {
+            // What is left can be neither resumed nor freed.
+            for fiber in self.core.get_mut().fibers.values_mut() {
+                std::mem::forget(std::mem::take(fiber));
+            }
+        }
+    }
+}
+
 /// The thread that a decision names. The one named performs its operation, or continues, when it is resumed.
 fn whom(next: Next) -> Option<ThreadId> {
     match next {

@@ -53,7 +53,9 @@ impl Locations {
             return LocId((known & ((1 << LOC_BITS) - 1)) as u32);
         }
         let address = std::ptr::from_ref(tag).addr();
-        if known != 0 && let Some(&loc) = self.outliving.get(&address) {
+        if known != 0
+            && let Some(&loc) = self.outliving.get(&address)
+        {
             return loc;
         }
         let loc = create();

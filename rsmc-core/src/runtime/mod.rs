@@ -15,5 +15,5 @@ mod locations;
 mod panics;
 mod teardown;
 
-pub use current::{in_run, Runtime};
+pub use current::{Runtime, in_run};
 pub use locations::Tag;

@@ -49,6 +49,7 @@ fn keep(file: &str) -> &'static str {
     kept
 }
 
+/// What a panic says.
 fn text(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".to_owned())
@@ -56,14 +57,13 @@ fn text(payload: &(dyn Any + Send)) -> String {
 
 impl Execution {
     fn on_panic(&self, info: &PanicHookInfo<'_>) {
-        let message = info.payload_as_str().unwrap_or("a panic without a message").to_owned();
+        let message = text(info.payload());
         let me = self.running.get();
         if FATAL.contains(&message.as_str()) {
             self.leave_before_abort(me);
         }
-        let site = info
-            .location()
-            .map_or(Site::Unknown, |place| Site::Place { file: keep(place.file()), line: place.line() });
+        let site =
+            info.location().map_or(Site::Unknown, |place| Site::Place { file: keep(place.file()), line: place.line() });
         if let Ok(mut core) = self.core.try_borrow_mut() {
             let fiber = &mut core.fibers[me];
             fiber.panicking = true;

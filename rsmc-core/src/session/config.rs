@@ -66,10 +66,17 @@ macro_rules! names {
 
 names!(MemoryModel, "memory model", Sc = "sc", Tso = "tso", Pso = "pso", C11 = "c11");
 names!(
-    ExplorerKind, "explorer",
-    ReadsFrom = "reads-from", ReadsValueFrom = "reads-value-from", View = "view", ValueCentric = "value-centric",
-    MaximalCausality = "maximal-causality", HappensBefore = "happens-before", Exhaustive = "exhaustive",
-    Random = "random", Pct = "pct",
+    ExplorerKind,
+    "explorer",
+    ReadsFrom = "reads-from",
+    ReadsValueFrom = "reads-value-from",
+    View = "view",
+    ValueCentric = "value-centric",
+    MaximalCausality = "maximal-causality",
+    HappensBefore = "happens-before",
+    Exhaustive = "exhaustive",
+    Random = "random",
+    Pct = "pct",
 );
 
 /// A configuration that cannot be carried out.

@@ -58,6 +58,8 @@ pub enum Limit {
     Executions(u64),
     /// `max_duration`.
     Duration(Duration),
+    /// Only the execution of a seed was run, as asked, and it did not fail.
+    Replay,
 }
 
 /// What a check found out.

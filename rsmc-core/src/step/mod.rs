@@ -9,7 +9,7 @@ mod run;
 
 pub use expect::{Difference, Expect};
 pub use plan::{Forced, Plan, Step, Tail};
-pub use run::{Choice, End, Pending, Panicked, Run, Why};
+pub use run::{Choice, End, Panicked, Pending, Run, Why};
 
 /// Chooses what to run next.
 pub trait Explorer {
@@ -23,4 +23,9 @@ pub trait Explorer {
 pub trait Executor {
     /// Runs one execution from the start, following the plan, and records it in `run`.
     fn execute(&mut self, plan: &Plan, run: &mut Run);
+
+    /// Whether something happened in the last run after which no other can be executed.
+    fn is_broken(&self) -> bool {
+        false
+    }
 }

@@ -1,0 +1,268 @@
+//! VerifySC: can these reads take these good writes under sequential consistency?
+//!
+//! Problem. Given events, program order and per read its good writes: is there an interleaving in which every read
+//! takes one of them, and which?
+//!
+//! Algorithm. Grow a prefix by one executable event at a time. An event is executable if all before it in the
+//! closure are in the prefix; a read, if the active write of its location is good for it; a write, if no pending
+//! read still needs the active write (holds the location). Two prefixes with the same events and the same active
+//! writes can be continued alike, so a state that failed once is not entered again. Greedy rules first: a read that
+//! is executable is executed; a write that no pending read wants over a write that none wants is executed.
+//! Otherwise the executable events are tried in the order of the auxiliary trace.
+//!
+//! Cost. O(n^(k+1) · k^(d+1)) for n events, k threads, d locations; the closure decides almost every instance of a
+//! run, and the search is then a single pass.
+//!
+//! Source. Agarwal, Chatterjee, Pathak, Pavlogiannis, Toman, "Stateless model checking under a reads-value-from
+//! equivalence", CAV 2021, algorithm 1; Toman, thesis 2021, 4.2 to 4.4.
+//!
+//! Deviations. (1) An update is one event that is executable if both halves are. (2) States are kept only where
+//! there was a choice: a forced step cannot lead to a state worth remembering that its own source would not.
+
+use rustc_hash::FxHashSet;
+
+use crate::base::{BitSet, Digest, Poset};
+use crate::consistency::Instance;
+use crate::consistency::closure::{Scratch, close_with};
+
+/// No write: the initial value is active.
+const INIT: u32 = u32::MAX;
+
+/// Answers instances; keeps its memory from one to the next.
+#[derive(Clone, Debug, Default)]
+pub struct Verifier {
+    order: Poset,
+    scratch: Scratch,
+    /// Event by rank in the auxiliary trace.
+    ranked: Vec<u32>,
+    done: BitSet,
+    active: Vec<u32>,
+    /// Per read, how many of its good writes are not in the prefix.
+    missing: Vec<u32>,
+    /// Per location, how many pending reads need the active write.
+    holders: Vec<u32>,
+    /// Per write, how many pending reads it is good for.
+    wanted: Vec<u32>,
+    readers_of: Vec<Vec<u32>>,
+    prefix: Vec<Step>,
+    branches: Vec<Branch>,
+    options: Vec<u32>,
+    failed: FxHashSet<Digest>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    event: u32,
+    before: u32,
+}
+
+/// A point where several events could be next.
+#[derive(Clone, Copy, Debug)]
+struct Branch {
+    length: usize,
+    options_from: usize,
+    next: usize,
+    state: Digest,
+}
+
+impl Verifier {
+    /// A witness of the instance as a sequence of its events, appended to `witness`; false if there is none.
+    ///
+    /// `rank` gives the place of each event in an auxiliary trace that is close to a witness.
+    pub fn verify(&mut self, instance: &Instance, rank: impl Fn(usize) -> u32, witness: &mut Vec<usize>) -> bool {
+        self.scratch.prepare(instance);
+        if close_with(instance, &mut self.order, &mut self.scratch).is_err() {
+            return false;
+        }
+        self.start(instance, rank);
+        let found = self.search(instance);
+        if found {
+            witness.extend(self.prefix.iter().map(|step| step.event as usize));
+        }
+        found
+    }
+
+    fn start(&mut self, instance: &Instance, rank: impl Fn(usize) -> u32) {
+        let n = instance.items.len();
+        self.ranked.clear();
+        self.ranked.extend(0..n as u32);
+        self.ranked.sort_by_key(|&event| rank(event as usize));
+        self.done.reset(n);
+        self.active.clear();
+        self.active.resize(instance.locs, INIT);
+        self.missing.clear();
+        self.missing.resize(n, 0);
+        self.holders.clear();
+        self.holders.resize(instance.locs, 0);
+        self.wanted.clear();
+        self.wanted.resize(n, 0);
+        self.readers_of.resize_with(self.readers_of.len().max(n), Vec::new);
+        self.readers_of[..n].iter_mut().for_each(Vec::clear);
+        for &(read, write) in &instance.goods {
+            self.missing[read as usize] += 1;
+            self.wanted[write as usize] += 1;
+            self.readers_of[write as usize].push(read);
+        }
+        for (read, item) in instance.items.iter().enumerate().filter(|(_, item)| item.reads) {
+            self.holders[item.loc.0 as usize] += u32::from(self.missing[read] == 0);
+        }
+        self.prefix.clear();
+        self.branches.clear();
+        self.options.clear();
+        self.failed.clear();
+    }
+
+    fn search(&mut self, instance: &Instance) -> bool {
+        while self.prefix.len() < instance.items.len() {
+            let from = self.options.len();
+            match self.next_event(instance) {
+                Some(event) => self.execute(instance, event),
+                None if self.options.len() > from && self.open_branch(from) => {
+                    let event = self.options[from];
+                    self.execute(instance, event);
+                }
+                None => {
+                    self.options.truncate(from);
+                    if !self.try_next_option(instance) {
+                        return false;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// The event that a greedy rule or the lack of a choice dictates; otherwise pushes what could be next on
+    /// `options`.
+    fn next_event(&mut self, instance: &Instance) -> Option<u32> {
+        let from = self.options.len();
+        for i in 0..self.ranked.len() {
+            let event = self.ranked[i];
+            if !self.is_executable(instance, event as usize) {
+                continue;
+            }
+            if !instance.items[event as usize].writes || self.nobody_cares(instance, event as usize) {
+                self.options.truncate(from);
+                return Some(event);
+            }
+            self.options.push(event);
+        }
+        if self.options.len() == from + 1 { self.options.pop() } else { None }
+    }
+
+    fn is_executable(&self, instance: &Instance, event: usize) -> bool {
+        if self.done.contains(event) || !subset(self.order.before(event), self.done.words()) {
+            return false;
+        }
+        let item = instance.items[event];
+        let active = self.active[item.loc.0 as usize];
+        let finds_good = || match active {
+            INIT => item.init_good,
+            write => self.scratch.good(event).contains(&write),
+        };
+        if item.reads && !finds_good() {
+            return false;
+        }
+        let own_hold = u32::from(item.reads && self.missing[event] == 0);
+        !item.writes || self.holders[item.loc.0 as usize] == own_hold
+    }
+
+    /// A plain write that no pending read wants, over a write that none wants.
+    fn nobody_cares(&self, instance: &Instance, event: usize) -> bool {
+        let item = instance.items[event];
+        let active = self.active[item.loc.0 as usize];
+        !item.reads && self.wanted[event] == 0 && active != INIT && self.wanted[active as usize] == 0
+    }
+
+    fn execute(&mut self, instance: &Instance, event: u32) {
+        let item = instance.items[event as usize];
+        let loc = item.loc.0 as usize;
+        let step = Step { event, before: self.active[loc] };
+        self.done.insert(event as usize);
+        if item.reads {
+            self.holders[loc] -= u32::from(self.missing[event as usize] == 0);
+            self.count_wants(event, false);
+        }
+        if item.writes {
+            self.active[loc] = event;
+            for &read in &self.readers_of[event as usize] {
+                self.missing[read as usize] -= 1;
+                let holds = self.missing[read as usize] == 0 && !self.done.contains(read as usize);
+                self.holders[loc] += u32::from(holds);
+            }
+        }
+        self.prefix.push(step);
+    }
+
+    fn undo(&mut self, instance: &Instance) {
+        let Step { event, before } = self.prefix.pop().expect("something was executed");
+        let item = instance.items[event as usize];
+        let loc = item.loc.0 as usize;
+        if item.writes {
+            self.active[loc] = before;
+            for &read in &self.readers_of[event as usize] {
+                let held = self.missing[read as usize] == 0 && !self.done.contains(read as usize);
+                self.holders[loc] -= u32::from(held);
+                self.missing[read as usize] += 1;
+            }
+        }
+        if item.reads {
+            self.holders[loc] += u32::from(self.missing[event as usize] == 0);
+            self.count_wants(event, true);
+        }
+        self.done.remove(event as usize);
+    }
+
+    fn count_wants(&mut self, read: u32, wants: bool) {
+        for &write in self.scratch.good(read as usize) {
+            let wanted = &mut self.wanted[write as usize];
+            *wanted = if wants { *wanted + 1 } else { *wanted - 1 };
+        }
+    }
+
+    /// Remembers a choice among the options from `from` on; false if its state has failed before.
+    fn open_branch(&mut self, from: usize) -> bool {
+        let state = self.state();
+        if self.failed.contains(&state) {
+            return false;
+        }
+        self.branches.push(Branch { length: self.prefix.len(), options_from: from, next: from + 1, state });
+        true
+    }
+
+    fn try_next_option(&mut self, instance: &Instance) -> bool {
+        while let Some(branch) = self.branches.last_mut() {
+            let branch_now = *branch;
+            branch.next += 1;
+            while self.prefix.len() > branch_now.length {
+                self.undo(instance);
+            }
+            // Options of deeper branches are gone by now; those of this one end the list.
+            if branch_now.next < self.options.len() {
+                let event = self.options[branch_now.next];
+                self.execute(instance, event);
+                return true;
+            }
+            self.failed.insert(branch_now.state);
+            self.options.truncate(branch_now.options_from);
+            self.branches.pop();
+        }
+        false
+    }
+
+    /// The events of the prefix and the active writes.
+    fn state(&self) -> Digest {
+        let mut digest = Digest::EMPTY;
+        for (i, &word) in self.done.words().iter().enumerate() {
+            digest.add(&[0, i as u64, word]);
+        }
+        for (loc, &write) in self.active.iter().enumerate() {
+            digest.add(&[1, loc as u64, u64::from(write)]);
+        }
+        digest
+    }
+}
+
+fn subset(small: &[u64], large: &[u64]) -> bool {
+    small.iter().zip(large).all(|(s, l)| s & !l == 0)
+}

@@ -1,0 +1,149 @@
+//! Which other sources a decision could have.
+
+use crate::base::EventId;
+use crate::explore::rf_smc::graph::Graph;
+use crate::step::Run;
+use crate::trace::{Action, Effect, Event, Source};
+
+/// An event that a mutation puts at the place of a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Actor {
+    /// An event of the run, by its position.
+    Event(usize),
+    /// The operation that a waiting thread stands before, by its place in [`Run::waiting`].
+    Waiting(usize),
+}
+
+/// A decision taken differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mutation {
+    /// Who stands at the decision's place.
+    pub(super) actor: Actor,
+    /// Whose write it takes; `None` is the initial value.
+    pub(super) source: Option<Actor>,
+    /// The value it reads.
+    pub(super) value: u64,
+    /// What it does with that.
+    pub(super) effect: Effect,
+    /// The event that is reversed with it: it comes first now and takes the decision's old source.
+    pub(super) reversed: Option<Actor>,
+}
+
+/// What a decision decides. It keeps its kind as long as it stands, whoever stands at its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Question {
+    /// Which write does this event read?
+    Source,
+    /// Which thread takes the lock next?
+    Holder,
+}
+
+impl Question {
+    /// The question that an event asks when it is first seen, if it is a decision at all.
+    pub(super) fn of(event: &Event) -> Option<Self> {
+        match event.op.action {
+            Action::Acquire => Some(Question::Holder),
+            action => action.reads().then_some(Question::Source),
+        }
+    }
+}
+
+/// Collects the mutations of the decision at event `id` that the causal order does not rule out.
+pub(super) fn mutations(run: &Run, graph: &Graph, question: Question, id: EventId, found: &mut Vec<Mutation>) {
+    let at = run.trace.position(id).expect("a decision of τ is in the run");
+    match question {
+        Question::Holder => other_holders(run, graph, at, found),
+        Question::Source => {
+            other_sources(run, graph, at, found);
+            reversals(run, graph, at, found);
+        }
+    }
+}
+
+pub(super) fn source_of(event: &Event) -> Option<usize> {
+    match event.source {
+        Source::At(at) => Some(at as usize),
+        Source::Init | Source::None => None,
+    }
+}
+
+fn value_of(run: &Run, event: &Event, write: Option<usize>) -> u64 {
+    match write {
+        None => run.trace.locs[event.op.loc].init,
+        Some(write) => run.trace.events[write].written.expect("a source writes"),
+    }
+}
+
+/// Deviation (1): every conflicting write and the initial value.
+fn other_sources(run: &Run, graph: &Graph, at: usize, found: &mut Vec<Mutation>) {
+    let event = &run.trace.events[at];
+    let preds = graph.order.preds(at);
+    let now = source_of(event);
+    let writes = graph.writes(event.op.loc).iter().map(|&write| Some(write as usize));
+    for source in writes.chain([None]) {
+        let impossible = |write: usize| write == at || graph.precedes(at, write);
+        if source == now || source.is_some_and(impossible) || !graph.is_visible(event.op.loc, source, preds) {
+            continue;
+        }
+        let value = value_of(run, event, source);
+        let effect = event.op.action.effect(value);
+        if effect != Effect::Blocked {
+            let source = source.map(Actor::Event);
+            found.push(Mutation { actor: Actor::Event(at), source, value, effect, reversed: None });
+        }
+    }
+}
+
+/// Deviation (2): an update and the update, or failed compare-exchange, that reads from it; for a lock attempt that
+/// succeeded also the next holder, or who waits.
+fn reversals(run: &Run, graph: &Graph, at: usize, found: &mut Vec<Mutation>) {
+    let event = &run.trace.events[at];
+    if event.written.is_none() {
+        return;
+    }
+    for_each_successor(run, graph, at, |second, action| {
+        let Effect::Update(value) = action.effect(event.read) else { return };
+        let effect = event.op.action.effect(value);
+        if effect != Effect::Blocked {
+            let (source, reversed) = (Some(second), Some(second));
+            found.push(Mutation { actor: Actor::Event(at), source, value, effect, reversed });
+        }
+    });
+}
+
+/// Deviation (3): the acquires that could take the release which this one takes.
+fn other_holders(run: &Run, graph: &Graph, at: usize, found: &mut Vec<Mutation>) {
+    let event = &run.trace.events[at];
+    let (source, value) = (source_of(event).map(Actor::Event), event.read);
+    for_each_successor(run, graph, at, |actor, action| {
+        if let effect @ Effect::Update(_) = action.effect(value) {
+            found.push(Mutation { actor, source, value, effect, reversed: None });
+        }
+    });
+}
+
+/// Visits what could come in place of the update at `at`: the updates and failed attempts that read from it, and if
+/// it took a lock, who takes the lock after it, or who waits for it if it is never released.
+fn for_each_successor(run: &Run, graph: &Graph, at: usize, mut visit: impl FnMut(Actor, Action)) {
+    let event = &run.trace.events[at];
+    let locked = event.locked();
+    let release = if locked { graph.release_of(&run.trace, at) } else { None };
+    let next_holders = release.map_or(&[][..], |release| graph.readers(release));
+    for &other in graph.readers(at).iter().chain(next_holders) {
+        let other = other as usize;
+        if !graph.precedes_by_program(at, graph.order.preds(other)) {
+            visit(Actor::Event(other), run.trace.events[other].op.action);
+        }
+    }
+    if !locked || release.is_some() {
+        return;
+    }
+    for (i, waiting) in run.waiting.iter().enumerate() {
+        if let Some(op) = waiting.op
+            && op.loc == event.op.loc
+            && !graph.precedes_by_program(at, graph.next_preds(waiting.id.thread))
+        {
+            visit(Actor::Waiting(i), op.action);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! From a mutation to a schedule: what is retained, how it is named, and a witness of it.
+
+use crate::base::{Digest, EventId, words_for};
+use crate::consistency::{Instance, Verifier};
+use crate::explore::rf_smc::Entry;
+use crate::explore::rf_smc::graph::Graph;
+use crate::explore::rf_smc::mutate::{Actor, Mutation, source_of};
+use crate::step::{Expect, Forced, Run, Step};
+use crate::trace::{Event, Op, Source, Trace};
+
+/// A sequence that is possible, and an execution of it.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    /// The events from the decision's place on.
+    pub(super) suffix: Vec<Entry>,
+    /// All events, in an order that can be run.
+    pub(super) witness: Vec<Forced>,
+}
+
+/// The name of "the event reads what it reads, and nothing else is needed".
+pub(super) fn key_of(trace: &Trace, event: &Event) -> Digest {
+    let mut digest = Digest::EMPTY;
+    add_pair(&mut digest, event.id, event.source != Source::None, trace.source_id(event));
+    digest
+}
+
+fn add_pair(digest: &mut Digest, id: EventId, reads: bool, source: Option<EventId>) {
+    let (kind, thread, index) = match source {
+        _ if !reads => (0, 0, 0),
+        None => (1, 0, 0),
+        Some(source) => (2, u64::from(source.thread.0), u64::from(source.index)),
+    };
+    digest.add(&[u64::from(id.thread.0), u64::from(id.index), kind, thread, index]);
+}
+
+/// An event of a new sequence, with what the mutation changes.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    who: Actor,
+    id: EventId,
+    op: Op,
+    /// Whose write it reads; `None` is the initial value, or no read.
+    source: Option<Actor>,
+    read: u64,
+    writes: bool,
+}
+
+impl Member {
+    fn of(run: &Run, who: Actor) -> Self {
+        match who {
+            Actor::Event(at) => {
+                let event = &run.trace.events[at];
+                let source = source_of(event).map(Actor::Event);
+                Member { who, id: event.id, op: event.op, source, read: event.read, writes: event.written.is_some() }
+            }
+            Actor::Waiting(i) => {
+                let waiting = &run.waiting[i];
+                let op = waiting.op.expect("an actor that waits stands before an operation");
+                Member { who, id: waiting.id, op, source: None, read: 0, writes: false }
+            }
+        }
+    }
+
+    fn takes(mut self, source: Option<Actor>, read: u64, writes: bool) -> Self {
+        (self.source, self.read, self.writes) = (source, read, writes);
+        self
+    }
+}
+
+/// Builds schedules; keeps its memory from one to the next.
+#[derive(Debug, Default)]
+pub(super) struct Builder {
+    needed: Vec<u64>,
+    /// The members at the decision's place and after it.
+    suffix: Vec<Member>,
+    members: Vec<Member>,
+    numbers: Vec<u32>,
+    instance: Instance,
+    verifier: Verifier,
+    witness: Vec<usize>,
+}
+
+impl Builder {
+    /// Finds what stands at the decision's place and after it: the actor, and what it needs.
+    pub(super) fn retain(&mut self, run: &Run, graph: &Graph, tau: &[Entry], at: usize, mutation: &Mutation) {
+        self.find_needed(run, graph, mutation);
+        let decision = run.trace.position(tau[at].id).expect("a decision of τ is in the run");
+        let old = &run.trace.events[decision];
+        let actor = Member::of(run, mutation.actor);
+        self.suffix.clear();
+        self.suffix.push(actor.takes(mutation.source, mutation.value, mutation.effect.written().is_some()));
+        for entry in &tau[at + 1..] {
+            let position = run.trace.position(entry.id).expect("every event of τ is in the run");
+            let who = Actor::Event(position);
+            if self.needed[position / 64] >> (position % 64) & 1 == 1 && who != mutation.actor {
+                let member = Member::of(run, who);
+                let reversed = mutation.reversed == Some(who);
+                self.suffix.push(if reversed { reverse(member, old) } else { member });
+            }
+        }
+        if let Some(who @ Actor::Waiting(_)) = mutation.reversed {
+            self.suffix.push(reverse(Member::of(run, who), old));
+        }
+    }
+
+    /// The causal past of the new sources.
+    fn find_needed(&mut self, run: &Run, graph: &Graph, mutation: &Mutation) {
+        let needed = &mut self.needed;
+        needed.clear();
+        needed.resize(words_for(run.trace.events.len()), 0);
+        let program_past = |who: Actor, needed: &mut [u64]| match who {
+            Actor::Event(at) => graph.add_program_past(graph.order.preds(at), needed),
+            Actor::Waiting(i) => graph.add_program_past(graph.next_preds(run.waiting[i].id.thread), needed),
+        };
+        program_past(mutation.actor, needed);
+        let Some(second) = mutation.reversed else {
+            if let Some(Actor::Event(write)) = mutation.source {
+                graph.add_past(write, needed);
+            }
+            return;
+        };
+        program_past(second, needed);
+        if let Actor::Event(first) = mutation.actor
+            && let Some(write) = source_of(&run.trace.events[first])
+        {
+            graph.add_past(write, needed);
+        }
+        if let Actor::Event(at) = second {
+            needed[at / 64] |= 1 << (at % 64);
+        }
+    }
+
+    /// The set of (event, source) pairs of what `retain` found.
+    pub(super) fn key(&self, run: &Run) -> Digest {
+        let mut digest = Digest::EMPTY;
+        for member in &self.suffix {
+            let source = member.source.map(|source| Member::of(run, source).id);
+            add_pair(&mut digest, member.id, member.op.action.reads(), source);
+        }
+        digest
+    }
+
+    /// A schedule for what `retain` found, if it is possible.
+    pub(super) fn schedule(&mut self, run: &Run, graph: &Graph, before: &[Entry]) -> Option<Schedule> {
+        self.members.clear();
+        for entry in before {
+            let position = run.trace.position(entry.id).expect("every event of τ is in the run");
+            self.members.push(Member::of(run, Actor::Event(position)));
+        }
+        self.members.extend_from_slice(&self.suffix);
+        self.build_instance(run, graph);
+        let members = &self.members;
+        let rank = |number: usize| match members[number].who {
+            Actor::Event(position) => position as u32,
+            Actor::Waiting(_) => u32::MAX,
+        };
+        self.witness.clear();
+        if !self.verifier.verify(&self.instance, rank, &mut self.witness) {
+            return None;
+        }
+        debug_assert_eq!(crate::consistency::check_witness(&self.instance, &self.witness), Ok(()));
+        let suffix = self.suffix.iter().enumerate().map(|(i, member)| Entry { id: member.id, marked: i > 0 });
+        let witness = self.witness.iter().map(|&number| forced(run, &members[number]));
+        Some(Schedule { suffix: suffix.collect(), witness: witness.collect() })
+    }
+
+    fn build_instance(&mut self, run: &Run, graph: &Graph) {
+        self.instance.clear();
+        self.numbers.clear();
+        self.numbers.resize(run.trace.events.len(), u32::MAX);
+        for member in &self.members {
+            let number = self.instance.push(member.op.loc, member.op.action.reads(), member.writes);
+            if let Actor::Event(at) = member.who {
+                self.numbers[at] = number as u32;
+            }
+        }
+        for (number, member) in self.members.iter().enumerate() {
+            let preds = match member.who {
+                Actor::Event(at) => graph.order.preds(at),
+                Actor::Waiting(i) => graph.next_preds(run.waiting[i].id.thread),
+            };
+            for &pred in preds {
+                self.instance.edge(self.number_of(Actor::Event(pred as usize)), number);
+            }
+        }
+        for (number, member) in self.members.iter().enumerate().filter(|(_, member)| member.op.action.reads()) {
+            let write = member.source.map(|source| self.number_of(source));
+            self.instance.good(number, write);
+        }
+    }
+
+    fn number_of(&self, who: Actor) -> usize {
+        let number = match who {
+            Actor::Event(at) => Some(self.numbers[at]).filter(|&number| number != u32::MAX).map(|n| n as usize),
+            Actor::Waiting(_) => self.members.iter().position(|member| member.who == who),
+        };
+        number.expect("this is a bug in rsmc: the new sequence is not closed under program order and reads-from")
+    }
+}
+
+/// The second of two reversed events takes what the first one took.
+fn reverse(second: Member, first: &Event) -> Member {
+    second.takes(source_of(first).map(Actor::Event), first.read, true)
+}
+
+fn forced(run: &Run, member: &Member) -> Forced {
+    let read = member.op.action.reads().then_some(member.read);
+    let expect = Expect { read, ..Expect::of_op(&member.op, &run.trace.locs[member.op.loc]) };
+    Forced { step: Step::Run(member.id.thread), expect: Some(expect) }
+}

@@ -1,0 +1,126 @@
+//! Random programs, small enough that every interleaving can be run.
+//!
+//! The same seed, size and weights give the same program on every platform. Locks nest in any order, so deadlocks
+//! happen; now and then an `unlock` is forgotten, a `park` has no `unpark`, an assertion fails.
+
+use crate::litmus::draw::{Dice, Draw, LOCATIONS, LOCKS, Thread, name_of};
+use crate::litmus::{Location, Program, ThreadProgram};
+
+/// Bounds of a random program.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// The largest number of threads besides main, at least 2.
+    pub threads: usize,
+    /// The largest number of locations, at least 1 and at most 6.
+    pub locations: usize,
+    /// The largest number of locks, at least 1 and at most 4.
+    pub locks: usize,
+    /// The largest number of visible operations of all threads together. With 4 threads, 9 of them have at most
+    /// 7,560 interleavings, 10 have 25,200 and 12 have 369,600.
+    pub operations: usize,
+}
+
+impl Default for Size {
+    /// Up to 4 threads, 3 locations, 2 locks and 9 operations.
+    fn default() -> Self {
+        Self { threads: 4, locations: 3, locks: 2, operations: 9 }
+    }
+}
+
+/// How often each statement is drawn, relative to the others.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "the fields are the statements")]
+pub struct Weights {
+    pub load: u32,
+    pub store: u32,
+    pub rmw: u32,
+    pub cas: u32,
+    pub fence: u32,
+    /// `lock`, what it guards, and mostly `unlock`.
+    pub lock: u32,
+    pub try_lock: u32,
+    /// `park` or `unpark`.
+    pub park: u32,
+    /// `if` on a register.
+    pub branch: u32,
+    /// A bounded `while` around a load.
+    pub repeat: u32,
+    pub assert: u32,
+}
+
+impl Weights {
+    /// Loads, stores, fences and branches.
+    pub const ATOMICS: Weights = Weights { load: 5, store: 5, fence: 1, branch: 2, ..Weights::NONE };
+    /// Mostly read-modify-writes and compare-exchanges.
+    pub const UPDATES: Weights = Weights { load: 2, store: 2, rmw: 4, cas: 4, branch: 2, ..Weights::NONE };
+    /// Mostly locks, often nested.
+    pub const LOCKS: Weights = Weights { load: 2, store: 2, rmw: 1, lock: 5, try_lock: 2, branch: 1, ..Weights::NONE };
+    /// Everything that there is.
+    pub const EVERYTHING: Weights = Weights {
+        load: 4,
+        store: 4,
+        rmw: 3,
+        cas: 3,
+        fence: 1,
+        lock: 3,
+        try_lock: 2,
+        park: 2,
+        branch: 3,
+        repeat: 1,
+        assert: 1,
+    };
+
+    const NONE: Weights = Weights {
+        load: 0,
+        store: 0,
+        rmw: 0,
+        cas: 0,
+        fence: 0,
+        lock: 0,
+        try_lock: 0,
+        park: 0,
+        branch: 0,
+        repeat: 0,
+        assert: 0,
+    };
+
+    pub(super) fn table(&self) -> [(Draw, u32); 11] {
+        [
+            (Draw::Load, self.load),
+            (Draw::Store, self.store),
+            (Draw::Rmw, self.rmw),
+            (Draw::Cas, self.cas),
+            (Draw::Fence, self.fence),
+            (Draw::Lock, self.lock),
+            (Draw::TryLock, self.try_lock),
+            (Draw::Park, self.park),
+            (Draw::Branch, self.branch),
+            (Draw::Repeat, self.repeat),
+            (Draw::Assert, self.assert),
+        ]
+    }
+}
+
+/// The program of a seed.
+pub fn random(seed: u64, size: Size, weights: &Weights) -> Program {
+    let mut dice = Dice(seed);
+    let threads = 2 + dice.below(size.threads.saturating_sub(1).max(1));
+    let locations = 1 + dice.below(size.locations.clamp(1, LOCATIONS.len()));
+    let locks = 1 + dice.below(size.locks.clamp(1, LOCKS.len()));
+    let declared = LOCATIONS[..locations].iter().map(|name| {
+        let init = if dice.one_in(4) { 1 } else { 0 };
+        Location { name: (*name).to_owned(), init }
+    });
+    let mut program = Program { name: format!("random_{seed}"), locations: declared.collect(), ..Program::default() };
+    let mut registers = 0;
+    for number in 0..threads {
+        let left = size.operations / threads + usize::from(number < size.operations % threads);
+        let known = Vec::new();
+        let thread = Thread { dice: &mut dice, weights, number, threads, locations, locks, registers, known, held: 0 };
+        let (body, used) = thread.body(left);
+        registers = used;
+        program.threads.push(ThreadProgram { name: name_of(number), body, ..ThreadProgram::default() });
+    }
+    program.renumber();
+    program
+}

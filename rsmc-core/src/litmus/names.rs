@@ -1,0 +1,66 @@
+//! Numbers for the names of locations, locks and threads.
+
+use std::collections::BTreeMap;
+
+use crate::litmus::{Error, Program, StmtKind, ThreadProgram};
+
+/// A place in the table of locations: variables, then locks, then one park token for each thread.
+pub(super) type Place = usize;
+
+/// What a place is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlaceInfo {
+    pub(super) kind: &'static str,
+    pub(super) init: u64,
+}
+
+/// The numbers of all names.
+pub(super) struct Names<'p> {
+    locations: BTreeMap<&'p str, usize>,
+    locks: BTreeMap<&'p str, usize>,
+    threads: BTreeMap<&'p str, usize>,
+}
+
+impl<'p> Names<'p> {
+    /// Numbers the names of a program, whose threads begin with main.
+    pub(super) fn of(program: &'p Program, threads: &[&'p ThreadProgram]) -> Self {
+        let mut locks = BTreeMap::new();
+        program.visit(|stmt| {
+            if let StmtKind::Lock(lock) | StmtKind::Unlock(lock) | StmtKind::TryLock { lock, .. } = &stmt.kind {
+                let number = locks.len();
+                locks.entry(lock.as_str()).or_insert(number);
+            }
+        });
+        let locations = program.locations.iter().enumerate().map(|(i, location)| (location.name.as_str(), i));
+        let threads = threads.iter().enumerate().map(|(i, thread)| (thread.name.as_str(), i));
+        Self { locations: locations.collect(), locks, threads: threads.collect() }
+    }
+
+    /// What there is at every place.
+    pub(super) fn places(&self, program: &Program) -> Vec<PlaceInfo> {
+        let atomics = program.locations.iter().map(|location| PlaceInfo { kind: "AtomicU32", init: location.init });
+        let locks = self.locks.keys().map(|_| PlaceInfo { kind: "Mutex", init: 0 });
+        let tokens = self.threads.keys().map(|_| PlaceInfo { kind: "park token", init: 0 });
+        atomics.chain(locks).chain(tokens).collect()
+    }
+
+    /// The place of a variable.
+    pub(super) fn location(&self, name: &str, line: u32) -> Result<Place, Error> {
+        self.locations.get(name).copied().ok_or_else(|| Error::UnknownLocation { line, name: name.to_owned() })
+    }
+
+    /// The place of a lock.
+    pub(super) fn lock(&self, name: &str) -> Place {
+        self.locations.len() + self.locks[name]
+    }
+
+    /// The place of a park token.
+    pub(super) fn token(&self, thread: usize) -> Place {
+        self.locations.len() + self.locks.len() + thread
+    }
+
+    /// The number of a thread.
+    pub(super) fn thread(&self, name: &str, line: u32) -> Result<usize, Error> {
+        self.threads.get(name).copied().ok_or_else(|| Error::UnknownThread { line, name: name.to_owned() })
+    }
+}

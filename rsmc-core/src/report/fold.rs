@@ -1,0 +1,76 @@
+//! Leaving out the middle of a long schedule.
+//!
+//! Kept are the beginning, the end, every marked row with its neighbours, the writes that marked rows and the last
+//! rows read from, and where the locks were taken that somebody waits for. The end is never folded.
+
+use crate::report::rows::{Line, Origin, Scene};
+
+/// Schedules of up to this many rows are shown in full.
+const LONGEST: usize = 60;
+/// How many rows are kept at the beginning and at the end of a longer one.
+const BEGINNING: usize = 10;
+const END: usize = 30;
+/// Fewer rows than this are not worth folding.
+const FEWEST: usize = 4;
+
+/// A row, or several that are left out.
+pub(super) enum Shown<'a> {
+    /// A row.
+    Line(&'a Line),
+    /// What is said in place of rows.
+    Folded(String),
+}
+
+/// The rows to show.
+pub(super) fn fold<'a>(scene: &'a Scene<'_>) -> Vec<Shown<'a>> {
+    let lines = &scene.lines;
+    let kept = kept(scene);
+    let mut shown = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        let hidden = kept[at..].iter().take_while(|kept| !**kept).count();
+        if hidden >= FEWEST {
+            shown.push(Shown::Folded(words(scene, &lines[at..at + hidden])));
+            at += hidden;
+        } else {
+            let end = at + hidden.max(1);
+            shown.extend(lines[at..end].iter().map(Shown::Line));
+            at = end;
+        }
+    }
+    shown
+}
+
+fn kept(scene: &Scene<'_>) -> Vec<bool> {
+    let lines = &scene.lines;
+    let count = lines.len();
+    if count <= LONGEST {
+        return vec![true; count];
+    }
+    let mut kept: Vec<bool> = (0..count).map(|at| at < BEGINNING || at + END >= count).collect();
+    for (at, line) in lines.iter().enumerate() {
+        if line.marked {
+            kept[at.saturating_sub(1)..(at + 2).min(count)].fill(true);
+        }
+        let matters = line.marked || at + END / 4 >= count;
+        if let (true, Origin::Row(number)) = (matters, line.from) {
+            kept[number - 1] = true;
+        }
+    }
+    for number in scene.held_since() {
+        kept[number - 1] = true;
+    }
+    kept
+}
+
+/// `… 40 rows folded: main 2, t1 38 …`
+fn words(scene: &Scene<'_>, hidden: &[Line]) -> String {
+    let of = |thread| hidden.iter().filter(|line| line.thread == thread).count();
+    let counts = scene.threads.iter().map(|thread| (thread, of(thread))).filter(|(_, count)| *count > 0);
+    let parts: Vec<String> = counts.map(|(thread, count)| format!("{} {count}", scene.threads.name(thread))).collect();
+    match parts.as_slice() {
+        [_] => format!("… {} rows of {} folded …", hidden.len(), scene.threads.name(hidden[0].thread)),
+        [_, _, _, _, ..] => format!("… {} rows of {} threads folded …", hidden.len(), parts.len()),
+        _ => format!("… {} rows folded: {} …", hidden.len(), parts.join(", ")),
+    }
+}

@@ -1,0 +1,154 @@
+//! What went wrong: one line, then by kind of failure who, where, and the usual causes.
+
+use crate::base::{LocId, ThreadId};
+use crate::report::Finding;
+use crate::report::race;
+use crate::report::rows::Scene;
+use crate::report::text::wrap;
+use crate::session::FailureKind;
+use crate::step::{Panicked, Pending, Why};
+use crate::trace::{NoteKind, Site};
+
+/// The first section of a report.
+pub(super) fn section(scene: &Scene<'_>) -> String {
+    let finding = scene.finding;
+    let mut lines = vec![wrap(&title(scene), "    ")];
+    lines.extend(panics(scene));
+    lines.extend(race::lines(scene));
+    lines.extend(finding.waiting.iter().map(|pending| wrap(&waits(scene, pending), "      ")));
+    lines.extend(advice(finding.kind).iter().map(|line| wrap(&format!("  {line}"), "  ")));
+    lines.join("\n")
+}
+
+/// `data race: …`, in one line. What the sections below say with the report's own names is not said twice.
+fn title(scene: &Scene<'_>) -> String {
+    let finding = scene.finding;
+    let kind = words(&format!("{:?}", finding.kind));
+    let message = match finding.kind {
+        FailureKind::Panic => first_panic(finding),
+        FailureKind::DataRace => race::title(scene),
+        FailureKind::Deadlock | FailureKind::Livelock => nobody_left(finding),
+        FailureKind::Nondeterminism => split_difference(finding.message),
+        _ => None,
+    };
+    let message = message.unwrap_or_else(|| finding.message.to_owned());
+    if message.to_lowercase().starts_with(&kind) { message } else { format!("{kind}: {message}") }
+}
+
+/// The first line of the first panic; the others come with where it happened.
+fn first_panic(finding: &Finding<'_>) -> Option<String> {
+    let panic = finding.panics.iter().find(|panic| !panic.received)?;
+    panic.message.lines().next().map(str::to_owned)
+}
+
+fn nobody_left(finding: &Finding<'_>) -> Option<String> {
+    let spinning = finding.waiting.iter().filter(|pending| matches!(pending.why, Why::Spin { .. })).count();
+    match (finding.waiting.len(), spinning) {
+        (0, _) => None,
+        (1, 0) => Some("1 thread waits, and nobody is left to let it go on".to_owned()),
+        (waiting, 0) => Some(format!("{waiting} threads wait, and nobody is left to let them go on")),
+        (_, 1) => Some("1 thread spins, and nobody is left to write what it waits for".to_owned()),
+        (_, spinning) => Some(format!("{spinning} threads spin, and nobody is left to write what they wait for")),
+    }
+}
+
+/// `DataRace` → `data race`
+fn words(variant: &str) -> String {
+    let mut words = String::new();
+    for c in variant.chars() {
+        if c.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(c.to_lowercase());
+    }
+    words
+}
+
+/// Puts what was expected and what was found below each other.
+fn split_difference(message: &str) -> Option<String> {
+    let (before, after) = message.split_once("expected ")?;
+    let (expected, found) = after.split_once(", found ").or_else(|| after.split_once(", read "))?;
+    let before = before.trim_end_matches([' ', ':', ',']);
+    Some(format!("{before}\n  expected  {expected}\n  found     {found}"))
+}
+
+fn panics(scene: &Scene<'_>) -> Vec<String> {
+    let panics = scene.finding.panics.iter().enumerate().filter(|(_, panic)| !panic.received);
+    panics.map(|(number, panic)| panicked(scene, number, panic)).collect()
+}
+
+fn panicked(scene: &Scene<'_>, number: usize, panic: &Panicked) -> String {
+    let note = scene.finding.trace.notes.iter().position(|note| note.kind == NoteKind::Panic(number as u32));
+    let who = scene.threads.name(panic.thread);
+    let place = format!("  in {who}{}{}", at(panic.site), row(note.and_then(|note| scene.row_of_note(note))));
+    let told = usize::from(first_panic(scene.finding).as_deref() == panic.message.lines().next());
+    let rest = panic.message.lines().skip(told).map(|line| format!("\n    {line}"));
+    rest.fold(place, |text, line| text + &line)
+}
+
+/// One line about a waiting thread.
+fn waits(scene: &Scene<'_>, pending: &Pending) -> String {
+    let who = scene.threads.name(pending.id.thread);
+    let place = at(pending.site);
+    match &pending.why {
+        Why::Lock { loc, holder } => {
+            let lock = scene.locations.name(*loc);
+            format!("  {who}{place} waits for {lock}, {}", held(scene, *loc, *holder, pending.id.thread))
+        }
+        Why::Join(target) => format!("  {who}{place} waits for {} to end", scene.threads.name(*target)),
+        Why::Park => format!("  {who}{place} is parked, and nobody is left to unpark it"),
+        Why::Spin { watched, hinted, site } => {
+            let values: Vec<String> = watched.iter().map(|(loc, value)| until(scene, *loc, *value)).collect();
+            let note = if *hinted { "" } else { "\n      (taken as a spin loop; add `hint::spin_loop()` to say so)" };
+            format!("  {who} spins{} until {}{note}", at(*site), values.join(" or "))
+        }
+    }
+}
+
+fn held(scene: &Scene<'_>, lock: LocId, holder: Option<ThreadId>, waiting: ThreadId) -> String {
+    let since = scene.taken(lock).map(|number| format!(" since #{number}")).unwrap_or_default();
+    match holder {
+        Some(holder) if holder == waiting => format!("which it holds itself{since}"),
+        Some(holder) => format!("held by {}{since}", scene.threads.name(holder)),
+        None => format!("held{since} by a thread that ended without releasing it"),
+    }
+}
+
+fn until(scene: &Scene<'_>, loc: LocId, value: u64) -> String {
+    let kind = scene.finding.trace.locs[loc].kind;
+    let name = scene.locations.name(loc);
+    match kind {
+        "Mutex" => format!("{name} is free"),
+        "AtomicBool" | "thread end" => format!("{name} is {}", value == 0),
+        _ => format!("{name} is not {}", scene.values.show(kind, value)),
+    }
+}
+
+/// ` at src/lib.rs:12`, or nothing.
+pub(super) fn at(site: Site) -> String {
+    if site == Site::Unknown { String::new() } else { format!(" at {site}") }
+}
+
+/// ` (#12)`, or nothing.
+pub(super) fn row(number: Option<usize>) -> String {
+    number.map(|number| format!(" (#{number})")).unwrap_or_default()
+}
+
+/// What the reader may not know about this kind of failure.
+fn advice(kind: FailureKind) -> &'static [&'static str] {
+    match kind {
+        FailureKind::StepLimit => {
+            &["if this is a loop that waits for another thread, call `hint::spin_loop()` in it; if the test is just \
+             long, raise `max_steps`"]
+        }
+        FailureKind::Nondeterminism => &[
+            "usual causes:",
+            "- it reads the time, or a random number",
+            "- it iterates over a `HashMap` or `HashSet` with random hashing",
+            "- it starts a real thread, or uses a lock or an atomic that is not from rsmc",
+            "- a static that rsmc does not know keeps its value from run to run",
+            "- it compares or hashes addresses, and one was reused",
+        ],
+        _ => &[],
+    }
+}

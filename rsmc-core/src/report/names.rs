@@ -1,0 +1,157 @@
+//! What threads and locations are called in a report.
+//!
+//! Threads are numbered by the order in which this execution spawns them and not by their ids, which depend on what
+//! was explored before: the report of a replay must read like the report of the search. Locations are named after
+//! their type: `usize1`, `bool2`, `mutex1`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::base::{LocId, ThreadId};
+use crate::report::Finding;
+use crate::report::text;
+use crate::trace::{Action, Note, NoteKind, Trace};
+
+/// Longer names of threads are cut.
+const LONGEST: usize = 12;
+
+/// Names of the threads, in the order of the columns.
+pub(super) struct Threads {
+    order: Vec<ThreadId>,
+    names: Vec<String>,
+}
+
+impl Threads {
+    pub(super) fn new(trace: &Trace) -> Self {
+        let order = spawn_order(trace);
+        let mut names: Vec<String> = Vec::new();
+        for (number, thread) in order.iter().enumerate() {
+            let given = trace.threads.get(*thread).and_then(|info| info.name.as_deref());
+            let name = match given.map(|name| name.replace(char::is_control, "?")) {
+                _ if number == 0 => "main".to_owned(),
+                Some(name) if !name.trim().is_empty() => {
+                    let name = text::clip_middle(name.trim(), LONGEST);
+                    if names.contains(&name) { format!("t{number} {}", text::clip(&name, LONGEST - 4)) } else { name }
+                }
+                _ => format!("t{number}"),
+            };
+            names.push(name);
+        }
+        Self { order, names }
+    }
+
+    /// What a thread is called.
+    pub(super) fn name(&self, thread: ThreadId) -> &str {
+        self.number(thread).map_or("a thread", |number| &self.names[number])
+    }
+
+    /// Its place among the threads; 0 is the test body.
+    pub(super) fn number(&self, thread: ThreadId) -> Option<usize> {
+        self.order.iter().position(|known| *known == thread)
+    }
+
+    /// The threads in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = ThreadId> + '_ {
+        self.order.iter().copied()
+    }
+}
+
+fn spawn_order(trace: &Trace) -> Vec<ThreadId> {
+    let spawned = trace.notes.iter().filter_map(|note| match note.kind {
+        NoteKind::Spawn(child) => Some(child),
+        _ => None,
+    });
+    let mut order = vec![ThreadId::MAIN];
+    for thread in spawned.chain(trace.present().map(|(thread, _)| thread)) {
+        if !order.contains(&thread) {
+            order.push(thread);
+        }
+    }
+    order
+}
+
+/// Names of the locations that the report mentions.
+pub(super) struct Locations {
+    names: BTreeMap<u32, String>,
+}
+
+impl Locations {
+    pub(super) fn new(finding: &Finding<'_>, threads: &Threads) -> Self {
+        let mut ordinals: BTreeMap<String, u32> = BTreeMap::new();
+        let mut names = BTreeMap::new();
+        let mentioned = mentioned(finding);
+        for (loc, info) in finding.trace.locs.iter().filter(|(loc, _)| mentioned.contains(&loc.0)) {
+            let owned = match info.kind {
+                "park token" => by_user(finding, loc, &Action::Park).map(|thread| ("token", thread)),
+                "thread end" => by_user(finding, loc, &Action::Store(1)).map(|thread| ("end", thread)),
+                _ => None,
+            };
+            let name = match owned {
+                Some((what, thread)) => format!("{what}({})", threads.name(thread)),
+                None => numbered(stem(info.kind), &mut ordinals),
+            };
+            names.insert(loc.0, name);
+        }
+        Self { names }
+    }
+
+    /// What a location is called.
+    pub(super) fn name(&self, loc: LocId) -> &str {
+        self.names.get(&loc.0).map_or("a location", String::as_str)
+    }
+
+    /// The locations that have names, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (LocId, &str)> {
+        self.names.iter().map(|(loc, name)| (LocId(*loc), name.as_str()))
+    }
+}
+
+/// The locations that some row or line of the report speaks of; not those that are only shared through an `Arc`.
+fn mentioned(finding: &Finding<'_>) -> BTreeSet<u32> {
+    let in_note = |note: &Note| match note.kind {
+        NoteKind::CellRead(cell) | NoteKind::CellWrite(cell) => Some(cell),
+        _ => None,
+    };
+    let events = finding.trace.events.iter().map(|event| event.op.loc);
+    let notes = finding.trace.notes.iter().filter_map(in_note);
+    let waiting = finding.waiting.iter().filter_map(|pending| Some(pending.op?.loc));
+    let race = finding.race.map(|race| race.loc);
+    events.chain(notes).chain(waiting).chain(race).map(|loc| loc.0).collect()
+}
+
+/// The thread that uses a location in the way that only its owner does, if there is one.
+fn by_user(finding: &Finding<'_>, loc: LocId, action: &Action) -> Option<ThreadId> {
+    let done = finding.trace.events.iter().map(|event| (event.id.thread, event.op));
+    let waiting = finding.waiting.iter().filter_map(|pending| Some((pending.id.thread, pending.op?)));
+    done.chain(waiting).find(|(_, op)| op.loc == loc && op.action == *action).map(|(thread, _)| thread)
+}
+
+/// `AtomicUsize` → `usize`, `UnsafeCell` → `cell`, `park token` → `token`.
+fn stem(kind: &str) -> String {
+    match kind {
+        "UnsafeCell" => "cell".to_owned(),
+        "park token" => "token".to_owned(),
+        "thread end" => "end".to_owned(),
+        _ => kind.trim_start_matches("Atomic").to_lowercase().replace(' ', "_"),
+    }
+}
+
+/// `usize` → `usize1`; a name that ends in a digit keeps apart from it: `u64_1`.
+fn numbered(stem: String, ordinals: &mut BTreeMap<String, u32>) -> String {
+    let gap = if stem.ends_with(|c: char| c.is_ascii_digit()) { "_" } else { "" };
+    let ordinal = ordinals.entry(stem.clone()).or_default();
+    *ordinal += 1;
+    format!("{stem}{gap}{ordinal}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locations_are_named_after_their_types() {
+        let mut ordinals = BTreeMap::new();
+        let kinds = ["AtomicUsize", "AtomicU64", "AtomicUsize", "Mutex", "UnsafeCell", "park token", "AtomicU64"];
+        let names = kinds.map(|kind| numbered(stem(kind), &mut ordinals));
+        assert_eq!(names, ["usize1", "u64_1", "usize2", "mutex1", "cell1", "token1", "u64_2"]);
+    }
+}

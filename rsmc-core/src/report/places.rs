@@ -1,0 +1,77 @@
+//! How places in the source are written: short in tables, in full where something went wrong.
+
+use std::collections::BTreeSet;
+
+use crate::trace::Site;
+
+/// The files a report speaks of.
+pub(super) struct Places {
+    files: BTreeSet<&'static str>,
+}
+
+impl Places {
+    /// Knows the files of some places.
+    pub(super) fn new(sites: impl Iterator<Item = Site>) -> Self {
+        Self { files: sites.filter_map(|site| parts(site).0).collect() }
+    }
+
+    /// The path of the file, if all places are in one.
+    pub(super) fn only_file(&self) -> Option<&'static str> {
+        if self.files.len() == 1 { self.files.first().copied() } else { None }
+    }
+
+    /// The heading of a column of places.
+    pub(super) fn heading(&self) -> &'static str {
+        if self.files.len() > 1 { "where" } else { "line" }
+    }
+
+    /// The place in a table: `:12` if there is one file only, `queue.rs:12` otherwise.
+    pub(super) fn short(&self, site: Site) -> String {
+        match parts(site) {
+            (_, None) => String::new(),
+            (Some(path), Some(line)) if self.only_file().is_none() => format!("{}:{line}", self.short_file(path)),
+            (_, Some(line)) => format!(":{line}"),
+        }
+    }
+
+    /// The paths of all files, if tables abbreviate them.
+    pub(super) fn abbreviated(&self) -> Vec<&'static str> {
+        if self.files.len() > 1 { self.files.iter().copied().collect() } else { Vec::new() }
+    }
+
+    /// The shortest end of a path that no other file has.
+    fn short_file<'a>(&self, path: &'a str) -> &'a str {
+        let ends = path.rmatch_indices(SEPARATORS).map(|(at, _)| &path[at + 1..]);
+        let unique = |end: &&str| self.files.iter().filter(|other| has_end(other, end)).count() <= 1;
+        ends.into_iter().find(unique).unwrap_or(path)
+    }
+}
+
+const SEPARATORS: [char; 2] = ['/', '\\'];
+
+fn has_end(path: &str, end: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with(SEPARATORS))
+}
+
+/// File and line, as far as they are known.
+fn parts(site: Site) -> (Option<&'static str>, Option<u32>) {
+    match site {
+        Site::Unknown => (None, None),
+        Site::Code(place) => (Some(place.file()), Some(place.line())),
+        Site::Place { file, line } => (Some(file), Some(line)),
+        Site::Line(line) => (None, Some(line)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_shortened_as_far_as_they_stay_apart() {
+        let places = Places { files: BTreeSet::from(["src/a/queue.rs", "src/b/queue.rs", "src/lib.rs"]) };
+        let short = ["src/a/queue.rs", "src/b/queue.rs", "src/lib.rs"].map(|path| places.short_file(path));
+        assert_eq!(short, ["a/queue.rs", "b/queue.rs", "lib.rs"]);
+        assert_eq!(places.heading(), "where");
+    }
+}

@@ -1,0 +1,80 @@
+//! A data race: both accesses, the cell, and what almost ordered them.
+
+use std::sync::atomic::Ordering;
+
+use crate::analysis::race::{Access, Race};
+use crate::report::headline::{at, row};
+use crate::report::rows::Scene;
+use crate::report::text::wrap;
+use crate::trace::{Event, Note, NoteKind, Source};
+
+/// Who does what to which cell.
+pub(super) fn title(scene: &Scene<'_>) -> Option<String> {
+    let race = scene.finding.race?;
+    let who = |access: &Access| format!("{} {}", scene.threads.name(access.thread), does(access));
+    let cell = scene.locations.name(race.loc);
+    Some(format!("{} and {} {cell}, and nothing orders the two", who(&race.first), who(&race.second)))
+}
+
+fn does(access: &Access) -> &'static str {
+    if access.writes { "writes" } else { "reads" }
+}
+
+/// The lines about the race; none if the failure is something else.
+pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
+    let Some(race) = scene.finding.race else { return Vec::new() };
+    let name = scene.locations.name(race.loc);
+    let info = &scene.finding.trace.locs[race.loc];
+    let unordered = "  there is no lock, no join, and no release that the other one acquires";
+    let mut lines = vec![access(scene, race, &race.first), access(scene, race, &race.second)];
+    lines.push(format!("  {name}: {} created{}", info.kind, at(info.created)));
+    lines.push(wrap(unordered, "  "));
+    lines.extend(near_miss(scene, race).map(|text| wrap(&text, "  ")));
+    lines
+}
+
+fn access(scene: &Scene<'_>, race: &Race, access: &Access) -> String {
+    let (who, cell) = (scene.threads.name(access.thread), scene.locations.name(race.loc));
+    format!("  {who} {} {cell}{}{}", does(access), at(access.site), row(scene.row_of_note(access.note)))
+}
+
+/// A value that passed from the first thread to the second in between, and would have ordered the accesses if its
+/// write released and its read acquired.
+fn near_miss(scene: &Scene<'_>, race: &Race) -> Option<String> {
+    let trace = scene.finding.trace;
+    let note = |access: &Access| trace.notes.get(access.note);
+    let (first, second) = (note(&race.first)?, note(&race.second)?);
+    let between = first.at as usize..second.at as usize;
+    let (read_at, write_at) = between.clone().rev().find_map(|at| {
+        let event = trace.events.get(at).filter(|event| event.id.thread == second.thread)?;
+        let Source::At(from) = event.source else { return None };
+        let from = from as usize;
+        (between.contains(&from) && trace.events[from].id.thread == first.thread).then_some((at, from))
+    })?;
+    let (write, read) = (&trace.events[write_at], &trace.events[read_at]);
+    let fenced = |thread, from: u32, to: u32| {
+        let is_fence = |note: &Note| matches!(note.kind, NoteKind::Fence(_)) && note.thread == thread;
+        trace.notes.iter().any(|note| is_fence(note) && (from..=to).contains(&note.at))
+    };
+    if write.updates() && !releases(write) {
+        return None; // it may go on with an earlier release
+    }
+    let mut missing = Vec::new();
+    let (write_row, read_row) = (scene.row_of_event(write_at)?, scene.row_of_event(read_at)?);
+    if !releases(write) && !fenced(first.thread, first.at, write_at as u32) {
+        missing.push(format!("#{write_row} is no `Release`"));
+    }
+    if !acquires(read) && !fenced(second.thread, read_at as u32, second.at) {
+        missing.push(format!("#{read_row} is no `Acquire`"));
+    }
+    let missing = (!missing.is_empty()).then(|| missing.join(" and "))?;
+    Some(format!("  #{read_row} does see the write of #{write_row}, but {missing}, so that orders nothing"))
+}
+
+fn releases(event: &Event) -> bool {
+    matches!(event.order(), Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
+}
+
+fn acquires(event: &Event) -> bool {
+    matches!(event.order(), Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
+}

@@ -1,0 +1,273 @@
+//! The execution as rows, in order of happening, each with what its columns say.
+
+use std::sync::atomic::Ordering;
+
+use crate::base::{LocId, ThreadId};
+use crate::report::Finding;
+use crate::report::names::{Locations, Threads};
+use crate::report::places::Places;
+use crate::report::values::Values;
+use crate::session::FailureKind;
+use crate::step::{Pending, Why};
+use crate::trace::{Action, Event, LocInfo, Note, NoteKind, Op, POISONED, Row, Site, Source};
+
+/// Where the value in a row comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Nothing to say.
+    Nowhere,
+    /// The initial value.
+    Init,
+    /// The write in the row of this number.
+    Row(usize),
+}
+
+/// One row of the schedule.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    /// Whether the failure is here.
+    pub(super) marked: bool,
+    /// Its number, from 1; `None` for something that never happens.
+    pub(super) number: Option<usize>,
+    /// Whose row it is.
+    pub(super) thread: ThreadId,
+    /// What happens, in a few words.
+    pub(super) what: String,
+    /// The ordering, abbreviated.
+    pub(super) order: &'static str,
+    /// Where its value comes from.
+    pub(super) from: Origin,
+    /// Where it stands.
+    pub(super) site: Site,
+}
+
+/// A failing execution with everything in it named.
+pub(super) struct Scene<'a> {
+    pub(super) finding: &'a Finding<'a>,
+    pub(super) threads: Threads,
+    pub(super) locations: Locations,
+    pub(super) places: Places,
+    pub(super) values: Values,
+    /// All rows, before any folding.
+    pub(super) lines: Vec<Line>,
+    event_rows: Vec<usize>,
+    note_rows: Vec<usize>,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(finding: &'a Finding<'a>) -> Self {
+        let threads = Threads::new(finding.trace);
+        let locations = Locations::new(finding, &threads);
+        let mut scene = Self {
+            finding,
+            threads,
+            places: Places::new(sites(finding, &locations).into_iter()),
+            locations,
+            values: Values::new(finding.trace),
+            lines: Vec::new(),
+            event_rows: Vec::new(),
+            note_rows: Vec::new(),
+        };
+        scene.add_rows();
+        scene.add_waiting();
+        scene
+    }
+
+    /// The number of the row of an event, given by its position in the trace.
+    pub(super) fn row_of_event(&self, at: usize) -> Option<usize> {
+        self.event_rows.get(at).copied()
+    }
+
+    /// The number of the row of a note, given by its place in the trace; notes without a row have the number of the
+    /// row before.
+    pub(super) fn row_of_note(&self, at: usize) -> Option<usize> {
+        self.note_rows.get(at).copied()
+    }
+
+    /// The number of the row in which a lock was taken last.
+    pub(super) fn taken(&self, lock: LocId) -> Option<usize> {
+        let taken = self.finding.trace.events.iter().rposition(|event| event.op.loc == lock && event.locked());
+        taken.and_then(|event| self.row_of_event(event))
+    }
+
+    /// The numbers of the rows in which the locks were taken that somebody waits for.
+    pub(super) fn held_since(&self) -> impl Iterator<Item = usize> {
+        self.finding.waiting.iter().filter_map(|pending| match pending.why {
+            Why::Lock { loc, .. } => self.taken(loc),
+            _ => None,
+        })
+    }
+
+    fn add_rows(&mut self) {
+        let trace = self.finding.trace;
+        for row in trace.rows() {
+            match row {
+                Row::Event(_, event) => {
+                    self.event_rows.push(self.lines.len() + 1);
+                    let line = self.event_line(event);
+                    self.lines.push(line);
+                }
+                Row::Note(note) => {
+                    let line = self.note_line(note);
+                    self.lines.extend(line);
+                    self.note_rows.push(self.lines.len());
+                }
+            }
+        }
+        if self.finding.kind == FailureKind::StepLimit
+            && let Some(last) = self.lines.last_mut()
+        {
+            last.marked = true;
+        }
+    }
+
+    fn add_waiting(&mut self) {
+        for pending in self.finding.waiting {
+            let what = format!("waits: {}", self.wanted(pending));
+            let (thread, site) = (pending.id.thread, pending.site);
+            let marked = matches!(self.finding.kind, FailureKind::Deadlock | FailureKind::Livelock);
+            self.lines.push(Line { marked, number: None, thread, what, order: "", from: Origin::Nowhere, site });
+        }
+    }
+
+    /// What a waiting thread would do next.
+    fn wanted(&self, pending: &Pending) -> String {
+        match (&pending.op, &pending.why) {
+            (Some(op), _) => self.attempt(op),
+            (None, Why::Join(target)) => format!("join {}", self.threads.name(*target)),
+            (None, _) => "goes on".to_owned(),
+        }
+    }
+
+    fn attempt(&self, op: &Op) -> String {
+        match op.action {
+            Action::Park => "park".to_owned(),
+            Action::Unpark => format!("unpark {}", self.unparked(op)),
+            action => format!("{} {}", verb(action), self.locations.name(op.loc)),
+        }
+    }
+
+    fn unparked(&self, op: &Op) -> String {
+        let name = self.locations.name(op.loc);
+        name.strip_prefix("token(").and_then(|name| name.strip_suffix(')')).unwrap_or(name).to_owned()
+    }
+
+    fn event_line(&self, event: &Event) -> Line {
+        let loc = &self.finding.trace.locs[event.op.loc];
+        let is_atomic =
+            matches!(event.op.action, Action::Load | Action::Store(_) | Action::Rmw(_) | Action::Cas { .. });
+        Line {
+            marked: false,
+            number: Some(self.lines.len() + 1),
+            thread: event.id.thread,
+            what: format!("{}{}", self.attempt(&event.op), self.result(event, loc)),
+            order: if is_atomic { abbreviate(event.order()) } else { "" },
+            from: match event.source {
+                Source::At(at) if event.op.action != Action::Unpark => {
+                    self.row_of_event(at as usize).map_or(Origin::Nowhere, Origin::Row)
+                }
+                Source::Init if is_atomic => Origin::Init,
+                _ => Origin::Nowhere,
+            },
+            site: event.op.site,
+        }
+    }
+
+    /// What came out: `→` before a value read, `=` before a value written, both sides of an update.
+    fn result(&self, event: &Event, loc: &LocInfo) -> String {
+        let show = |value| self.values.show(loc.kind, value);
+        match (event.op.action, event.written) {
+            (Action::Load, _) => format!(" → {}", show(event.read)),
+            (Action::Store(value), _) => format!(" = {}", show(value)),
+            (Action::Cas { expected, .. }, None) if expected == event.read => {
+                format!(" → {}, spurious", show(event.read))
+            }
+            (Action::Cas { expected, .. }, None) => format!(" → {}, not {}", show(event.read), show(expected)),
+            (Action::Rmw(_) | Action::Cas { .. }, Some(new)) => format!(" {}→{}", show(event.read), show(new)),
+            (Action::TryAcquire, None) => " fails".to_owned(),
+            (Action::TryAcquire, Some(_)) if event.read & POISONED == 0 => " ok".to_owned(),
+            (Action::Acquire | Action::TryAcquire, Some(_)) if event.read & POISONED != 0 => " (poisoned)".to_owned(),
+            (Action::Release { poisoned: true }, _) => " (poisons)".to_owned(),
+            _ => String::new(),
+        }
+    }
+
+    fn note_line(&self, note: &Note) -> Option<Line> {
+        let mut order = "";
+        let what = match note.kind {
+            NoteKind::Spawn(child) => format!("spawn {}", self.threads.name(child)),
+            NoteKind::Join(child) => format!("join {}", self.threads.name(child)),
+            NoteKind::End => "end".to_owned(),
+            NoteKind::Fence(ordering) => {
+                order = abbreviate(ordering);
+                "fence".to_owned()
+            }
+            NoteKind::CellRead(cell) => format!("read {}", self.locations.name(cell)),
+            NoteKind::CellWrite(cell) => format!("write {}", self.locations.name(cell)),
+            NoteKind::Panic(_) => "panic".to_owned(),
+            _ => return None,
+        };
+        let marked = self.is_marked(note);
+        let number = Some(self.lines.len() + 1);
+        Some(Line { marked, number, thread: note.thread, what, order, from: Origin::Nowhere, site: note.site })
+    }
+
+    fn is_marked(&self, note: &Note) -> bool {
+        let at = self.note_rows.len();
+        let in_race = self.finding.race.is_some_and(|race| race.first.note == at || race.second.note == at);
+        let uncaught = match note.kind {
+            NoteKind::Panic(number) => self.finding.panics.get(number as usize).is_none_or(|panic| !panic.received),
+            _ => false,
+        };
+        in_race || uncaught
+    }
+}
+
+/// Every place that the report mentions.
+fn sites(finding: &Finding<'_>, locations: &Locations) -> Vec<Site> {
+    let trace = finding.trace;
+    let is_shown =
+        |note: &&Note| !matches!(note.kind, NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) | NoteKind::Hint);
+    let mut sites: Vec<Site> = trace.events.iter().map(|event| event.op.site).collect();
+    sites.extend(trace.notes.iter().filter(is_shown).map(|note| note.site));
+    sites.extend(locations.iter().map(|(loc, _)| trace.locs[loc].created));
+    sites.extend(finding.waiting.iter().map(|pending| pending.site));
+    sites
+}
+
+/// What a row calls an operation.
+fn verb(action: Action) -> &'static str {
+    use crate::trace::RmwKind;
+    match action {
+        Action::Load => "load",
+        Action::Store(_) => "store",
+        Action::Cas { .. } => "cas",
+        Action::Acquire => "lock",
+        Action::TryAcquire => "try_lock",
+        Action::Release { .. } => "unlock",
+        Action::Park => "park",
+        Action::Unpark => "unpark",
+        Action::Rmw(rmw) => match rmw.kind {
+            RmwKind::Swap => "swap",
+            RmwKind::Add => "add",
+            RmwKind::Sub => "sub",
+            RmwKind::And => "and",
+            RmwKind::Nand => "nand",
+            RmwKind::Or => "or",
+            RmwKind::Xor => "xor",
+            RmwKind::MaxUnsigned | RmwKind::MaxSigned => "max",
+            RmwKind::MinUnsigned | RmwKind::MinSigned => "min",
+        },
+    }
+}
+
+fn abbreviate(order: Ordering) -> &'static str {
+    match order {
+        Ordering::Relaxed => "rlx",
+        Ordering::Acquire => "acq",
+        Ordering::Release => "rel",
+        Ordering::AcqRel => "a/r",
+        Ordering::SeqCst => "sc",
+        _ => "?",
+    }
+}

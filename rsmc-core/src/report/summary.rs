@@ -1,0 +1,129 @@
+//! What a check did: one line for a success, the ways on from a limit, the counts and the replay line of a failure.
+
+use std::time::Duration;
+
+use crate::report::text::{count, wrap};
+use crate::report::{Counts, Finding};
+use crate::session::{ExplorerKind, FailureKind, Limit};
+
+/// The line of a check that covered every execution.
+pub fn verified(counts: &Counts) -> String {
+    let executions = count(counts.executions, "execution");
+    if counts.threads <= 1 {
+        return format!("verified: {executions}, 1 thread: nothing to interleave");
+    }
+    let how = how(counts);
+    if counts.executions == 1 {
+        return format!("verified: 1 execution ({how}), {} threads: their order makes no difference", counts.threads);
+    }
+    format!("verified: {executions} ({how}){}, {}", reruns(counts), size(counts))
+}
+
+/// The text of a check that a limit ended. It must not look like a success.
+pub fn incomplete(counts: &Counts, limit: Limit) -> String {
+    let reached = match limit {
+        Limit::Replay => return replayed(counts),
+        Limit::Executions(executions) => format!("max_executions = {executions}"),
+        Limit::Duration(duration) => format!("max_duration = {}", seconds(duration)),
+    };
+    let executions = count(counts.executions, "execution");
+    let so_far = format!("no failure in {executions} ({}){}, {}", how(counts), reruns(counts), size(counts));
+    let mut lines = vec![
+        format!("incomplete, NOT a proof: stopped at {reached}"),
+        wrap(&format!("  {so_far}"), "  "),
+        format!("  {}", what_is_left(counts.explorer)),
+        "ways on:".to_owned(),
+    ];
+    lines.extend(ways_on(counts.explorer, limit).iter().map(|way| wrap(&format!("- {way}"), "  ")));
+    lines.join("\n")
+}
+
+/// The one execution of a seed was run, and did not fail.
+fn replayed(counts: &Counts) -> String {
+    let how = format!("{}, {}", counts.memory, size(counts));
+    let text = format!("replayed: the execution of this seed does not fail ({how})");
+    let note = "  NOT a proof: no other execution was run; run without RSMC_REPLAY to search them all";
+    format!("{}\n{}", wrap(&text, "  "), wrap(note, "  "))
+}
+
+fn proves(explorer: ExplorerKind) -> bool {
+    !matches!(explorer, ExplorerKind::Random | ExplorerKind::Pct)
+}
+
+fn what_is_left(explorer: ExplorerKind) -> &'static str {
+    if proves(explorer) {
+        "how many executions are left is not known; one of them may fail"
+    } else {
+        "a random search never proves anything; another execution may fail"
+    }
+}
+
+fn ways_on(explorer: ExplorerKind, limit: Limit) -> Vec<&'static str> {
+    let raise = match limit {
+        Limit::Executions(_) => "raise it: RSMC_MAX_EXECUTIONS=…, or `max_executions = …` in the attribute",
+        _ => "raise it: RSMC_MAX_DURATION=60m, or `max_duration = \"60m\"` in the attribute",
+    };
+    let smaller = "make the test smaller: fewer threads, fewer operations of each";
+    let proof = "search all executions: RSMC_EXPLORER=reads-from";
+    let random = "look for bugs at random, without a proof: RSMC_EXPLORER=pct, or random";
+    match explorer {
+        ExplorerKind::ReadsFrom => vec![raise, smaller, random],
+        _ if proves(explorer) => {
+            vec![raise, "try the explorer with fewest executions: RSMC_EXPLORER=reads-from", smaller, random]
+        }
+        ExplorerKind::Random => vec![proof, raise, "try the other random search: RSMC_EXPLORER=pct"],
+        _ => vec![proof, raise, "try the other random search: RSMC_EXPLORER=random"],
+    }
+}
+
+/// How many executions it took to fail.
+pub(super) fn counts_section(finding: &Finding<'_>, counts: &Counts) -> String {
+    if finding.kind == FailureKind::StaleSeed {
+        return String::new();
+    }
+    let found = format!(
+        "found after {} ({}, {})",
+        count(counts.executions, "execution"),
+        count(counts.runs, "run"),
+        how(counts)
+    );
+    match counts.failures {
+        0 | 1 => found,
+        failures => format!("{found}; {failures} executions fail, this is the first"),
+    }
+}
+
+/// The command that runs the failing execution again, alone on its line and not broken.
+pub(super) fn replay_section(finding: &Finding<'_>, name: Option<&str>) -> String {
+    if finding.kind == FailureKind::StaleSeed {
+        return String::new();
+    }
+    let command = name.map(|name| format!(" cargo test {name}")).unwrap_or_default();
+    format!("run this execution again with\nRSMC_REPLAY={}{command}", finding.seed)
+}
+
+fn how(counts: &Counts) -> String {
+    format!("{}, {}", counts.explorer, counts.memory)
+}
+
+fn size(counts: &Counts) -> String {
+    let threads = count(counts.threads as u64, "thread");
+    format!("{threads}, {} at most, {}", count(counts.events as u64, "event"), seconds(counts.elapsed))
+}
+
+/// Runs are never hidden: said where there are more of them than executions.
+fn reruns(counts: &Counts) -> String {
+    match (counts.runs == counts.executions, counts.blocked) {
+        (true, 0) => String::new(),
+        (_, 0) => format!(", {}", count(counts.runs, "run")),
+        (_, blocked) => format!(", {} of which {blocked} given up", count(counts.runs, "run")),
+    }
+}
+
+fn seconds(duration: Duration) -> String {
+    if duration < Duration::from_secs(120) {
+        return format!("{:.2} s", duration.as_secs_f64());
+    }
+    let (minutes, seconds) = (duration.as_secs() / 60, duration.as_secs() % 60);
+    if seconds == 0 { format!("{minutes} min") } else { format!("{minutes} min {seconds} s") }
+}

@@ -1,0 +1,151 @@
+//! The schedule as a table: one column per thread, then what all rows have in common.
+
+use crate::base::ThreadId;
+use crate::report::fold::{Shown, fold};
+use crate::report::lanes;
+use crate::report::rows::{Line, Origin, Scene};
+use crate::report::text::{WIDTH, pad, widest, width};
+
+/// The schedule with its heading; empty if nothing happened.
+pub(super) fn section(scene: &Scene<'_>) -> String {
+    if scene.lines.is_empty() {
+        return String::new();
+    }
+    let shown = fold(scene);
+    let rows = columns(scene, &shown).unwrap_or_else(|| lanes::rows(scene, &shown));
+    format!("{}\n{}", heading(scene), rows.join("\n"))
+}
+
+/// Says how to read what is in the rows.
+fn heading(scene: &Scene<'_>) -> String {
+    let mut parts = vec!["→ reads", "= writes"];
+    if scene.lines.iter().any(|line| matches!(line.from, Origin::Row(_))) {
+        parts.push("from #n: the value of row n");
+    }
+    if scene.lines.iter().any(|line| line.marked) {
+        parts.push("✗ the failure");
+    }
+    format!("schedule ({})", parts.join(", "))
+}
+
+/// The columns right of the threads: ordering, source, place.
+pub(super) struct Tail {
+    order: usize,
+    from: usize,
+    place: usize,
+}
+
+impl Tail {
+    /// Wide enough for these rows. A column in which no row says anything is left out.
+    pub(super) fn new(scene: &Scene<'_>, shown: &[Shown<'_>]) -> Self {
+        let column = |heading: &str, cell: &dyn Fn(&Line) -> String| {
+            let cells: Vec<String> = lines(shown).map(cell).collect();
+            match widest(cells.iter().map(String::as_str)) {
+                0 => 0,
+                cells => cells.max(width(heading)),
+            }
+        };
+        Self {
+            order: column("order", &|line| line.order.to_owned()),
+            from: column("from", &source),
+            place: column(scene.places.heading(), &|line| scene.places.short(line.site)),
+        }
+    }
+
+    /// How wide it is, with the blanks before each column.
+    pub(super) fn width(&self) -> usize {
+        width(&self.cells([""; 3]))
+    }
+
+    fn cells(&self, texts: [&str; 3]) -> String {
+        let widths = [self.order, self.from, self.place];
+        let used = widths.iter().zip(texts).filter(|(width, _)| **width > 0);
+        let cells: Vec<String> = used.map(|(width, text)| pad(text, *width)).collect();
+        if cells.is_empty() { String::new() } else { format!(" {}", cells.join("  ")) }
+    }
+
+    pub(super) fn header(&self, scene: &Scene<'_>) -> String {
+        self.cells(["order", "from", scene.places.heading()])
+    }
+
+    pub(super) fn row(&self, scene: &Scene<'_>, line: &Line) -> String {
+        self.cells([line.order, &source(line), &scene.places.short(line.site)])
+    }
+}
+
+/// The rows that are not folded.
+pub(super) fn lines<'a>(shown: &'a [Shown<'_>]) -> impl Iterator<Item = &'a Line> {
+    shown.iter().filter_map(|shown| match shown {
+        Shown::Line(line) => Some(*line),
+        Shown::Folded(_) => None,
+    })
+}
+
+fn source(line: &Line) -> String {
+    match line.from {
+        Origin::Nowhere => String::new(),
+        Origin::Init => "init".to_owned(),
+        Origin::Row(number) => format!("#{number}"),
+    }
+}
+
+/// Marker and number of a row, both blank for the header.
+pub(super) fn gutter(scene: &Scene<'_>, line: Option<&Line>) -> String {
+    let mark = if line.is_some_and(|line| line.marked) { "✗" } else { " " };
+    let number = line.and_then(|line| line.number).map(|number| number.to_string()).unwrap_or_default();
+    let digits = scene.lines.len().to_string().len().max(3);
+    format!("{mark} {number:>digits$} ")
+}
+
+/// The table, if it is narrow enough with some separator.
+fn columns(scene: &Scene<'_>, shown: &[Shown<'_>]) -> Option<Vec<String>> {
+    let tail = Tail::new(scene, shown);
+    let mut columns = Vec::new();
+    for thread in scene.threads.iter() {
+        let cells = lines(shown).filter(|line| line.thread == thread).map(|line| line.what.as_str());
+        let widest = widest(cells);
+        if widest > 0 {
+            columns.push((thread, widest.max(width(scene.threads.name(thread)))));
+        }
+    }
+    let fixed = width(&gutter(scene, None)) + columns.iter().map(|(_, width)| width).sum::<usize>() + tail.width();
+    let fits = |gap: &&str| fixed + columns.len() * width(gap) - width(gap) / 2 <= WIDTH;
+    let gap = [" │ ", "│"].into_iter().find(fits)?;
+    Some(Table { scene, columns, tail, gap }.rows(shown))
+}
+
+struct Table<'a> {
+    scene: &'a Scene<'a>,
+    columns: Vec<(ThreadId, usize)>,
+    tail: Tail,
+    gap: &'static str,
+}
+
+impl Table<'_> {
+    fn rows(&self, shown: &[Shown<'_>]) -> Vec<String> {
+        let names = self.cells(|thread| self.scene.threads.name(thread));
+        let header = format!("{}{names}{}", gutter(self.scene, None), self.tail.header(self.scene));
+        let rows = shown.iter().map(|row| match row {
+            Shown::Folded(words) => format!("{}{words}", gutter(self.scene, None)),
+            Shown::Line(line) => {
+                let cells = self.cells(|thread| if thread == line.thread { &line.what } else { "" });
+                format!("{}{cells}{}", gutter(self.scene, Some(line)), self.tail.row(self.scene, line))
+            }
+        });
+        let rows = [header, self.rule()].into_iter().chain(rows);
+        rows.map(|row| row.trim_end().to_owned()).collect()
+    }
+
+    /// A cell for each thread, each closed by a line.
+    fn cells<'t>(&self, cell: impl Fn(ThreadId) -> &'t str) -> String {
+        let cells: Vec<String> = self.columns.iter().map(|(thread, width)| pad(cell(*thread), *width)).collect();
+        format!("{}{}", cells.join(self.gap), self.gap.trim_end())
+    }
+
+    fn rule(&self) -> String {
+        let gap = self.gap.replace(' ', "─").replace('│', "┼");
+        let cells: Vec<String> = self.columns.iter().map(|(_, width)| "─".repeat(*width)).collect();
+        let end = gap.trim_end_matches('─');
+        format!("{}{}{end}{}", gutter(self.scene, None), cells.join(&gap), "─".repeat(self.tail.width()))
+    }
+}

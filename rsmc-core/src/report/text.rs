@@ -1,0 +1,103 @@
+//! Widths, padding and wrapping of text in columns.
+//!
+//! Every character counts as one column: the reports use none that are wider, and a wide letter in the name that a
+//! user gave to a thread only shifts its row.
+
+/// Reports are laid out for terminals of this many columns.
+pub(super) const WIDTH: usize = 80;
+
+/// How many columns a text takes.
+pub(super) fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The largest width of some texts.
+pub(super) fn widest<'a>(texts: impl IntoIterator<Item = &'a str>) -> usize {
+    texts.into_iter().map(width).max().unwrap_or(0)
+}
+
+/// Fills a text with blanks on the right.
+pub(super) fn pad(text: &str, columns: usize) -> String {
+    let blanks = columns.saturating_sub(width(text));
+    format!("{text}{}", " ".repeat(blanks))
+}
+
+/// Cuts a text off at its end, if it is too long.
+pub(super) fn clip(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(columns.saturating_sub(1)).collect();
+    format!("{kept}…")
+}
+
+/// Cuts a text off at its beginning, if it is too long: the end of a path says more than its beginning.
+pub(super) fn clip_start(text: &str, columns: usize) -> String {
+    let surplus = width(text).saturating_sub(columns);
+    if surplus == 0 {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().skip(surplus + 1).collect();
+    format!("…{kept}")
+}
+
+/// Cuts out the middle of a text, if it is too long: names often differ at the end only.
+pub(super) fn clip_middle(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let head = columns.saturating_sub(1) / 2;
+    let head: String = text.chars().take(head).collect();
+    format!("{head}{}", clip_start(text, columns.saturating_sub(width(&head))))
+}
+
+/// Breaks the lines of a text between words. What is broken off begins with `indent`.
+pub(super) fn wrap(text: &str, indent: &str) -> String {
+    text.lines().map(|line| wrap_line(line, indent)).collect::<Vec<_>>().join("\n")
+}
+
+fn wrap_line(text: &str, indent: &str) -> String {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for (at, word) in text.split(' ').enumerate() {
+        let begins = at == 0 || line.trim().is_empty();
+        if !begins && width(&line) + 1 + width(word) > WIDTH {
+            lines.push(std::mem::replace(&mut line, format!("{indent}{word}")));
+            continue;
+        }
+        if at > 0 {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines.join("\n")
+}
+
+/// A number with its noun: `1 row`, `2 rows`.
+pub(super) fn count(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_lose_one_end() {
+        assert_eq!(clip("producer", 5), "prod…");
+        assert_eq!(clip_start("src/queue.rs", 9), "…queue.rs");
+        assert_eq!(clip_middle("worker-number-12", 12), "worke…ber-12");
+        assert_eq!(clip("short", 5), "short");
+        assert_eq!(clip_start("short", 5), "short");
+    }
+
+    #[test]
+    fn text_is_broken_between_words_and_long_words_stay_whole() {
+        let text = format!("one {} two\n  three  four", "x".repeat(90));
+        let wrapped = wrap(&text, "    ");
+        let lines: Vec<&str> = wrapped.lines().collect();
+        assert_eq!(lines, ["one", &format!("    {}", "x".repeat(90)), "    two", "  three  four"]);
+    }
+}

@@ -1,0 +1,159 @@
+//! From a run to a finding: what, if anything, is wrong with it.
+
+use crate::analysis::race::{Race, find_race};
+use crate::base::ThreadId;
+use crate::seed::Seed;
+use crate::session::{Failure, FailureKind};
+use crate::step::{End, Pending, Run, Why};
+use crate::trace::Trace;
+
+/// What is wrong with a run.
+pub(super) struct Finding {
+    kind: FailureKind,
+    message: String,
+    race: Option<Race>,
+}
+
+impl Finding {
+    fn new(kind: FailureKind, message: String) -> Self {
+        Self { kind, message, race: None }
+    }
+}
+
+/// Whether nothing can be explored after a run that ended like this.
+pub(super) fn is_final(end: &End) -> bool {
+    !matches!(end, End::Complete | End::Stuck)
+}
+
+/// What is wrong with a run, the worst first.
+pub(super) fn judge(run: &Run, check_races: bool) -> Option<Finding> {
+    broken_off(run).or_else(|| panic(run)).or_else(|| race(run, check_races)).or_else(|| stuck(run))
+}
+
+fn broken_off(run: &Run) -> Option<Finding> {
+    let (kind, message) = match &run.end {
+        End::Complete | End::Stuck | End::Learned => return None,
+        End::StepLimit { thread, site } => (
+            FailureKind::StepLimit,
+            format!(
+                "the execution did not end within {} operations; the last one was by {} at {site}",
+                run.trace.events.len(),
+                name(&run.trace, *thread)
+            ),
+        ),
+        End::Diverged { step, event, difference } => (
+            FailureKind::Nondeterminism,
+            format!(
+                "the test did something else when the same schedule was run again: operation {} of {}, step {step}: \
+                 {difference}",
+                event.index,
+                name(&run.trace, event.thread)
+            ),
+        ),
+        End::StackOverflow { thread } => (
+            FailureKind::StackOverflow,
+            format!("{} needs a larger stack: set `stack_size` (in bytes)", name(&run.trace, *thread)),
+        ),
+    };
+    Some(Finding::new(kind, message))
+}
+
+fn panic(run: &Run) -> Option<Finding> {
+    let panic = run.panics.iter().find(|panic| !panic.received)?;
+    let message = format!("{} panicked at {}: {}", name(&run.trace, panic.thread), panic.site, panic.message);
+    Some(Finding::new(FailureKind::Panic, message))
+}
+
+fn race(run: &Run, check: bool) -> Option<Finding> {
+    let race = find_race(&run.trace).filter(|_| check)?;
+    let side = |access: crate::analysis::race::Access| {
+        let verb = if access.writes { "writes" } else { "reads" };
+        format!("{} {verb} it at {}", name(&run.trace, access.thread), access.site)
+    };
+    let cell = &run.trace.locs[race.loc];
+    let message = format!(
+        "data race on the {} created at {}: {} and {}, and nothing orders the two",
+        cell.kind,
+        cell.created,
+        side(race.first),
+        side(race.second)
+    );
+    Some(Finding { race: Some(race), ..Finding::new(FailureKind::DataRace, message) })
+}
+
+fn stuck(run: &Run) -> Option<Finding> {
+    if run.end != End::Stuck {
+        return None;
+    }
+    let spins = run.waiting.iter().any(|pending| matches!(pending.why, Why::Spin { .. }));
+    let (kind, what) = if spins {
+        (FailureKind::Livelock, "livelock: nobody will ever write what a spinning thread waits for")
+    } else {
+        (FailureKind::Deadlock, "deadlock: every thread that is left waits for another")
+    };
+    let who: Vec<String> = run.waiting.iter().map(|pending| wait(&run.trace, pending)).collect();
+    Some(Finding::new(kind, format!("{what}: {}", who.join("; "))))
+}
+
+fn wait(trace: &Trace, pending: &Pending) -> String {
+    let what = match &pending.why {
+        Why::Lock { loc, holder } => {
+            let lock = &trace.locs[*loc];
+            let held = match holder {
+                Some(holder) if *holder == pending.id.thread => "which it holds itself".to_owned(),
+                Some(holder) => format!("held by {}", name(trace, *holder)),
+                None => "whose holder ended without releasing it".to_owned(),
+            };
+            format!("for the {} created at {}, {held}", lock.kind, lock.created)
+        }
+        Why::Join(target) => format!("for the end of {}", name(trace, *target)),
+        Why::Park => "to be unparked".to_owned(),
+        Why::Spin { .. } => "in a loop".to_owned(),
+    };
+    format!("{} waits {what}, at {}", name(trace, pending.id.thread), pending.site)
+}
+
+/// How a thread is called in messages.
+fn name(trace: &Trace, thread: ThreadId) -> String {
+    if thread == ThreadId::MAIN {
+        return "the test body".to_owned();
+    }
+    match trace.threads.get(thread).and_then(|info| info.name.as_deref()) {
+        Some(name) => format!("thread `{name}`"),
+        None => format!("thread t{}", thread.0),
+    }
+}
+
+/// Whether a replay did what its seed says.
+pub(super) fn judge_replay(seed: &Seed, run: &Run) -> Option<Finding> {
+    let mismatch = seed.mismatch(run);
+    let reason = match (&run.end, mismatch) {
+        (End::Diverged { step, difference, .. }, None) => format!("at step {}, {difference}", step + 1),
+        (_, Some(mismatch)) => {
+            let found = run.trace.events.get(mismatch.step).map(|event| event.op.site);
+            match found {
+                Some(site) => format!("step {} is another operation now, at {site}", mismatch.step + 1),
+                None => format!("the execution ends before step {}", mismatch.step + 1),
+            }
+        }
+        (_, None) => return None,
+    };
+    let message = format!(
+        "the seed does not fit this test any more: {reason}. The code changed since the seed was made, or it belongs \
+         to another test: run without RSMC_REPLAY to search again"
+    );
+    Some(Finding::new(FailureKind::StaleSeed, message))
+}
+
+/// A finding with all that a report needs.
+pub(super) fn failure(run: &Run, finding: Finding, seed: Seed) -> Failure {
+    Failure {
+        kind: finding.kind,
+        message: finding.message,
+        seed,
+        trace: run.trace.clone(),
+        waiting: run.waiting.clone(),
+        panics: run.panics.clone(),
+        race: finding.race,
+    }
+}

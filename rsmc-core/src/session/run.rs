@@ -1,0 +1,155 @@
+//! The loop of a check, for any executor.
+
+use std::time::Instant;
+
+use crate::explore::{Exhaustive, Pct, Random, RfSmc};
+use crate::seed::Seed;
+use crate::session::config::RANDOM_EXECUTIONS;
+use crate::session::judge::{Finding, failure, is_final, judge, judge_replay};
+use crate::session::{Config, ExplorerKind, Failure, Limit, Report, Verdict};
+use crate::step::{End, Executor, Explorer, Plan, Run};
+
+/// Runs a check; the configuration must be valid. `observe` sees every run.
+pub fn check(config: &Config, executor: &mut dyn Executor, observe: &mut dyn FnMut(&Run)) -> Report {
+    let mut check = Check::new(config);
+    let verdict = check.explore(executor, observe);
+    check.report(verdict)
+}
+
+struct Check<'c> {
+    config: &'c Config,
+    started: Instant,
+    plan: Plan,
+    run: Run,
+    report: Report,
+    first: Option<Box<Failure>>,
+}
+
+impl<'c> Check<'c> {
+    fn new(config: &'c Config) -> Self {
+        let report = Report {
+            verdict: Verdict::Verified,
+            executions: 0,
+            runs: 0,
+            blocked: 0,
+            failures: 0,
+            threads: 0,
+            events: 0,
+            elapsed: std::time::Duration::ZERO,
+            memory: config.effective_memory(),
+            explorer: config.explorer,
+        };
+        let (plan, run) = (Plan::default(), Run::default());
+        Self { config, started: Instant::now(), plan, run, report, first: None }
+    }
+
+    fn explore(&mut self, executor: &mut dyn Executor, observe: &mut dyn FnMut(&Run)) -> Verdict {
+        let mut explorer = self.explorer();
+        loop {
+            if !explorer.next_plan(&mut self.plan) {
+                return if self.config.replay.is_some() {
+                    Verdict::Incomplete(Limit::Replay)
+                } else {
+                    Verdict::Verified
+                };
+            }
+            if let Some(limit) = self.limit() {
+                return Verdict::Incomplete(limit);
+            }
+            executor.execute(&self.plan, &mut self.run);
+            self.report.runs += 1;
+            if self.run.end == End::Learned {
+                explorer = self.start_over();
+                continue;
+            }
+            observe(&self.run);
+            let found = self.take_in();
+            let over = is_final(&self.run.end) || executor.is_broken();
+            if over || (found && !self.config.keep_going) {
+                return Verdict::Verified;
+            }
+            explorer.observe(&self.run);
+        }
+    }
+
+    fn explorer(&self) -> Box<dyn Explorer> {
+        if let Some(seed) = &self.config.replay {
+            return Box::new(Replay { plan: Some(seed.plan()) });
+        }
+        match self.config.explorer {
+            ExplorerKind::Exhaustive => Box::new(Exhaustive::new()),
+            ExplorerKind::Random => Box::new(Random::new(self.config.seed)),
+            ExplorerKind::Pct => Box::new(Pct::new(self.config.seed)),
+            _ => Box::new(RfSmc::new()),
+        }
+    }
+
+    /// A loop turned out to wait for others: what was explored so far was explored without knowing it.
+    fn start_over(&mut self) -> Box<dyn Explorer> {
+        self.report.executions = 0;
+        self.report.blocked = 0;
+        self.report.failures = 0;
+        self.first = None;
+        self.explorer()
+    }
+
+    fn limit(&self) -> Option<Limit> {
+        let random = matches!(self.config.explorer, ExplorerKind::Random | ExplorerKind::Pct);
+        let executions = self.config.max_executions.or(random.then_some(RANDOM_EXECUTIONS));
+        if let Some(most) = executions.filter(|&most| self.report.executions >= most) {
+            return Some(Limit::Executions(most));
+        }
+        let long = self.started.elapsed() >= self.config.max_duration;
+        long.then_some(Limit::Duration(self.config.max_duration))
+    }
+
+    /// Counts the run and judges it; whether it fails.
+    fn take_in(&mut self) -> bool {
+        let (run, report) = (&self.run, &mut self.report);
+        report.threads = report.threads.max(run.trace.present().count());
+        report.events = report.events.max(run.trace.events.len());
+        if run.repeated && self.config.replay.is_none() {
+            report.blocked += 1;
+            return false;
+        }
+        report.executions += u64::from(run.is_maximal());
+        let finding = self.config.replay.as_ref().and_then(|seed| judge_replay(seed, run));
+        let Some(finding) = finding.or_else(|| judge(run, self.config.check_races)) else { return false };
+        self.report.failures += 1;
+        if self.first.is_none() {
+            self.first = Some(Box::new(self.failure(finding)));
+        }
+        true
+    }
+
+    fn failure(&self, finding: Finding) -> Failure {
+        let seed = Seed::of_run(&self.run, self.report.memory as u8);
+        failure(&self.run, finding, seed)
+    }
+
+    fn report(mut self, verdict: Verdict) -> Report {
+        self.report.elapsed = self.started.elapsed();
+        self.report.verdict = match self.first {
+            Some(failure) => Verdict::Failed(failure),
+            None => verdict,
+        };
+        debug_assert!(self.report.runs >= self.report.executions);
+        self.report
+    }
+}
+
+/// Runs one plan.
+struct Replay {
+    plan: Option<Plan>,
+}
+
+impl Explorer for Replay {
+    fn next_plan(&mut self, plan: &mut Plan) -> bool {
+        self.plan.take().is_some_and(|own| {
+            *plan = own;
+            true
+        })
+    }
+
+    fn observe(&mut self, _run: &Run) {}
+}

@@ -1,0 +1,71 @@
+//! Cases for the goldens, and the comparison with their files.
+
+pub mod script;
+
+use std::path::Path;
+use std::time::Duration;
+
+use rsmc_core::analysis::race::Race;
+use rsmc_core::report::{self, Counts, Finding};
+use rsmc_core::session::{ExplorerKind, FailureKind, MemoryModel};
+use rsmc_core::step::Run;
+
+/// A failure to report.
+pub struct Case<'a> {
+    pub kind: FailureKind,
+    pub message: &'a str,
+    pub run: &'a Run,
+    pub race: Option<Race>,
+}
+
+impl<'a> Case<'a> {
+    pub fn new(kind: FailureKind, message: &'a str, run: &'a Run) -> Self {
+        Self { kind, message, run, race: None }
+    }
+
+    /// The report, after a check that found it in the third of four runs.
+    pub fn text(&self, name: Option<&str>) -> String {
+        let finding = Finding {
+            kind: self.kind,
+            message: self.message,
+            seed: "r1-0a1b2c3d4e5f",
+            trace: &self.run.trace,
+            waiting: &self.run.waiting,
+            panics: &self.run.panics,
+            race: self.race.as_ref(),
+        };
+        report::finding_text(&finding, name, &Counts { runs: 4, failures: 1, ..counts(3, 3, 12) })
+    }
+}
+
+/// Figures of a check.
+pub fn counts(executions: u64, threads: usize, events: usize) -> Counts {
+    Counts {
+        executions,
+        runs: executions,
+        blocked: 0,
+        failures: 0,
+        threads,
+        events,
+        elapsed: Duration::from_millis(210),
+        memory: MemoryModel::Sc,
+        explorer: ExplorerKind::ReadsFrom,
+    }
+}
+
+/// Compares a text with its golden file, or rewrites the file if `RSMC_BLESS` is set.
+#[track_caller]
+pub fn check(name: &str, text: &str) {
+    let text = format!("{}\n", text.trim_end());
+    let wide: Vec<&str> = text
+        .lines()
+        .filter(|line| line.chars().count() > 80 && !line.starts_with("RSMC_REPLAY") && !line.starts_with("verified"))
+        .collect();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens").join(format!("{name}.txt"));
+    if std::env::var_os("RSMC_BLESS").is_some() {
+        std::fs::write(&path, &text).expect("the golden file can be written");
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
+    assert!(golden == text, "{name}.txt differs (RSMC_BLESS=1 rewrites it); the report is now\n\n{text}");
+    assert!(wide.is_empty(), "{name}.txt: wider than 80 columns: {wide:#?}");
+}

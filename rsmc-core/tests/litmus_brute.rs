@@ -1,0 +1,131 @@
+//! Every interleaving of a litmus program, with no reduction at all: the slow and obvious way.
+//!
+//! The other tests include this file as a module.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use rsmc_core::base::{Digest, LocId};
+use rsmc_core::litmus::{Interpreter, Outcome, Program};
+use rsmc_core::machine::Limits;
+use rsmc_core::step::{End, Executor, Forced, Plan, Run, Step, Tail};
+use rsmc_core::trace::{Source, Trace, reads_from_class};
+
+/// The bounds of every execution in these tests.
+pub const LIMITS: Limits = Limits { max_steps: 200, spin_bound: 2 };
+
+/// What all interleavings together show.
+#[derive(Debug, Default)]
+pub struct Brute {
+    /// How many maximal executions there are.
+    pub interleavings: u64,
+    /// What they left in the registers.
+    pub outcomes: BTreeSet<Outcome>,
+    /// Their classes, by the name of the equivalence.
+    pub classes: BTreeMap<&'static str, HashSet<Digest>>,
+    /// Whether some execution reached the limit of steps.
+    pub cut: bool,
+}
+
+impl Brute {
+    /// How many classes of an equivalence there are, if it is one that is counted here.
+    pub fn count(&self, equivalence: &str) -> Option<u64> {
+        self.classes.get(equivalence).map(|classes| classes.len() as u64)
+    }
+
+    /// All outcomes as text.
+    pub fn outcomes_text(&self) -> String {
+        self.outcomes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" | ")
+    }
+}
+
+/// Runs every interleaving; stops with `None` when there are more than `most`.
+pub fn brute(program: &Program, most: u64) -> Option<Brute> {
+    let mut interpreter = Interpreter::new(program, LIMITS).expect("the program can be run");
+    'again: loop {
+        let (mut found, mut run, mut stack) = (Brute::default(), Run::default(), Vec::new());
+        loop {
+            interpreter.execute(&plan(&stack), &mut run);
+            if run.end == End::Learned {
+                continue 'again;
+            }
+            found.take(&run, &interpreter);
+            if found.interleavings > most {
+                return None;
+            }
+            if !advance(&mut stack, &run) {
+                return Some(found);
+            }
+        }
+    }
+}
+
+/// A step taken, and those that are left to try in its place.
+type Frame = (Step, Vec<Step>);
+
+fn plan(stack: &[Frame]) -> Plan {
+    let forced = stack.iter().map(|(step, _)| Forced { step: *step, expect: None }).collect();
+    Plan { forced, tail: Tail::RunOn, record_choices: true }
+}
+
+/// Goes on to the next interleaving in depth-first order; false after the last.
+fn advance(stack: &mut Vec<Frame>, run: &Run) -> bool {
+    for choice in run.choices.iter().skip(stack.len()) {
+        let others = choice.possible.iter().copied().filter(|step| *step != choice.taken).collect();
+        stack.push((choice.taken, others));
+    }
+    while let Some((_, mut others)) = stack.pop() {
+        if let Some(next) = others.pop() {
+            stack.push((next, others));
+            return true;
+        }
+    }
+    false
+}
+
+impl Brute {
+    fn take(&mut self, run: &Run, interpreter: &Interpreter) {
+        assert!(!matches!(run.end, End::Diverged { .. }), "a step that was possible cannot be taken: {:?}", run.end);
+        self.cut |= matches!(run.end, End::StepLimit { .. });
+        if !run.is_maximal() || run.repeated {
+            return;
+        }
+        self.interleavings += 1;
+        self.outcomes.insert(interpreter.outcome());
+        for (name, digest) in [
+            ("hb", happens_before_class(&run.trace)),
+            ("rf", reads_from_class(&run.trace)),
+            ("view", view_class(&run.trace)),
+        ] {
+            self.classes.entry(name).or_default().insert(digest);
+        }
+    }
+}
+
+/// Reads-from, and for every write the write before it: under SC that orders every conflicting pair.
+fn happens_before_class(trace: &Trace) -> Digest {
+    let mut digest = reads_from_class(trace);
+    let mut last: BTreeMap<LocId, u64> = BTreeMap::new();
+    for event in trace.events.iter().filter(|event| event.written.is_some()) {
+        let name = u64::from(event.id.thread.0) << 32 | u64::from(event.id.index);
+        let before = last.insert(event.op.loc, name).unwrap_or(u64::MAX);
+        digest.add(&[9, name, before]);
+    }
+    digest
+}
+
+/// The value of every read; a lock acquire counts by the release it takes.
+fn view_class(trace: &Trace) -> Digest {
+    let mut digest = Digest::EMPTY;
+    for event in &trace.events {
+        let seen = match event.source {
+            Source::None => u64::MAX,
+            Source::At(at) if event.op.action.locks() => {
+                let id = trace.events[at as usize].id;
+                1 << 63 | u64::from(id.thread.0) << 32 | u64::from(id.index)
+            }
+            Source::Init | Source::At(_) => event.read,
+        };
+        digest.add(&[u64::from(event.id.thread.0), u64::from(event.id.index), seen]);
+    }
+    digest
+}

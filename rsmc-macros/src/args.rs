@@ -1,0 +1,230 @@
+//! The arguments of the attribute: `name = value, …`. All errors are reported, not only the first.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Error, Expr, Result, Token};
+
+use crate::errors::all_or_errors;
+use crate::known::{KNOWN, Known, argument_names};
+use crate::suggest::{self, hint};
+use crate::value::{self, Asked, Model};
+
+/// Arguments whose setters exist in the design, but do nothing yet.
+const PLANNED: &[&str] = &["spurious", "preemption_bound", "check_leaks", "jobs"];
+
+/// What the arguments of one attribute ask for.
+#[derive(Default)]
+pub(crate) struct Args {
+    /// The names seen, to notice one that comes twice.
+    seen: Vec<String>,
+    /// Calls of setters, in the order of the arguments.
+    setters: TokenStream,
+    /// If not empty: a module with one test per model.
+    models: Vec<Model>,
+}
+
+impl Args {
+    /// Reads the arguments.
+    pub(crate) fn parse(tokens: TokenStream) -> Result<Args> {
+        let mut args = Args::default();
+        let mut errors = Vec::new();
+        for part in split(tokens)? {
+            errors.extend(argument.parse2(part).and_then(|(name, value)| args.add(&name, value)).err());
+        }
+        all_or_errors(args, errors)
+    }
+
+    /// The models to make one test each for; empty where there is to be only one test.
+    pub(crate) fn models(&self) -> &[Model] {
+        &self.models
+    }
+
+    /// The expression that builds the `Config`, `model` being the test's own memory model.
+    pub(crate) fn config(&self, model: Option<&Model>) -> TokenStream {
+        let setters = &self.setters;
+        let memory = model.map(Model::setter);
+        quote!(::rsmc::Config::default() #setters #memory)
+    }
+
+    /// Takes in one argument.
+    fn add(&mut self, name: &Ident, value: Option<Expr>) -> Result<()> {
+        let known = look_up(name)?;
+        if self.seen.iter().any(|seen| seen == known.name) {
+            return Err(Error::new(name.span(), format!("argument `{name}` is given twice")));
+        }
+        self.seen.push(known.name.to_owned());
+        let value = value.ok_or_else(|| {
+            Error::new(name.span(), format!("`{name}` needs a value, for example `{}`", known.example))
+        })?;
+        match value::read(known, name, &value)? {
+            Asked::Setter(setter) => self.setters.extend(setter),
+            Asked::Model(model) => self.setters.extend(model.setter()),
+            Asked::Models(models) => self.models = models,
+        }
+        Ok(())
+    }
+}
+
+/// The known argument of this name.
+fn look_up(name: &Ident) -> Result<&'static Known> {
+    let text = name.to_string();
+    if let Some(known) = KNOWN.iter().find(|known| known.name == text) {
+        return Ok(known);
+    }
+    let message = match PLANNED.contains(&text.as_str()) {
+        true => format!("`{text}` is not implemented yet"),
+        false => format!("unknown argument `{text}`{}", hint(&text, argument_names())),
+    };
+    Err(Error::new(name.span(), message))
+}
+
+/// Parses `name`, `name =` or `name = value`; without a value, [`Args::add`] knows what to ask for.
+fn argument(input: ParseStream) -> Result<(Ident, Option<Expr>)> {
+    let Ok(name) = Ident::parse_any(input) else {
+        let message = format!("expected `name = value`, the names are {}", suggest::list(argument_names()));
+        return Err(consuming(input, message));
+    };
+    if input.is_empty() {
+        return Ok((name, None));
+    }
+    if input.parse::<Option<Token![=]>>()?.is_none() {
+        return Err(consuming(input, format!("expected `=`: arguments are written `{name} = value`")));
+    }
+    if input.is_empty() {
+        return Ok((name, None));
+    }
+    let value = input.parse()?;
+    if !input.is_empty() {
+        return Err(consuming(input, "expected `,` between arguments"));
+    }
+    Ok((name, Some(value)))
+}
+
+/// An error at the next token, which leaves nothing in `input` that a parser would complain about too.
+fn consuming(input: ParseStream, message: impl std::fmt::Display) -> Error {
+    let error = input.error(message);
+    while input.parse::<TokenTree>().is_ok() {}
+    error
+}
+
+/// Splits at the commas; one after the last argument is allowed.
+fn split(tokens: TokenStream) -> Result<Vec<TokenStream>> {
+    let mut parts = Vec::new();
+    let mut part = TokenStream::new();
+    for token in tokens {
+        match token {
+            TokenTree::Punct(comma) if comma.as_char() == ',' => {
+                if part.is_empty() {
+                    return Err(Error::new(comma.span(), "expected an argument before this comma"));
+                }
+                parts.push(std::mem::take(&mut part));
+            }
+            token => part.extend([token]),
+        }
+    }
+    parts.extend((!part.is_empty()).then_some(part));
+    Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expects these arguments to give `Config::default()` with these setter calls.
+    #[track_caller]
+    fn check(args: &str, setters: &str) {
+        let args = Args::parse(args.parse().unwrap()).unwrap();
+        let expected: TokenStream = format!("::rsmc::Config::default(){setters}").parse().unwrap();
+        assert_eq!(args.config(None).to_string(), expected.to_string());
+        assert!(args.models().is_empty());
+    }
+
+    /// Expects these arguments to be refused with these messages, of each its first line.
+    #[track_caller]
+    fn refuse(args: &str, messages: &[&str]) {
+        let error = Args::parse(args.parse().unwrap()).err().expect("an error");
+        let found: Vec<String> = error.into_iter().map(|error| error.to_string()).collect();
+        let found: Vec<&str> = found.iter().filter_map(|text| text.lines().next()).collect();
+        assert_eq!(found, messages);
+    }
+
+    #[test]
+    fn every_argument_is_a_setter() {
+        check("", "");
+        check("memory = \"tso\"", ".memory(::rsmc::MemoryModel::Tso)");
+        check("max_executions = 1_000_000", ".max_executions(1_000_000)");
+        check("max_duration = \"1m30s\",", ".max_duration(::core::time::Duration::from_millis(90000u64))");
+        check("max_steps = 0xff, spin_bound = 3u32", ".max_steps(0xff).spin_bound(3u32)");
+        check("stack_size = 65536", ".stack_size(65536)");
+        check("keep_going = true, check_races = false", ".keep_going(true).check_races(false)");
+        check("seed = 0", ".seed(0)");
+        check("replay = \"r1-3f\"", ".replay(::rsmc::__private::parse_seed(\"r1-3f\"))");
+    }
+
+    #[test]
+    fn every_explorer() {
+        for (name, variant) in [
+            ("reads-from", "ReadsFrom"),
+            ("reads-value-from", "ReadsValueFrom"),
+            ("view", "View"),
+            ("value-centric", "ValueCentric"),
+            ("maximal-causality", "MaximalCausality"),
+            ("happens-before", "HappensBefore"),
+            ("exhaustive", "Exhaustive"),
+            ("random", "Random"),
+            ("pct", "Pct"),
+        ] {
+            check(&format!("explorer = \"{name}\""), &format!(".explorer(::rsmc::Explorer::{variant})"));
+        }
+    }
+
+    #[test]
+    fn a_list_of_models_is_not_part_of_the_common_config() {
+        let args = Args::parse(quote!(memory = ["sc", "c11"], seed = 1)).unwrap();
+        assert_eq!(args.models().iter().map(|model| model.ident.to_string()).collect::<Vec<_>>(), ["sc", "c11"]);
+        let expected = quote!(::rsmc::Config::default().seed(1).memory(::rsmc::MemoryModel::C11));
+        assert_eq!(args.config(Some(&args.models()[1])).to_string(), expected.to_string());
+    }
+
+    #[test]
+    fn all_errors_are_reported() {
+        refuse(
+            "memroy = \"sc\", jobs = 2, seed, seed = 1, max_steps = 0",
+            &[
+                "unknown argument `memroy`, did you mean `memory`?",
+                "`jobs` is not implemented yet",
+                "`seed` needs a value, for example `seed = 42`",
+                "argument `seed` is given twice",
+                "`max_steps` must be at least 1",
+            ],
+        );
+        refuse(
+            "memory = [\"sc\", 1, \"sc\"]",
+            &[
+                "`memory` takes names of memory models, for example `memory = \"tso\"`",
+                "memory model `sc` is listed twice",
+            ],
+        );
+    }
+
+    #[test]
+    fn malformed_lists() {
+        refuse(",", &["expected an argument before this comma"]);
+        refuse("seed = 1,,", &["expected an argument before this comma"]);
+        refuse("seed = 1 memory = \"sc\"", &["expected `,` between arguments"]);
+        refuse("seed(1)", &["expected `=`: arguments are written `seed = value`"]);
+        refuse("seed =", &["`seed` needs a value, for example `seed = 42`"]);
+    }
+
+    #[test]
+    fn numbers_out_of_range() {
+        refuse("max_executions = 0", &["`max_executions` must be at least 1"]);
+        refuse("max_executions = 18446744073709551616", &["`max_executions` must be at most 18446744073709551615"]);
+        refuse("spin_bound = 4294967296", &["`spin_bound` must be at most 4294967295"]);
+        refuse("seed = -1", &["`seed` takes a whole number, for example `seed = 42`"]);
+        refuse("seed = 1u8", &["`seed` takes a whole number of type `u64`, for example `seed = 42`"]);
+        refuse("max_duration = \"0s\"", &["`max_duration` must be at least 1ms"]);
+    }
+}

@@ -1,0 +1,165 @@
+//! The annotated function: its parts, and what rules it out as a test.
+
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Error, Meta, Result, Safety, Signature, Token, Visibility};
+
+use crate::errors::all_or_errors;
+
+/// A function, its body unread: so that syntax newer than ours, or half written in an editor, does no harm.
+pub(crate) struct Function {
+    /// Its attributes, without ours.
+    pub(crate) attrs: Vec<Attribute>,
+    /// Its visibility.
+    pub(crate) vis: Visibility,
+    /// What stands between the visibility and the body.
+    pub(crate) sig: Signature,
+    /// Its body in braces.
+    pub(crate) body: Group,
+}
+
+impl Parse for Function {
+    fn parse(input: ParseStream) -> Result<Function> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        let vis = input.parse()?;
+        let sig = input.parse()?;
+        let body = braces(input)?;
+        Ok(Function { attrs, vis, sig, body })
+    }
+}
+
+/// The braces next in `input`, taken out of the invisible group around a block that a `macro_rules!` macro passed on.
+fn braces(input: ParseStream) -> Result<Group> {
+    let error = input.error("expected `{`");
+    let mut next = input.parse().ok();
+    while let Some(TokenTree::Group(group)) = next {
+        match group.delimiter() {
+            Delimiter::Brace => return Ok(group),
+            Delimiter::None => next = group.stream().into_iter().next(),
+            Delimiter::Parenthesis | Delimiter::Bracket => break,
+        }
+    }
+    Err(error)
+}
+
+impl Function {
+    /// Refuses what cannot be run as a test; reports everything that is in the way.
+    pub(crate) fn check(&self) -> Result<()> {
+        let twice = self.attrs.iter().filter(|attr| is_test(attr)).map(|attr| {
+            Error::new_spanned(
+                attr,
+                "`#[rsmc::test]` makes this a test already, this would run it twice: remove one of them",
+            )
+        });
+        all_or_errors((), twice.chain(self.unsuitable_signature()))
+    }
+
+    /// Why the signature is not that of a test.
+    fn unsuitable_signature(&self) -> impl Iterator<Item = Error> {
+        let Signature { constness, asyncness, safety, abi, generics, inputs, variadic, .. } = &self.sig;
+        let safety = match safety {
+            Safety::Default => None,
+            other => Some(other.to_token_stream()),
+        };
+        let parameters = quote!(#inputs #variadic);
+        let reasons = [
+            (tokens(constness), "rsmc::test cannot run const functions: remove `const`"),
+            (tokens(asyncness), "rsmc::test cannot run async functions yet"),
+            (safety.unwrap_or_default(), "rsmc::test cannot run unsafe functions: put an `unsafe` block into the body"),
+            (tokens(abi), "rsmc::test cannot run extern functions: remove `extern`"),
+            (tokens(generics), "rsmc::test cannot run generic functions: nothing would choose the arguments"),
+            (tokens(&generics.where_clause), "rsmc::test cannot run generic functions: remove the `where` clause"),
+            (parameters, "rsmc::test runs functions without parameters: nothing would pass these"),
+        ];
+        reasons.into_iter().filter(|(at, _)| !at.is_empty()).map(|(at, reason)| Error::new_spanned(at, reason))
+    }
+
+    /// The function as it was, for the compiler to go on with after an error of ours, without complaints that follow from it.
+    pub(crate) fn as_written(&self) -> TokenStream {
+        let Function { attrs, vis, sig, body } = self;
+        let attrs = attrs.iter().filter(|attr| !is_test(attr));
+        quote!(#(#attrs)* #[allow(dead_code, unused_attributes)] #vis #sig #body)
+    }
+
+    /// A place for generated code: reads as if the function's name stood there, but resolves and lints as generated.
+    pub(crate) fn span(&self) -> Span {
+        Span::call_site().located_at(self.sig.ident.span())
+    }
+}
+
+/// The tokens of a part of the signature that may be missing.
+fn tokens(part: &impl ToTokens) -> TokenStream {
+    part.to_token_stream()
+}
+
+/// Whether an attribute makes a test of its own: `#[test]`, `#[rsmc::test]`, `#[tokio::test]`, …
+fn is_test(attr: &Attribute) -> bool {
+    attr.path().segments.last().is_some_and(|last| last.ident == "test")
+}
+
+/// A function's attributes by where they go when the function becomes a module with one test per model.
+#[derive(Default)]
+pub(crate) struct Sorted {
+    /// To the function with the body.
+    pub(crate) body: Vec<Attribute>,
+    /// To the module.
+    pub(crate) module: Vec<Attribute>,
+    /// To each test.
+    pub(crate) tests: Vec<Attribute>,
+}
+
+impl Sorted {
+    /// Sorts the attributes; a `cfg_attr` goes where what it stands for would go.
+    pub(crate) fn new(attrs: &[Attribute]) -> Sorted {
+        let mut sorted = Sorted::default();
+        for attr in attrs.iter().flat_map(one_each) {
+            let [body, module, tests] = places(&attr);
+            sorted.body.extend(body.then(|| attr.clone()));
+            sorted.module.extend(module.then(|| attr.clone()));
+            sorted.tests.extend(tests.then_some(attr));
+        }
+        sorted
+    }
+}
+
+/// Whether an attribute belongs on the body, on the module, on the tests.
+///
+/// Lint levels hold for the body and for the names of the others, but an expectation is met only once, by the body.
+/// What is not known here, say a macro that sets a time limit, goes on the tests, as it would with `#[test]`.
+fn places(attr: &Attribute) -> [bool; 3] {
+    let path = conditional(attr).map_or_else(|| attr.path().clone(), |(_, meta)| meta.path().clone());
+    let is = |names: &[&str]| names.iter().any(|name| path.is_ident(name));
+    if is(&["cfg", "allow", "warn", "deny", "forbid"]) {
+        [true, true, false]
+    } else if is(&["expect"]) {
+        [true, false, false]
+    } else if is(&["doc"]) {
+        [false, true, true]
+    } else {
+        [false, false, true]
+    }
+}
+
+/// `#[cfg_attr(c, a, b)]` as `#[cfg_attr(c, a)] #[cfg_attr(c, b)]`; any other attribute as it is.
+fn one_each(attr: &Attribute) -> Vec<Attribute> {
+    let Some(metas) = cfg_attr(attr) else {
+        return vec![attr.clone()];
+    };
+    let mut metas = metas.into_iter();
+    let condition = metas.next();
+    metas.map(|meta| syn::parse_quote!(#[cfg_attr(#condition, #meta)])).collect()
+}
+
+/// The condition and the attribute in a `#[cfg_attr(c, a)]` made by [`one_each`].
+fn conditional(attr: &Attribute) -> Option<(Meta, Meta)> {
+    let mut metas = cfg_attr(attr)?.into_iter();
+    Some((metas.next()?, metas.next()?))
+}
+
+/// What is between the parentheses of a `#[cfg_attr(…)]`.
+fn cfg_attr(attr: &Attribute) -> Option<Punctuated<Meta, Token![,]>> {
+    let parse = Punctuated::parse_terminated;
+    attr.path().is_ident("cfg_attr").then(|| attr.parse_args_with(parse).ok()).flatten()
+}

@@ -1,0 +1,68 @@
+//! The words that the attribute knows: its arguments, the memory models, the explorers.
+
+/// An argument that the attribute knows.
+pub(crate) struct Known {
+    /// The argument's name, which is also the name of the setter.
+    pub(crate) name: &'static str,
+    /// What stands to the right of `=`.
+    pub(crate) kind: Kind,
+    /// A whole argument, for error messages.
+    pub(crate) example: &'static str,
+}
+
+/// What an argument takes.
+pub(crate) enum Kind {
+    /// The name of a memory model, or a list of them.
+    Memory,
+    /// The name of an explorer.
+    Explorer,
+    /// An integer from the first number to the second, of the named type.
+    Integer(u64, u64, &'static str),
+    /// `true` or `false`.
+    Bool,
+    /// A duration as text.
+    Duration,
+    /// A seed as a failing test printed it.
+    Replay,
+}
+
+/// Every argument.
+pub(crate) const KNOWN: &[Known] = &[
+    Known { name: "memory", kind: Kind::Memory, example: "memory = \"tso\"" },
+    Known { name: "explorer", kind: Kind::Explorer, example: "explorer = \"reads-from\"" },
+    Known { name: "max_executions", kind: Kind::Integer(1, u64::MAX, "u64"), example: "max_executions = 1_000_000" },
+    Known { name: "max_duration", kind: Kind::Duration, example: "max_duration = \"30s\"" },
+    Known { name: "max_steps", kind: Kind::Integer(1, u32::MAX as u64, "u32"), example: "max_steps = 100_000" },
+    Known { name: "spin_bound", kind: Kind::Integer(1, u32::MAX as u64, "u32"), example: "spin_bound = 2" },
+    Known { name: "stack_size", kind: Kind::Integer(1, usize::MAX as u64, "usize"), example: "stack_size = 65_536" },
+    Known { name: "keep_going", kind: Kind::Bool, example: "keep_going = true" },
+    Known { name: "check_races", kind: Kind::Bool, example: "check_races = false" },
+    Known { name: "seed", kind: Kind::Integer(0, u64::MAX, "u64"), example: "seed = 42" },
+    Known { name: "replay", kind: Kind::Replay, example: "replay = \"<the seed that the failing test printed>\"" },
+];
+
+/// The memory models: the name in the attribute and the variant of `MemoryModel`.
+pub(crate) const MODELS: &[(&str, &str)] = &[("sc", "Sc"), ("tso", "Tso"), ("pso", "Pso"), ("c11", "C11")];
+
+/// The explorers: the name in the attribute and the variant of `Explorer`.
+pub(crate) const EXPLORERS: &[(&str, &str)] = &[
+    ("reads-from", "ReadsFrom"),
+    ("reads-value-from", "ReadsValueFrom"),
+    ("view", "View"),
+    ("value-centric", "ValueCentric"),
+    ("maximal-causality", "MaximalCausality"),
+    ("happens-before", "HappensBefore"),
+    ("exhaustive", "Exhaustive"),
+    ("random", "Random"),
+    ("pct", "Pct"),
+];
+
+/// The names in a table of names and variants.
+pub(crate) fn names<'a>(table: &'a [(&'a str, &'a str)]) -> impl Iterator<Item = &'a str> + Clone {
+    table.iter().map(|(name, _)| *name)
+}
+
+/// The names of all arguments.
+pub(crate) fn argument_names() -> impl Iterator<Item = &'static str> + Clone {
+    KNOWN.iter().map(|known| known.name)
+}

@@ -1,0 +1,191 @@
+//! The right-hand sides of the arguments, and the setter calls that they turn into.
+
+use std::ops::RangeInclusive;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{Error, Expr, ExprArray, ExprLit, Lit, LitInt, LitStr, Result};
+
+use crate::duration;
+use crate::errors::all_or_errors;
+use crate::known::{EXPLORERS, Kind, Known, MODELS, names};
+use crate::suggest::{self, hint};
+
+/// A memory model that the user named.
+#[derive(Clone, Debug)]
+pub(crate) struct Model {
+    /// Its name in the attribute, at the place where it stands there. Also the name of its test.
+    pub(crate) ident: Ident,
+    /// The variant of `MemoryModel`.
+    variant: Ident,
+}
+
+impl Model {
+    /// The setter call that selects this model.
+    pub(crate) fn setter(&self) -> TokenStream {
+        let variant = &self.variant;
+        quote!(.memory(::rsmc::MemoryModel::#variant))
+    }
+}
+
+/// What an argument turned out to ask for.
+pub(crate) enum Asked {
+    /// Call this setter.
+    Setter(TokenStream),
+    /// One test under this model.
+    Model(Model),
+    /// One test under each of these models. Not empty, no model twice.
+    Models(Vec<Model>),
+}
+
+/// Reads the value of the argument `known`, which the user wrote as `name`.
+pub(crate) fn read(known: &Known, name: &Ident, value: &Expr) -> Result<Asked> {
+    let value = ungrouped(value);
+    let argument = match &known.kind {
+        Kind::Memory => return memory(known, value),
+        Kind::Explorer => explorer(known, value)?,
+        Kind::Integer(min, max, ty) => integer(known, value, *min..=*max, ty)?,
+        Kind::Bool => boolean(known, value)?,
+        Kind::Duration => time(known, value)?,
+        Kind::Replay => replay(known, value)?,
+    };
+    Ok(Asked::Setter(quote!(.#name(#argument))))
+}
+
+/// Reads `"sc"` or `["sc", "tso"]`.
+fn memory(known: &Known, value: &Expr) -> Result<Asked> {
+    match value {
+        Expr::Array(array) => models(known, array).map(Asked::Models),
+        _ => model(&string(known, value, "the name of a memory model, or a list of them")?).map(Asked::Model),
+    }
+}
+
+/// Reads the list of memory models; reports all its errors.
+fn models(known: &Known, array: &ExprArray) -> Result<Vec<Model>> {
+    if array.elems.is_empty() {
+        let message = format!("list at least one memory model: {}", suggest::list(names(MODELS)));
+        return Err(Error::new_spanned(array, message));
+    }
+    let mut models: Vec<Model> = Vec::new();
+    let mut errors = Vec::new();
+    for element in &array.elems {
+        match string(known, ungrouped(element), "names of memory models").and_then(|text| model(&text)) {
+            Ok(again) if models.iter().any(|model| model.ident == again.ident) => {
+                errors.push(Error::new_spanned(element, format!("memory model `{}` is listed twice", again.ident)))
+            }
+            Ok(model) => models.push(model),
+            Err(error) => errors.push(error),
+        }
+    }
+    all_or_errors(models, errors)
+}
+
+/// Reads the name of one memory model.
+fn model(text: &LitStr) -> Result<Model> {
+    let name = text.value();
+    let variant = variant("memory model", MODELS, text)?;
+    Ok(Model { ident: Ident::new(&name, text.span()), variant })
+}
+
+/// Reads the name of an explorer, with a word of its own for a list, which `memory` would take.
+fn explorer(known: &Known, value: &Expr) -> Result<TokenStream> {
+    if matches!(value, Expr::Array(_)) {
+        return Err(Error::new_spanned(
+            value,
+            "`explorer` takes one name, only `memory` takes a list: write one test per explorer",
+        ));
+    }
+    let variant = variant("explorer", EXPLORERS, &string(known, value, "the name of an explorer")?)?;
+    Ok(quote!(::rsmc::Explorer::#variant))
+}
+
+/// Reads an integer within `range`; `ty` is its type, which may also stand as a suffix.
+fn integer(known: &Known, value: &Expr, range: RangeInclusive<u64>, ty: &str) -> Result<TokenStream> {
+    let Some(Lit::Int(number)) = literal(value) else {
+        return Err(wrong_type(known, value, "a whole number"));
+    };
+    if !["", ty].contains(&number.suffix()) {
+        return Err(wrong_type(known, value, &format!("a whole number of type `{ty}`")));
+    }
+    if number.base10_parse::<u64>().is_ok_and(|n| range.contains(&n)) {
+        return Ok(number.into_token_stream());
+    }
+    Err(out_of_range(known, number, &range))
+}
+
+/// The error for an integer outside of `range`.
+fn out_of_range(known: &Known, number: &LitInt, range: &RangeInclusive<u64>) -> Error {
+    let bound = match number.base10_parse::<u64>() {
+        Ok(n) if n < *range.start() => format!("at least {}", range.start()),
+        _ => format!("at most {}", range.end()),
+    };
+    Error::new(number.span(), format!("`{}` must be {bound}", known.name))
+}
+
+/// Reads `true` or `false`.
+fn boolean(known: &Known, value: &Expr) -> Result<TokenStream> {
+    match literal(value) {
+        Some(Lit::Bool(bool)) => Ok(bool.into_token_stream()),
+        _ => Err(wrong_type(known, value, "`true` or `false`")),
+    }
+}
+
+/// Reads a duration longer than zero.
+fn time(known: &Known, value: &Expr) -> Result<TokenStream> {
+    let text = string(known, value, "a time as text")?;
+    let error = match duration::millis(&text.value()) {
+        None => duration::EXPECTED,
+        Some(0) => "must be at least 1ms",
+        Some(millis) => return Ok(quote!(::core::time::Duration::from_millis(#millis))),
+    };
+    Err(Error::new(text.span(), format!("`{}` {error}", known.name)))
+}
+
+/// Reads a seed. What it means is for the facade to find out, when the test runs.
+fn replay(known: &Known, value: &Expr) -> Result<TokenStream> {
+    let text = string(known, value, "the seed as text")?;
+    if text.value().trim().is_empty() {
+        return Err(Error::new(text.span(), "`replay` needs the seed that the failing test printed"));
+    }
+    Ok(quote!(::rsmc::__private::parse_seed(#text)))
+}
+
+/// The variant that `text` names in `table`, or an error that lists what is there.
+fn variant(what: &str, table: &[(&str, &str)], text: &LitStr) -> Result<Ident> {
+    let name = text.value();
+    if let Some((_, variant)) = table.iter().find(|(known, _)| *known == name) {
+        return Ok(Ident::new(variant, Span::call_site().located_at(text.span())));
+    }
+    let message = format!("unknown {what} `{name}`{}", hint(&name, names(table)));
+    Err(Error::new(text.span(), message))
+}
+
+/// The string that `value` is, or an error that says `what` is wanted.
+fn string(known: &Known, value: &Expr, what: &str) -> Result<LitStr> {
+    match literal(value) {
+        Some(Lit::Str(text)) if text.suffix().is_empty() => Ok(text.clone()),
+        _ => Err(wrong_type(known, value, what)),
+    }
+}
+
+/// The literal that `value` is.
+fn literal(value: &Expr) -> Option<&Lit> {
+    match value {
+        Expr::Lit(ExprLit { lit, .. }) => Some(lit),
+        _ => None,
+    }
+}
+
+/// `value` without the invisible groups around what a `macro_rules!` macro passed on.
+fn ungrouped(mut value: &Expr) -> &Expr {
+    while let Expr::Group(group) = value {
+        value = &group.expr;
+    }
+    value
+}
+
+/// The error for a value of the wrong kind.
+fn wrong_type(known: &Known, value: &Expr, what: &str) -> Error {
+    let message = format!("`{}` takes {what}, for example `{}`", known.name, known.example);
+    Error::new_spanned(value, message)
+}

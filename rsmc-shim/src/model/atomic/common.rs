@@ -1,0 +1,205 @@
+//! What all atomic types have in common.
+
+/// The operations of every atomic type. The type is `struct { inline, identity }` and has `encode` and `decode`.
+macro_rules! atomic_common {
+    ([$($param:ident)?] $name:ident, $value:ty, $bits:expr) => {
+        impl$(<$param>)? $name$(<$param>)? {
+            /// An atomic that holds `value`.
+            #[inline]
+            #[must_use]
+            #[track_caller]
+            pub const fn new(value: $value) -> Self {
+                Self { inline: std::sync::atomic::$name::new(value), identity: Identity::new() }
+            }
+
+            /// Performs an operation in a check; `None` outside.
+            #[inline]
+            #[track_caller]
+            fn access(&self, action: Action, order: Ordering, failure: Ordering) -> Option<Outcome> {
+                let object = self.identity.object(stringify!($name));
+                let init = || Self::encode(self.inline.load(Ordering::Relaxed));
+                hook::access(object, init, action, order, failure)
+            }
+
+            /// Performs a read-modify-write in a check and returns the old value; `None` outside.
+            #[inline]
+            #[track_caller]
+            fn rmw(&self, kind: RmwKind, operand: $value, order: Ordering) -> Option<$value> {
+                let rmw = Rmw { kind, operand: Self::encode(operand), bits: $bits };
+                self.access(Action::Rmw(rmw), order, order).map(|outcome| Self::decode(outcome.read))
+            }
+
+            /// Loads the value.
+            ///
+            /// # Panics
+            /// If `order` is `Release` or `AcqRel`, as in std.
+            #[inline]
+            #[track_caller]
+            pub fn load(&self, order: Ordering) -> $value {
+                order::check_load(order);
+                match self.access(Action::Load, order, order) {
+                    Some(outcome) => Self::decode(outcome.read),
+                    None => self.inline.load(order),
+                }
+            }
+
+            /// Stores a value.
+            ///
+            /// # Panics
+            /// If `order` is `Acquire` or `AcqRel`, as in std.
+            #[inline]
+            #[track_caller]
+            pub fn store(&self, value: $value, order: Ordering) {
+                order::check_store(order);
+                if self.access(Action::Store(Self::encode(value)), order, order).is_none() {
+                    self.inline.store(value, order);
+                }
+            }
+
+            /// Stores a value and returns the old one.
+            #[inline]
+            #[track_caller]
+            pub fn swap(&self, value: $value, order: Ordering) -> $value {
+                self.rmw(RmwKind::Swap, value, order).unwrap_or_else(|| self.inline.swap(value, order))
+            }
+
+            /// Stores `new` if the value is `current`; returns the old value in both cases.
+            ///
+            /// # Panics
+            /// If `failure` is `Release` or `AcqRel`, as in std.
+            #[inline]
+            #[track_caller]
+            pub fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                order::check_failure(failure);
+                let action = Action::Cas { expected: Self::encode(current), new: Self::encode(new) };
+                match self.access(action, success, failure) {
+                    Some(Outcome { read, written: Some(_) }) => Ok(Self::decode(read)),
+                    Some(Outcome { read, written: None }) => Err(Self::decode(read)),
+                    None => self.inline.compare_exchange(current, new, success, failure),
+                }
+            }
+
+            /// As [`compare_exchange`](Self::compare_exchange), but may fail without cause; a check does not make
+            /// it fail so yet.
+            ///
+            /// # Panics
+            /// If `failure` is `Release` or `AcqRel`, as in std.
+            #[inline]
+            #[track_caller]
+            pub fn compare_exchange_weak(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                if hook::in_run() {
+                    return self.compare_exchange(current, new, success, failure);
+                }
+                order::check_failure(failure);
+                self.inline.compare_exchange_weak(current, new, success, failure)
+            }
+
+            /// Stores `new` if the value is `current`; returns the old value.
+            #[inline]
+            #[track_caller]
+            #[deprecated(note = "use `compare_exchange` or `compare_exchange_weak` instead")]
+            pub fn compare_and_swap(&self, current: $value, new: $value, order: Ordering) -> $value {
+                let failure = order::strongest_failure(order);
+                self.compare_exchange(current, new, order, failure).unwrap_or_else(|old| old)
+            }
+
+            /// Replaces the value by a function of it: a load, then `compare_exchange_weak` until it succeeds or
+            /// `update` returns `None`.
+            ///
+            /// # Errors
+            /// The value for which `update` returned `None`.
+            ///
+            /// # Panics
+            /// If `fetch_order` is `Release` or `AcqRel`, as in std.
+            #[inline]
+            #[track_caller]
+            pub fn fetch_update<F>(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                mut update: F,
+            ) -> Result<$value, $value>
+            where
+                F: FnMut($value) -> Option<$value>,
+            {
+                let mut old = self.load(fetch_order);
+                while let Some(new) = update(old) {
+                    match self.compare_exchange_weak(old, new, set_order, fetch_order) {
+                        Ok(old) => return Ok(old),
+                        Err(now) => old = now,
+                    }
+                }
+                Err(old)
+            }
+
+            /// The value, which nobody else can access. A relaxed load in a check.
+            #[inline]
+            #[track_caller]
+            pub fn get_mut(&mut self) -> &mut $value {
+                if let Some(outcome) = self.access(Action::Load, Ordering::Relaxed, Ordering::Relaxed) {
+                    *self.inline.get_mut() = Self::decode(outcome.read);
+                    self.identity.renew();
+                }
+                self.inline.get_mut()
+            }
+
+            /// Unwraps the value. A relaxed load in a check.
+            #[inline]
+            #[track_caller]
+            pub fn into_inner(self) -> $value {
+                match self.access(Action::Load, Ordering::Relaxed, Ordering::Relaxed) {
+                    Some(outcome) => Self::decode(outcome.read),
+                    None => self.inline.into_inner(),
+                }
+            }
+
+            /// A pointer to the value. In a check it points to the *initial* value, and its use is not seen.
+            #[inline]
+            pub const fn as_ptr(&self) -> *mut $value {
+                self.inline.as_ptr()
+            }
+        }
+
+        impl$(<$param>)? From<$value> for $name$(<$param>)? {
+            #[track_caller]
+            fn from(value: $value) -> Self {
+                Self::new(value)
+            }
+        }
+
+        impl$(<$param>)? fmt::Debug for $name$(<$param>)? {
+            #[track_caller]
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.load(Ordering::Relaxed), f)
+            }
+        }
+    };
+}
+
+/// Read-modify-writes that are one function of std and one kind of the model.
+macro_rules! atomic_rmw {
+    ($value:ty: $($(#[$doc:meta])* $method:ident = $kind:ident;)+) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// Returns the old value.
+            #[inline]
+            #[track_caller]
+            pub fn $method(&self, value: $value, order: Ordering) -> $value {
+                self.rmw(RmwKind::$kind, value, order).unwrap_or_else(|| self.inline.$method(value, order))
+            }
+        )+
+    };
+}

@@ -1,0 +1,16 @@
+//! Mirrors [`std::hint`]; only [`spin_loop`] is modelled.
+
+use rsmc_core::runtime::hook;
+
+pub use std::hint::{assert_unchecked, black_box, unreachable_unchecked};
+
+/// Ends an iteration of a loop that waits for another thread; mirrors [`std::hint::spin_loop`].
+///
+/// In a check the thread goes on when something that the iteration read has changed.
+#[inline]
+#[track_caller]
+pub fn spin_loop() {
+    if !hook::hint() {
+        std::hint::spin_loop();
+    }
+}

@@ -1,0 +1,17 @@
+//! The modelled build. Each type holds what std holds, and where a check keeps its own state of it.
+
+mod arc;
+pub mod atomic;
+pub mod cell;
+pub mod hint;
+mod identity;
+mod mutex;
+pub mod thread;
+
+/// Mirrors [`std::sync`].
+pub mod sync {
+    pub use crate::model::arc::{Arc, Weak, arc_from_std, coerce_arc_with};
+    pub use crate::model::atomic;
+    pub use crate::model::mutex::{Mutex, MutexGuard};
+    pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+}

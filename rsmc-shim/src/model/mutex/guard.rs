@@ -1,0 +1,96 @@
+//! The guard of a `Mutex`.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+use rsmc_core::runtime::hook;
+
+use crate::model::mutex::door::Pass;
+use crate::model::mutex::{Mutex, cleared};
+
+/// Mirrors [`std::sync::MutexGuard`].
+#[must_use = "if unused the Mutex will immediately unlock"]
+pub struct MutexGuard<'a, T: ?Sized + 'a> {
+    lock: &'a Mutex<T>,
+    held: Held<'a>,
+    not_send: PhantomData<*const ()>,
+}
+
+/// How the lock was taken.
+enum Held<'a> {
+    Outside {
+        _raw: std::sync::MutexGuard<'a, ()>,
+        _pass: Pass<'a>,
+    },
+    InRun {
+        found_poisoned: bool,
+        was_panicking: bool,
+        /// `None` for a moment, and where the data has no bytes to protect.
+        pass: Option<Pass<'a>>,
+    },
+}
+
+// SAFETY: a shared guard gives out `&T` and nothing else.
+unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
+
+impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    pub(super) fn outside(lock: &'a Mutex<T>, raw: std::sync::MutexGuard<'a, ()>, pass: Pass<'a>) -> Self {
+        let held = Held::Outside { _raw: raw, _pass: pass };
+        Self { lock, held, not_send: PhantomData }
+    }
+
+    /// The check has just given the lock to the calling thread.
+    pub(super) fn in_run(lock: &'a Mutex<T>, found_poisoned: bool) -> Self {
+        if found_poisoned {
+            cleared::begin(lock.address());
+        }
+        let was_panicking = hook::panicking();
+        let held = Held::InRun { found_poisoned, was_panicking, pass: None };
+        let mut guard = Self { lock, held, not_send: PhantomData };
+        if size_of_val(&*guard) > 0
+            && let Held::InRun { pass, .. } = &mut guard.held
+        {
+            *pass = Some(lock.door.pass_in_run());
+        }
+        guard
+    }
+}
+
+impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    fn drop(&mut self) {
+        if let Held::InRun { found_poisoned, was_panicking, .. } = self.held {
+            let still = found_poisoned && !cleared::end(self.lock.address());
+            let now = !was_panicking && hook::panicking();
+            self.lock.release(still || now);
+        }
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: a guard exists only while its thread holds the lock.
+        unsafe { &*self.lock.data.get() }
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: a guard exists only while its thread holds the lock, and it is borrowed mutably.
+        unsafe { &mut *self.lock.data.get() }
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

@@ -1,0 +1,131 @@
+//! Handles of threads, and which one is running.
+//!
+//! The threads of a check share one OS thread, so a `thread_local!` cannot say which of them runs; the check can.
+//! Its ids are small and mean the same thread in every execution, so a table maps them to handles. A spawn writes
+//! its child's entry. The test body has one handle for all executions on an OS thread: its token starts anew in each.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc as StdArc;
+
+use rsmc_core::base::ThreadId as ModelId;
+use rsmc_core::runtime::{Tag, hook};
+
+/// A handle to a thread; mirrors [`std::thread::Thread`].
+#[derive(Clone)]
+pub struct Thread(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Std(std::thread::Thread),
+    Model(StdArc<Handle>),
+}
+
+/// A thread of a check.
+pub(super) struct Handle {
+    id: ModelId,
+    name: Option<String>,
+    token: Tag,
+}
+
+impl Handle {
+    pub(super) fn token(&self) -> &Tag {
+        &self.token
+    }
+}
+
+/// Names a running thread; mirrors [`std::thread::ThreadId`].
+///
+/// In a check it is unique within the execution, and the same thread has the same id in every execution.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ThreadId(Id);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Id {
+    Std(std::thread::ThreadId),
+    Model(u32),
+}
+
+impl fmt::Debug for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Id::Std(id) => id.fmt(f),
+            // As in std, the first thread is number 1.
+            Id::Model(id) => f.debug_tuple("ThreadId").field(&(u64::from(id) + 1)).finish(),
+        }
+    }
+}
+
+impl Thread {
+    pub(super) fn of_std(thread: std::thread::Thread) -> Self {
+        Self(Kind::Std(thread))
+    }
+
+    /// Makes the handle of a thread that a check has just started.
+    pub(super) fn register(id: ModelId, name: Option<String>) -> Self {
+        Self(Kind::Model(enter(id, name)))
+    }
+
+    /// The id of the thread.
+    #[must_use]
+    pub fn id(&self) -> ThreadId {
+        match &self.0 {
+            Kind::Std(thread) => ThreadId(Id::Std(thread.id())),
+            Kind::Model(handle) => ThreadId(Id::Model(handle.id.0)),
+        }
+    }
+
+    /// The name of the thread, if it was given one. The body of a check has that of the OS thread it runs on.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        match &self.0 {
+            Kind::Std(thread) => thread.name(),
+            Kind::Model(handle) => handle.name.as_deref(),
+        }
+    }
+
+    /// Makes the token of the thread available, for which [`park`](super::park) waits.
+    #[track_caller]
+    pub fn unpark(&self) {
+        match &self.0 {
+            Kind::Std(thread) => thread.unpark(),
+            Kind::Model(handle) => hook::unpark(&handle.token),
+        }
+    }
+}
+
+impl fmt::Debug for Thread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Thread");
+        shown.field("id", &self.id()).field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+/// The calling thread; mirrors [`std::thread::current`].
+#[must_use]
+pub fn current() -> Thread {
+    match current_in_run() {
+        Some(handle) => Thread(Kind::Model(handle)),
+        None => Thread::of_std(std::thread::current()),
+    }
+}
+
+thread_local!(static HANDLES: RefCell<Vec<Option<StdArc<Handle>>>> = const { RefCell::new(Vec::new()) });
+
+pub(super) fn current_in_run() -> Option<StdArc<Handle>> {
+    let id = hook::current()?;
+    let known = HANDLES.with_borrow(|handles| handles.get(id.0 as usize).cloned().flatten());
+    Some(known.unwrap_or_else(|| enter(id, std::thread::current().name().map(str::to_owned))))
+}
+
+fn enter(id: ModelId, name: Option<String>) -> StdArc<Handle> {
+    let handle = StdArc::new(Handle { id, name, token: Tag::new() });
+    HANDLES.with_borrow_mut(|handles| {
+        let at = id.0 as usize;
+        if handles.len() <= at {
+            handles.resize(at + 1, None);
+        }
+        handles[at] = Some(StdArc::clone(&handle));
+    });
+    handle
+}

@@ -1,0 +1,208 @@
+//! Threads that borrow from the frame that waits for them.
+
+use std::cell::OnceCell;
+use std::fmt;
+use std::io;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc as StdArc, Mutex, PoisonError};
+use std::thread::Result;
+
+use rsmc_core::base::ThreadId;
+use rsmc_core::runtime::hook;
+
+use crate::model::thread::handle::Thread;
+use crate::model::thread::spawned::{Builder, Started, start};
+
+/// Where threads that borrow are started; mirrors [`std::thread::Scope`].
+pub struct Scope<'scope, 'env: 'scope> {
+    kind: Kind<'scope, 'env>,
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+enum Kind<'scope, 'env: 'scope> {
+    Std(&'scope std::thread::Scope<'scope, 'env>),
+    /// The threads started so far.
+    Model(Mutex<Vec<Child>>),
+}
+
+#[derive(Clone)]
+struct Child {
+    id: ThreadId,
+    panicked: StdArc<AtomicBool>,
+}
+
+/// Runs `body`, which may start threads that borrow, and waits for them; mirrors [`std::thread::scope`].
+///
+/// # Panics
+/// As `body` does; else, if a thread panicked that nobody joined.
+#[track_caller]
+pub fn scope<'env, F, T>(body: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    if !hook::in_run() {
+        return scope_outside(body);
+    }
+    let kind = Kind::Model(Mutex::new(Vec::new()));
+    let scope = Scope { kind, scope: PhantomData, env: PhantomData };
+    let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
+    let panicked = scope.join_all();
+    match result {
+        Err(payload) => resume_unwind(payload),
+        Ok(_) if panicked => panic!("a scoped thread panicked"),
+        Ok(value) => value,
+    }
+}
+
+fn scope_outside<'env, F, T>(body: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    let place: OnceCell<Scope<'static, 'static>> = OnceCell::new();
+    std::thread::scope(|inner| {
+        // SAFETY: only lifetimes change. `place` lives until std's scope returns, which is when the last thread that
+        // may use it has ended, and nobody sees the longer lifetimes.
+        let scope: &Scope<'_, 'env> = unsafe {
+            let inner: &'static std::thread::Scope<'static, 'static> = std::mem::transmute(inner);
+            let kind = Kind::Std(inner);
+            let scope = place.get_or_init(|| Scope { kind, scope: PhantomData, env: PhantomData });
+            std::mem::transmute(scope)
+        };
+        body(scope)
+    })
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Starts a thread that may borrow what outlives the scope.
+    ///
+    /// # Panics
+    /// If the operating system cannot start it. Never in a check.
+    #[track_caller]
+    pub fn spawn<F, T>(&'scope self, code: F) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        Builder::new().spawn_scoped(self, code).expect("failed to spawn thread")
+    }
+
+    /// Waits for all threads; true if one left a panic that nobody received.
+    #[track_caller]
+    fn join_all(&self) -> bool {
+        let Kind::Model(children) = &self.kind else { unreachable!("std waits for its own threads") };
+        let mut panicked = false;
+        // A thread that is waited for may start others.
+        for nth in 0.. {
+            let children = children.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(child) = children.get(nth).cloned() else { break };
+            drop(children);
+            hook::join(child.id);
+            if child.panicked.load(Ordering::Relaxed) {
+                hook::panic_received(child.id);
+                panicked = true;
+            }
+        }
+        panicked
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}
+
+impl Builder {
+    /// Starts a thread in a scope.
+    ///
+    /// # Errors
+    /// If the operating system cannot start it. Never in a check.
+    ///
+    /// # Panics
+    /// If the name contains a null byte.
+    #[track_caller]
+    pub fn spawn_scoped<'scope, 'env, F, T>(
+        self,
+        scope: &'scope Scope<'scope, 'env>,
+        code: F,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let kind = match &scope.kind {
+            Kind::Std(inner) => {
+                let handle = self.into_std().spawn_scoped(inner, code)?;
+                let thread = Thread::of_std(handle.thread().clone());
+                HandleKind::Std(handle, thread)
+            }
+            Kind::Model(children) => {
+                // SAFETY: `scope` waits for the thread before `'scope` ends, whether its body returns or panics. If
+                // the execution ends before, its threads are unwound youngest first, so this one before the frame
+                // that it borrows from.
+                let started = unsafe { start(self.name, code) };
+                let child = Child { id: started.id, panicked: started.panicked() };
+                children.lock().unwrap_or_else(PoisonError::into_inner).push(child);
+                HandleKind::Model(started)
+            }
+        };
+        Ok(ScopedJoinHandle { kind, scope: PhantomData })
+    }
+}
+
+/// The right to wait for a thread of a scope; mirrors [`std::thread::ScopedJoinHandle`].
+pub struct ScopedJoinHandle<'scope, T> {
+    kind: HandleKind<'scope, T>,
+    scope: PhantomData<&'scope mut &'scope ()>,
+}
+
+enum HandleKind<'scope, T> {
+    Std(std::thread::ScopedJoinHandle<'scope, T>, Thread),
+    Model(Started<T>),
+}
+
+// SAFETY: `spawn_scoped` asked for `T: Send`, and a shared handle gives out no `&T`.
+unsafe impl<T> Send for ScopedJoinHandle<'_, T> {}
+// SAFETY: see above.
+unsafe impl<T> Sync for ScopedJoinHandle<'_, T> {}
+
+impl<T> ScopedJoinHandle<'_, T> {
+    /// The thread's handle.
+    #[must_use]
+    pub fn thread(&self) -> &Thread {
+        match &self.kind {
+            HandleKind::Std(_, thread) => thread,
+            HandleKind::Model(started) => &started.thread,
+        }
+    }
+
+    /// Waits for the end of the thread.
+    ///
+    /// # Errors
+    /// The payload of the panic that ended the thread.
+    #[track_caller]
+    pub fn join(self) -> Result<T> {
+        match self.kind {
+            HandleKind::Std(handle, _) => handle.join(),
+            HandleKind::Model(started) => started.join(),
+        }
+    }
+
+    /// Whether the thread has ended; see [`JoinHandle::is_finished`](super::JoinHandle::is_finished).
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        match &self.kind {
+            HandleKind::Std(handle, _) => handle.is_finished(),
+            HandleKind::Model(started) => started.is_finished(),
+        }
+    }
+}
+
+impl<T> fmt::Debug for ScopedJoinHandle<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopedJoinHandle").finish_non_exhaustive()
+    }
+}

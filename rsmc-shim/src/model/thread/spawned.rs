@@ -1,0 +1,250 @@
+//! Starting threads and waiting for their end.
+
+use std::fmt;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc as StdArc, Mutex, PoisonError};
+use std::thread::Result;
+
+use rsmc_core::base::ThreadId;
+use rsmc_core::runtime::{Tag, hook};
+
+use crate::model::thread::handle::Thread;
+
+/// Where a modelled thread leaves its result.
+struct Packet<T> {
+    result: Mutex<Option<Result<T>>>,
+    end: Tag,
+    /// The result is a panic that nobody has received.
+    panicked: StdArc<AtomicBool>,
+}
+
+/// A modelled thread, from outside.
+pub(super) struct Started<T> {
+    pub(super) thread: Thread,
+    pub(super) id: ThreadId,
+    packet: StdArc<Packet<T>>,
+}
+
+/// Starts a modelled thread.
+///
+/// # Safety
+/// What `code` and its result borrow must live until the thread has ended or its execution is over and its threads
+/// are unwound. A thread that can neither run on nor be unwound never runs again, and its memory is leaked.
+#[track_caller]
+pub(super) unsafe fn start<'a, T: 'a>(name: Option<String>, code: impl FnOnce() -> T + 'a) -> Started<T> {
+    if let Some(name) = &name {
+        assert!(!name.contains('\0'), "thread name may not contain interior null bytes");
+    }
+    let panicked = StdArc::new(AtomicBool::new(false));
+    let packet = StdArc::new(Packet { result: Mutex::new(None), end: Tag::new(), panicked });
+    let theirs = StdArc::clone(&packet);
+    let main: Box<dyn FnOnce() + 'a> = Box::new(move || run(code, theirs));
+    // SAFETY: only the lifetime changes, and the caller answers for it.
+    let main = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce()>>(main) };
+    let id = hook::spawn(name.clone(), main);
+    Started { thread: Thread::register(id, name), id, packet }
+}
+
+/// What a modelled thread does. Only the unwinding of a finished execution leaves it.
+fn run<T>(code: impl FnOnce() -> T, packet: StdArc<Packet<T>>) {
+    let result = hook::catch(code);
+    if let Err(payload) = &result {
+        if hook::is_teardown(&**payload) {
+            return;
+        }
+        packet.panicked.store(true, Ordering::Relaxed);
+    }
+    packet.put(result);
+    hook::ending(&packet.end);
+    // The result of a thread that nobody waits for is dropped here, and its destructor may panic.
+    drop(hook::catch(|| drop(packet)));
+}
+
+impl<T> Packet<T> {
+    fn put(&self, result: Result<T>) {
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+    }
+
+    fn take(&self) -> Option<Result<T>> {
+        self.result.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl<T> Started<T> {
+    #[track_caller]
+    pub(super) fn join(self) -> Result<T> {
+        if hook::in_run() {
+            hook::join(self.id);
+        }
+        match self.packet.take() {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(payload)) => {
+                self.packet.panicked.store(false, Ordering::Relaxed);
+                hook::panic_received(self.id);
+                Err(payload)
+            }
+            // The thread was unwound with its execution, and so is the caller: no second panic.
+            None => Err(Box::new("the execution of this thread is over")),
+        }
+    }
+
+    #[track_caller]
+    pub(super) fn is_finished(&self) -> bool {
+        !hook::in_run() || hook::is_finished(self.id, &self.packet.end)
+    }
+
+    /// Says, once the thread has ended, whether it left a panic that nobody received.
+    pub(super) fn panicked(&self) -> StdArc<AtomicBool> {
+        StdArc::clone(&self.packet.panicked)
+    }
+}
+
+/// The right to wait for a thread; mirrors [`std::thread::JoinHandle`]. Dropping it detaches the thread.
+///
+/// A detached thread of a check belongs to the execution, which ends when all threads have ended.
+pub struct JoinHandle<T>(Kind<T>);
+
+enum Kind<T> {
+    Std(std::thread::JoinHandle<T>, Thread),
+    Model(Started<T>),
+}
+
+// SAFETY: as for std: `spawn` asked for `T: Send`, or its caller promised (`spawn_unchecked`), and a shared handle
+// gives out no `&T`.
+unsafe impl<T> Send for JoinHandle<T> {}
+// SAFETY: see above.
+unsafe impl<T> Sync for JoinHandle<T> {}
+
+impl<T> JoinHandle<T> {
+    /// The thread's handle.
+    #[must_use]
+    pub fn thread(&self) -> &Thread {
+        match &self.0 {
+            Kind::Std(_, thread) => thread,
+            Kind::Model(started) => &started.thread,
+        }
+    }
+
+    /// Waits for the end of the thread.
+    ///
+    /// # Errors
+    /// The payload of the panic that ended the thread.
+    #[track_caller]
+    pub fn join(self) -> Result<T> {
+        match self.0 {
+            Kind::Std(handle, _) => handle.join(),
+            Kind::Model(started) => started.join(),
+        }
+    }
+
+    /// Whether the thread has ended. In a check its end is a step from the first use of this on.
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        match &self.0 {
+            Kind::Std(handle, _) => handle.is_finished(),
+            Kind::Model(started) => started.is_finished(),
+        }
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").finish_non_exhaustive()
+    }
+}
+
+/// Starts a thread; mirrors [`std::thread::spawn`].
+///
+/// # Panics
+/// If the operating system cannot start it. Never in a check.
+#[track_caller]
+pub fn spawn<F, T>(code: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    Builder::new().spawn(code).expect("failed to spawn thread")
+}
+
+/// Properties of a thread to be started; mirrors [`std::thread::Builder`].
+#[derive(Debug)]
+#[must_use = "must eventually spawn the thread"]
+pub struct Builder {
+    pub(super) name: Option<String>,
+    stack_size: Option<usize>,
+}
+
+impl Builder {
+    /// No name, and a stack of the usual size.
+    #[expect(clippy::new_without_default, reason = "std has no default either")]
+    pub fn new() -> Self {
+        Self { name: None, stack_size: None }
+    }
+
+    /// Gives the thread a name.
+    pub fn name(mut self, name: String) -> Self {
+        self.name = Some(name);
+        self
+    }
+
+    /// Asks for a stack of some bytes. In a check all stacks have the size that the check was given.
+    pub fn stack_size(mut self, size: usize) -> Self {
+        self.stack_size = Some(size);
+        self
+    }
+
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// If the operating system cannot start it. Never in a check.
+    ///
+    /// # Panics
+    /// If the name contains a null byte.
+    #[track_caller]
+    pub fn spawn<F, T>(self, code: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { self.spawn_unchecked(code) }
+    }
+
+    /// Starts a thread that may borrow.
+    ///
+    /// # Safety
+    /// As for [`std::thread::Builder::spawn_unchecked`]: the thread must be joined before what it borrows ends.
+    ///
+    /// # Errors
+    /// If the operating system cannot start it. Never in a check.
+    ///
+    /// # Panics
+    /// If the name contains a null byte.
+    #[track_caller]
+    pub unsafe fn spawn_unchecked<F, T>(self, code: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        if hook::in_run() {
+            // SAFETY: the caller promises that what the thread borrows outlives it.
+            return Ok(JoinHandle(Kind::Model(unsafe { start(self.name, code) })));
+        }
+        // SAFETY: the caller promises what std asks for.
+        let handle = unsafe { self.into_std().spawn_unchecked(code)? };
+        let thread = Thread::of_std(handle.thread().clone());
+        Ok(JoinHandle(Kind::Std(handle, thread)))
+    }
+
+    pub(super) fn into_std(self) -> std::thread::Builder {
+        let mut builder = std::thread::Builder::new();
+        if let Some(name) = self.name {
+            builder = builder.name(name);
+        }
+        if let Some(size) = self.stack_size {
+            builder = builder.stack_size(size);
+        }
+        builder
+    }
+}

@@ -1,0 +1,38 @@
+//! The ordinary build: std itself.
+
+pub mod cell;
+
+/// Mirrors [`std::sync`].
+pub mod sync {
+    pub use std::sync::{Arc, LockResult, Mutex, MutexGuard, PoisonError, TryLockError, TryLockResult, Weak};
+
+    /// Mirrors [`std::sync::atomic`].
+    pub mod atomic {
+        pub use std::sync::atomic::*;
+    }
+
+    /// Takes over an `Arc` of std, possibly of an unsized type. The identity in this build.
+    #[inline]
+    pub fn arc_from_std<T: ?Sized>(arc: Arc<T>) -> Arc<T> {
+        arc
+    }
+
+    #[doc(hidden)]
+    #[inline]
+    pub fn coerce_arc_with<T: ?Sized, U: ?Sized>(arc: Arc<T>, coerce: impl FnOnce(Arc<T>) -> Arc<U>) -> Arc<U> {
+        coerce(arc)
+    }
+}
+
+/// Mirrors [`std::thread`].
+pub mod thread {
+    pub use std::thread::{
+        AccessError, Builder, JoinHandle, LocalKey, Result, Scope, ScopedJoinHandle, Thread, ThreadId,
+        available_parallelism, current, panicking, park, park_timeout, scope, sleep, spawn, yield_now,
+    };
+}
+
+/// Mirrors [`std::hint`].
+pub mod hint {
+    pub use std::hint::{assert_unchecked, black_box, spin_loop, unreachable_unchecked};
+}

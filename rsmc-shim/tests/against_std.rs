@@ -1,0 +1,59 @@
+//! One source of behaviours, run on std, on the shim outside a check, and on the shim inside one.
+#![allow(clippy::let_underscore_lock, clippy::redundant_pattern_matching)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+#[cfg(feature = "model")]
+mod support;
+
+/// The macro that both kinds of `Arc` are coerced with.
+macro_rules! std_coerce {
+    ($arc:expr => $to:ty) => {{
+        let arc: std::sync::Arc<$to> = $arc;
+        arc
+    }};
+}
+
+mod on_std {
+    use std::{hint, sync, thread};
+    use std_coerce as coerce_arc;
+    include!("behaviours/all.rs");
+}
+
+mod on_shim {
+    use rsmc_shim::{coerce_arc, hint, sync, thread};
+    include!("behaviours/all.rs");
+}
+
+fn each(all: &[(&str, fn())], run: impl Fn(&str, fn())) {
+    let fails = |&&(name, behaviour): &&(&str, fn())| {
+        let run = AssertUnwindSafe(|| run(name, behaviour));
+        catch_unwind(run).is_err()
+    };
+    let failed: Vec<&str> = all.iter().filter(fails).map(|&(name, _)| name).collect();
+    assert!(failed.is_empty(), "behaviours that differ: {failed:?}");
+}
+
+#[test]
+fn on_std() {
+    each(on_std::ALL, |_, behaviour| behaviour());
+}
+
+#[test]
+fn on_the_shim_outside_a_check() {
+    each(on_shim::ALL, |_, behaviour| behaviour());
+}
+
+#[cfg(feature = "model")]
+#[test]
+fn on_the_shim_inside_a_check() {
+    each(on_shim::ALL, |name, behaviour| {
+        support::passes(name, &behaviour);
+    });
+}
+
+#[cfg(feature = "model")]
+#[test]
+fn on_the_shim_inside_a_check_under_random_schedules() {
+    each(on_shim::ALL, |name, behaviour| support::passes_always(name, &behaviour, 300));
+}

@@ -1,0 +1,60 @@
+//! Without the feature `model`, the paths name the types of std themselves.
+#![cfg(not(feature = "model"))]
+
+use std::any::TypeId;
+use std::cell::UnsafeCell;
+
+fn same<A: 'static, B: 'static>() {
+    assert_eq!(TypeId::of::<A>(), TypeId::of::<B>(), "{}", std::any::type_name::<A>());
+}
+
+macro_rules! same {
+    ($($($name:ident)::+ $(<$param:ty>)?;)+) => {
+        $(same::<rsmc_shim::$($name)::+$(<$param>)?, std::$($name)::+$(<$param>)?>();)+
+    };
+}
+
+#[test]
+fn every_type_is_the_one_of_std() {
+    same! {
+        sync::Arc<u8>;
+        sync::Arc<str>;
+        sync::Weak<u8>;
+        sync::Mutex<u8>;
+        sync::PoisonError<u8>;
+        sync::TryLockError<u8>;
+        sync::LockResult<u8>;
+        sync::TryLockResult<u8>;
+        sync::atomic::AtomicBool;
+        sync::atomic::AtomicI8;
+        sync::atomic::AtomicU8;
+        sync::atomic::AtomicI16;
+        sync::atomic::AtomicU16;
+        sync::atomic::AtomicI32;
+        sync::atomic::AtomicU32;
+        sync::atomic::AtomicI64;
+        sync::atomic::AtomicU64;
+        sync::atomic::AtomicIsize;
+        sync::atomic::AtomicUsize;
+        sync::atomic::AtomicPtr<u8>;
+        sync::atomic::Ordering;
+        thread::AccessError;
+        thread::Builder;
+        thread::JoinHandle<u8>;
+        thread::LocalKey<u8>;
+        thread::Result<u8>;
+        thread::Thread;
+        thread::ThreadId;
+    }
+    same::<rsmc_shim::sync::MutexGuard<'static, u8>, std::sync::MutexGuard<'static, u8>>();
+    same::<rsmc_shim::thread::Scope<'static, 'static>, std::thread::Scope<'static, 'static>>();
+    same::<rsmc_shim::sync::MutexGuard<'static, u8>, std::sync::MutexGuard<'static, u8>>();
+    same::<rsmc_shim::thread::ScopedJoinHandle<'static, u8>, std::thread::ScopedJoinHandle<'static, u8>>();
+}
+
+#[test]
+fn the_cell_has_the_layout_of_std() {
+    assert_eq!(size_of::<rsmc_shim::cell::UnsafeCell<u8>>(), size_of::<UnsafeCell<u8>>());
+    const CELL: rsmc_shim::cell::UnsafeCell<u8> = rsmc_shim::cell::UnsafeCell::new(7);
+    assert_eq!(CELL.into_inner(), 7);
+}

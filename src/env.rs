@@ -1,0 +1,129 @@
+//! The environment: `RSMC_*` variables, read in this one place, which override what a test says.
+
+use std::time::Duration;
+
+use rsmc_core::seed::SeedError;
+use rsmc_core::session::{Config, ConfigError};
+use thiserror::Error;
+
+/// A variable of the environment that cannot be used.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EnvError {
+    /// A name that stands for nothing.
+    #[error("there is no variable `{0}`; known are {known}", known = KNOWN.join(", "))]
+    Unknown(String),
+    /// A value that is no number.
+    #[error("`{name}` must be a whole number, not `{value}`")]
+    NotANumber {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        value: String,
+    },
+    /// A value that is no duration.
+    #[error("`{name}` must be a duration such as `500ms`, `30s`, `10m` or `1h`, not `{value}`")]
+    NotADuration {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        value: String,
+    },
+    /// A name of a memory model or explorer that stands for nothing.
+    #[error("`{name}`: {error}")]
+    Config {
+        /// The variable.
+        name: &'static str,
+        /// What is wrong with it.
+        error: ConfigError,
+    },
+    /// A seed that cannot be read.
+    #[error("`RSMC_REPLAY`: {0}")]
+    Seed(SeedError),
+    /// A value that is not Unicode.
+    #[error("`{0}` is not Unicode")]
+    NotUnicode(String),
+}
+
+/// The variables there are.
+const KNOWN: [&str; 5] = ["RSMC_REPLAY", "RSMC_MEMORY", "RSMC_EXPLORER", "RSMC_MAX_EXECUTIONS", "RSMC_MAX_DURATION"];
+
+/// The variables that start with `RSMC_`, except those of the project's own tests.
+pub(crate) fn read() -> Result<Vec<(String, String)>, EnvError> {
+    let ours = std::env::vars_os().filter_map(|(name, value)| {
+        let name = name.to_str()?.to_owned();
+        (name.starts_with("RSMC_") && name != "RSMC_BLESS").then_some((name, value))
+    });
+    ours.map(|(name, value)| match value.into_string() {
+        Ok(value) => Ok((name, value)),
+        Err(_) => Err(EnvError::NotUnicode(name)),
+    })
+    .collect()
+}
+
+/// Overrides a configuration.
+pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Result<Config, EnvError> {
+    for (name, value) in variables {
+        config = match name.as_str() {
+            "RSMC_REPLAY" => config.replay(value.parse().map_err(EnvError::Seed)?),
+            "RSMC_MEMORY" => config.memory(named("RSMC_MEMORY", value)?),
+            "RSMC_EXPLORER" => config.explorer(named("RSMC_EXPLORER", value)?),
+            "RSMC_MAX_EXECUTIONS" => config.max_executions(number("RSMC_MAX_EXECUTIONS", value)?),
+            "RSMC_MAX_DURATION" => config.max_duration(duration("RSMC_MAX_DURATION", value)?),
+            _ => return Err(EnvError::Unknown(name.clone())),
+        };
+    }
+    Ok(config)
+}
+
+fn named<T: std::str::FromStr<Err = ConfigError>>(name: &'static str, value: &str) -> Result<T, EnvError> {
+    value.parse().map_err(|error| EnvError::Config { name, error })
+}
+
+fn number(name: &'static str, value: &str) -> Result<u64, EnvError> {
+    value.replace('_', "").parse().map_err(|_| EnvError::NotANumber { name, value: value.to_owned() })
+}
+
+fn duration(name: &'static str, value: &str) -> Result<Duration, EnvError> {
+    let bad = || EnvError::NotADuration { name, value: value.to_owned() };
+    let digits = value.find(|c: char| !c.is_ascii_digit()).ok_or_else(bad)?;
+    let (count, unit) = value.split_at(digits);
+    let count: u64 = count.parse().map_err(|_| bad())?;
+    let unit: u64 = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err(bad()),
+    };
+    count.checked_mul(unit).map(Duration::from_millis).ok_or_else(bad)
+}
+
+#[cfg(test)]
+mod tests {
+    use rsmc_core::session::{ExplorerKind, MemoryModel};
+
+    use super::*;
+
+    fn with(name: &str, value: &str) -> Result<Config, EnvError> {
+        apply(Config::default(), &[(name.to_owned(), value.to_owned())])
+    }
+
+    #[test]
+    fn variables_override() {
+        assert_eq!(with("RSMC_MAX_EXECUTIONS", "1_000").unwrap().max_executions, Some(1000));
+        assert_eq!(with("RSMC_MAX_DURATION", "90s").unwrap().max_duration, Duration::from_secs(90));
+        assert_eq!(with("RSMC_EXPLORER", "pct").unwrap().explorer, ExplorerKind::Pct);
+        assert_eq!(with("RSMC_MEMORY", "tso").unwrap().memory, Some(MemoryModel::Tso));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let message = |name, value| with(name, value).unwrap_err().to_string();
+        assert_eq!(with("RSMC_EXECUTIONS", "1").unwrap_err(), EnvError::Unknown("RSMC_EXECUTIONS".into()));
+        assert!(message("RSMC_EXPLORER", "rf").contains("there is no explorer `rf`; known are reads-from"));
+        assert!(message("RSMC_MAX_DURATION", "90").contains("such as `500ms`"));
+        assert!(message("RSMC_MAX_EXECUTIONS", "many").contains("whole number"));
+        assert!(message("RSMC_REPLAY", "x").contains("a seed starts with"));
+    }
+}

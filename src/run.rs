@@ -1,0 +1,142 @@
+//! Running a check and saying how it went: the only place that panics or prints.
+
+use std::fmt::Debug;
+
+use rsmc_core::report;
+use rsmc_core::seed::Seed;
+use rsmc_core::session::{Config, Limit, Report, Verdict, check_body};
+
+use crate::env;
+
+/// Checks `body` with the default configuration, as overridden by the environment.
+///
+/// # Panics
+/// With the rendered report if an execution fails or a limit is reached, like a failing test. With an explanation
+/// if a variable of the environment is wrong, or if called inside another check.
+///
+/// ```
+/// use rsmc::sync::atomic::{AtomicU32, Ordering::Relaxed};
+///
+/// rsmc::check(|| {
+///     let x = AtomicU32::new(0);
+///     rsmc::thread::scope(|scope| {
+///         scope.spawn(|| x.fetch_add(1, Relaxed));
+///         scope.spawn(|| x.fetch_add(1, Relaxed));
+///     });
+///     assert_eq!(x.load(Relaxed), 2);
+/// });
+/// ```
+#[track_caller]
+pub fn check(body: impl Fn() + Sync) {
+    check_with(Config::default(), body);
+}
+
+/// Checks `body` with a configuration, as overridden by the environment.
+///
+/// # Panics
+/// As [`check`]; also if the configuration cannot be carried out.
+#[track_caller]
+pub fn check_with(config: Config, body: impl Fn() + Sync) {
+    settle(config, None, &body);
+}
+
+/// Checks `body` and returns what was found, without a panic and without looking at the environment.
+///
+/// # Panics
+/// If the configuration cannot be carried out, or if called inside another check.
+///
+/// ```
+/// use rsmc::{Config, Explorer, Verdict, sync::atomic::{AtomicU32, Ordering::SeqCst}};
+///
+/// let report = rsmc::explore(&Config::default().explorer(Explorer::ReadsFrom), || {
+///     let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
+///     rsmc::thread::scope(|scope| {
+///         scope.spawn(|| { x.store(1, SeqCst); y.load(SeqCst) });
+///         scope.spawn(|| { y.store(1, SeqCst); x.load(SeqCst) });
+///     });
+/// });
+/// assert!(matches!(report.verdict, Verdict::Verified));
+/// assert_eq!(report.executions, 3);
+/// ```
+#[track_caller]
+pub fn explore(config: &Config, body: impl Fn() + Sync) -> Report {
+    match check_body(config, &body, &mut |_| {}) {
+        Ok(report) => report,
+        Err(error) => panic!("rsmc: {error}"),
+    }
+}
+
+/// A report as text: the schedule for a failure, one line otherwise. `name` is how `cargo test` calls the test.
+pub fn render(report: &Report, name: Option<&str>) -> String {
+    match &report.verdict {
+        Verdict::Failed(failure) => report::failure(failure, name, report),
+        _ => report::success(report),
+    }
+}
+
+/// What a test body may return.
+#[doc(hidden)]
+pub trait TestResult {
+    /// Panics if the result is an error.
+    fn settle(self);
+}
+
+impl TestResult for () {
+    fn settle(self) {}
+}
+
+impl<E: Debug> TestResult for Result<(), E> {
+    #[track_caller]
+    fn settle(self) {
+        if let Err(error) = self {
+            panic!("the test returned an error: {error:?}");
+        }
+    }
+}
+
+#[doc(hidden)]
+#[track_caller]
+pub fn run_test<R: TestResult>(name: &str, config: Config, body: impl Fn() -> R + Sync) {
+    // `cargo test` leaves the crate's name out.
+    let name = name.split_once("::").map_or(name, |(_, rest)| rest);
+    settle(config, Some(name), &|| body().settle());
+}
+
+#[doc(hidden)]
+#[track_caller]
+pub fn parse_seed(text: &str) -> Seed {
+    match text.parse() {
+        Ok(seed) => seed,
+        Err(error) => panic!("rsmc: {error}"),
+    }
+}
+
+#[track_caller]
+fn settle(config: Config, name: Option<&str>, body: &(dyn Fn() + Sync)) {
+    let config = match env::read().and_then(|variables| env::apply(config, &variables)) {
+        Ok(config) => config,
+        Err(error) => panic!("rsmc: {error}"),
+    };
+    let report = match check_body(&config, body, &mut |_| {}) {
+        Ok(report) => report,
+        Err(error) => panic!("rsmc: {error}"),
+    };
+    let text = render(&report, name);
+    if passes(&config, &report) {
+        #[allow(clippy::print_stdout, reason = "what a passing test found out; cargo shows it with --nocapture")]
+        {
+            println!("rsmc: {text}");
+        }
+    } else {
+        panic!("{text}");
+    }
+}
+
+/// A check that ended at a limit passes only if the user asked for that limit.
+fn passes(config: &Config, report: &Report) -> bool {
+    match &report.verdict {
+        Verdict::Verified | Verdict::Incomplete(Limit::Executions(_) | Limit::Replay) => true,
+        Verdict::Incomplete(Limit::Duration(_)) => config.max_duration_chosen,
+        _ => false,
+    }
+}

@@ -1,0 +1,84 @@
+//! Reads-from classes under SC of programs whose counts are known, each run exactly once.
+
+use rsmc::{Config, Explorer, MemoryModel, Report, Verdict};
+
+mod programs {
+    use rsmc::sync::Arc;
+    use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    use rsmc::thread::{JoinHandle, spawn};
+
+    include!("programs/bodies.rs");
+}
+
+fn explore(body: fn(usize), n: usize) -> Report {
+    let config = Config::default().explorer(Explorer::ReadsFrom).memory(MemoryModel::Sc).keep_going(true);
+    rsmc::explore(&config, move || body(n))
+}
+
+#[track_caller]
+fn counts(body: fn(usize), expected: impl IntoIterator<Item = (usize, u64)>) {
+    for (n, expected) in expected {
+        let report = explore(body, n);
+        assert!(matches!(report.verdict, Verdict::Verified), "n = {n}: {:?}", report.verdict);
+        assert_eq!((report.executions, report.runs, report.blocked), (expected, expected, 0), "n = {n}");
+    }
+}
+
+fn factorial(n: u64) -> u64 {
+    (1..=n).product()
+}
+
+/// 2n over n.
+fn central_binomial(n: u64) -> u64 {
+    (1..=n).fold(1, |product, i| product * (n + i) / i)
+}
+
+#[test]
+fn readinc() {
+    counts(programs::readinc, [(2, 3), (3, 16), (4, 125), (5, 1_296), (6, 16_807)]);
+}
+
+#[test]
+fn msv() {
+    counts(programs::msv, (1..=7).map(|n| (n, central_binomial(n as u64))));
+}
+
+#[test]
+fn readers() {
+    counts(programs::readers, (1..=10).map(|n| (n, 1 << n)));
+}
+
+#[test]
+fn ainc() {
+    counts(programs::ainc, (1..=6).map(|n| (n, factorial(n as u64))));
+}
+
+#[test]
+fn binc() {
+    counts(programs::binc, [(2, 4), (3, 36), (4, 576)]);
+}
+
+#[test]
+fn casrot() {
+    counts(programs::casrot, [(2, 2), (3, 5), (4, 14), (5, 43), (6, 144), (7, 523), (8, 2_048)]);
+}
+
+#[test]
+fn casw() {
+    counts(programs::casw, [(2, 4), (3, 24), (4, 200), (5, 2_160)]);
+}
+
+#[test]
+fn lastzero() {
+    counts(programs::lastzero, [(2, 5), (3, 12), (5, 64), (8, 704), (10, 3_328)]);
+}
+
+#[test]
+fn nwr() {
+    counts(programs::nwr, (1..=8).map(|n| (n, n as u64 + 1)));
+}
+
+#[test]
+fn sb() {
+    counts(programs::sb, [(2, 3), (3, 7), (4, 15), (6, 63)]);
+}

@@ -1,0 +1,18 @@
+//! Names of arguments.
+
+#[rsmc::test(memroy = "sc")]
+fn misspelt() {}
+
+#[rsmc::test(threads = 2)]
+fn unknown() {}
+
+#[rsmc::test(seed = 1, seed = 2)]
+fn twice() {}
+
+#[rsmc::test(spurious = 1, preemption_bound = 2, check_leaks = true, jobs = 4)]
+fn planned() {}
+
+fn main() {
+    // Nothing is missing because of the errors above.
+    misspelt();
+}

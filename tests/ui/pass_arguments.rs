@@ -1,0 +1,48 @@
+//! Every argument, and every name that an argument takes.
+#![deny(warnings)]
+
+#[rsmc::test()]
+fn no_arguments() {}
+
+#[rsmc::test(
+    memory = "sc",
+    explorer = "reads-from",
+    max_executions = 1_000_000,
+    max_duration = "1m30s",
+    max_steps = 0x1000,
+    spin_bound = 3u32,
+    stack_size = 65536,
+    keep_going = true,
+    check_races = false,
+    seed = 0
+)]
+fn every_argument() {}
+
+#[rsmc::test(replay = "whatever a failing test printed")]
+#[ignore = "shows that it compiles; there is no such seed"]
+fn replay() {}
+
+/// One test per explorer.
+#[cfg(test)]
+macro_rules! explorers {
+    ($($test:ident $name:literal)*) => {$(
+        #[rsmc::test(explorer = $name)]
+        #[ignore = "shows that it compiles; which explorers run is tested elsewhere"]
+        fn $test() {}
+    )*};
+}
+#[cfg(test)]
+explorers! {
+    reads_from "reads-from"
+    reads_value_from "reads-value-from"
+    view "view"
+    value_centric "value-centric"
+    maximal_causality "maximal-causality"
+    happens_before "happens-before"
+    exhaustive "exhaustive"
+    random "random"
+    pct "pct"
+}
+
+#[cfg(not(test))]
+fn main() {}
