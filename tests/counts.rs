@@ -82,3 +82,13 @@ fn nwr() {
 fn sb() {
     counts(programs::sb, [(2, 3), (3, 7), (4, 15), (6, 63)]);
 }
+
+#[test]
+fn treiber() {
+    counts(programs::treiber, [(2, 46)]);
+}
+
+#[test]
+fn msqueue() {
+    counts(programs::msqueue, [(2, 222)]);
+}

@@ -38,24 +38,22 @@ impl Brute {
     }
 }
 
-/// Runs every interleaving; stops with `None` when there are more than `most`.
+/// Runs every interleaving; stops with `None` when that takes more than `most` runs.
 pub fn brute(program: &Program, most: u64) -> Option<Brute> {
     let mut interpreter = Interpreter::new(program, LIMITS).expect("the program can be run");
     'again: loop {
         let (mut found, mut run, mut stack) = (Brute::default(), Run::default(), Vec::new());
-        loop {
+        for _ in 0..most {
             interpreter.execute(&plan(&stack), &mut run);
             if run.end == End::Learned {
                 continue 'again;
             }
             found.take(&run, &interpreter);
-            if found.interleavings > most {
-                return None;
-            }
             if !advance(&mut stack, &run) {
                 return Some(found);
             }
         }
+        return None;
     }
 }
 
@@ -69,7 +67,9 @@ fn plan(stack: &[Frame]) -> Plan {
 
 /// Goes on to the next interleaving in depth-first order; false after the last.
 fn advance(stack: &mut Vec<Frame>, run: &Run) -> bool {
-    for choice in run.choices.iter().skip(stack.len()) {
+    // Behind a repeated iteration there is nothing new.
+    let own = run.repeated.unwrap_or(u32::MAX) as usize;
+    for choice in run.choices.iter().take(own).skip(stack.len()) {
         let others = choice.possible.iter().copied().filter(|step| *step != choice.taken).collect();
         stack.push((choice.taken, others));
     }
@@ -86,7 +86,7 @@ impl Brute {
     fn take(&mut self, run: &Run, interpreter: &Interpreter) {
         assert!(!matches!(run.end, End::Diverged { .. }), "a step that was possible cannot be taken: {:?}", run.end);
         self.cut |= matches!(run.end, End::StepLimit { .. });
-        if !run.is_maximal() || run.repeated {
+        if !run.is_maximal() || run.repeated.is_some() {
             return;
         }
         self.interleavings += 1;

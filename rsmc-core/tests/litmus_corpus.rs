@@ -3,13 +3,21 @@
 #[path = "litmus_brute.rs"]
 #[allow(dead_code, reason = "each test uses a part of it")]
 mod brute;
+#[path = "litmus_walker.rs"]
+mod walker;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
 use brute::brute;
-use rsmc_core::litmus::{Expectation, Program, parse};
+use rsmc_core::base::Digest;
+use rsmc_core::explore::{Exhaustive, RfSmc};
+use rsmc_core::litmus::{Expectation, Interpreter, Program, parse};
+use rsmc_core::machine::Limits;
+use rsmc_core::runtime::Runtime;
+use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
+use rsmc_core::trace::{outcome_digest, reads_from_class};
 
 /// All programs with the names of their files.
 fn corpus() -> Vec<(String, Program)> {
@@ -29,7 +37,10 @@ fn corpus() -> Vec<(String, Program)> {
 fn brute_force_agrees_under_sc() {
     let mut wrong = Vec::new();
     for (name, program) in corpus() {
-        let found = brute(&program, 1_000_000).unwrap_or_else(|| panic!("{name}: too many interleavings"));
+        let Some(found) = brute(&program, 1_000_000) else {
+            wrong.push(format!("{name}: too many interleavings"));
+            continue;
+        };
         assert!(!found.cut, "{name}: an execution was cut short");
         let mut lines = Vec::new();
         if program.expected_outcomes("sc") != Some(&found.outcomes) {
@@ -54,4 +65,54 @@ fn every_file_has_a_name_of_its_own_and_reads_back() {
     for (name, program) in &corpus {
         assert_eq!(parse(&program.to_string()).as_ref(), Ok(program), "{name}");
     }
+}
+
+const LIMITS: Limits = Limits { max_steps: 1_000, spin_bound: 2 };
+
+/// The reads-from classes that an explorer runs, with what each shows and how often it was run.
+fn explore<E: Explorer>(executor: &mut dyn Executor, new: fn() -> E) -> BTreeMap<Digest, (Digest, u32)> {
+    let (mut plan, mut run) = (Plan::default(), Run::default());
+    'again: loop {
+        let mut classes = BTreeMap::new();
+        let mut explorer = new();
+        while explorer.next_plan(&mut plan) {
+            executor.execute(&plan, &mut run);
+            if run.end == End::Learned {
+                continue 'again;
+            }
+            assert!(run.is_maximal(), "{:?}", run.end);
+            if run.repeated.is_none() {
+                let class = classes.entry(reads_from_class(&run.trace)).or_insert((outcome_digest(&run.trace), 0));
+                class.1 += 1;
+            }
+            explorer.observe(&run);
+        }
+        return classes;
+    }
+}
+
+/// Every explorer runs every file, on both executors.
+#[test]
+fn explorers_agree_under_sc() {
+    let mut wrong = Vec::new();
+    for (name, program) in corpus() {
+        let expected = program.expected_classes("rf", "sc").unwrap();
+        let mut interpreter = Interpreter::new(&program, LIMITS).unwrap();
+        let body = || walker::body(&program);
+        let mut runtime = Runtime::new(&body, LIMITS, 256 * 1024);
+        let every = explore(&mut interpreter, Exhaustive::new);
+        let found = explore(&mut interpreter, RfSmc::new);
+        let there = explore(&mut runtime, RfSmc::new);
+        let counts = [every.len(), found.len(), there.len()];
+        if counts != [expected as usize; 3] {
+            wrong.push(format!("{name}: {expected} classes expected; exhaustive, rf_smc, on coroutines: {counts:?}"));
+        }
+        let twice = found.values().filter(|(_, runs)| *runs > 1).count();
+        let missed =
+            every.iter().filter(|(class, shown)| found.get(class).is_none_or(|other| other.0 != shown.0)).count();
+        if twice + missed > 0 {
+            wrong.push(format!("{name}: {missed} missed, {twice} run twice"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

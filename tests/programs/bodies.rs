@@ -15,6 +15,9 @@ fn run(x: &Arc<Vec<AtomicU32>>, f: impl FnOnce(&[AtomicU32]) + Send + 'static) -
     spawn(move || f(&x))
 }
 
+/// For values that a program reads and does not use.
+fn ignore<T>(_: T) {}
+
 fn join_all(threads: Vec<JoinHandle<()>>) {
     for thread in threads {
         thread.join().unwrap();
@@ -31,7 +34,7 @@ pub fn readinc(n: usize) {
 pub fn msv(n: usize) {
     let x = locations(1);
     let p = run(&x, move |x| (0..n).for_each(|_| x[0].store(0, SeqCst)));
-    let q = run(&x, move |x| (0..n).for_each(|_| drop(x[0].load(SeqCst))));
+    let q = run(&x, move |x| (0..n).for_each(|_| ignore(x[0].load(SeqCst))));
     join_all(vec![p, q]);
 }
 
@@ -51,7 +54,7 @@ pub fn sb(n: usize) {
 pub fn readers(n: usize) {
     let x = locations(1);
     let mut threads = vec![run(&x, |x| x[0].store(42, SeqCst))];
-    threads.extend((0..n).map(|_| run(&x, |x| drop(x[0].load(SeqCst)))));
+    threads.extend((0..n).map(|_| run(&x, |x| ignore(x[0].load(SeqCst)))));
     join_all(threads);
 }
 
@@ -59,14 +62,14 @@ pub fn readers(n: usize) {
 pub fn nwr(n: usize) {
     let x = locations(1);
     let mut threads: Vec<_> = (0..n).map(|_| run(&x, |x| x[0].store(1, SeqCst))).collect();
-    threads.push(run(&x, |x| drop(x[0].load(SeqCst))));
+    threads.push(run(&x, |x| ignore(x[0].load(SeqCst))));
     join_all(threads);
 }
 
 /// n threads: `fadd(x, 1)`.
 pub fn ainc(n: usize) {
     let x = locations(1);
-    join_all((0..n).map(|_| run(&x, |x| drop(x[0].fetch_add(1, SeqCst)))).collect());
+    join_all((0..n).map(|_| run(&x, |x| ignore(x[0].fetch_add(1, SeqCst)))).collect());
 }
 
 /// n threads: `fadd(x, 1); fadd(y, 1)`.
@@ -84,7 +87,7 @@ pub fn binc(n: usize) {
 /// Threads i = 1..=n: `cas(x, i - 1, i)`.
 pub fn casrot(n: usize) {
     let x = locations(1);
-    let thread = |i: u32| run(&x, move |x| drop(x[0].compare_exchange(i - 1, i, SeqCst, SeqCst)));
+    let thread = |i: u32| run(&x, move |x| ignore(x[0].compare_exchange(i - 1, i, SeqCst, SeqCst)));
     join_all((1..=n as u32).map(thread).collect());
 }
 
@@ -112,4 +115,104 @@ pub fn lastzero(n: usize) {
     let mut threads = vec![reader];
     threads.extend((1..=n).map(|j| run(&a, move |a| a[j].store(a[j - 1].load(SeqCst) + 1, SeqCst))));
     join_all(threads);
+}
+
+/// Treiber's stack on indices: `x[0]` is the top, `x[i]` what is below node i. n threads push a node and pop one.
+pub fn treiber(n: usize) {
+    let x = locations(n + 1);
+    let thread = |me: u32| {
+        run(&x, move |x| {
+            loop {
+                let old = x[0].load(SeqCst);
+                x[me as usize].store(old, SeqCst);
+                if x[0].compare_exchange(old, me, SeqCst, SeqCst).is_ok() {
+                    break;
+                }
+            }
+            loop {
+                let old = x[0].load(SeqCst);
+                if old == 0 {
+                    break;
+                }
+                let below = x[old as usize].load(SeqCst);
+                if x[0].compare_exchange(old, below, SeqCst, SeqCst).is_ok() {
+                    break;
+                }
+            }
+        })
+    };
+    join_all((1..=n as u32).map(thread).collect());
+}
+
+/// A Michael-Scott queue on indices, node 1 the dummy. n threads enqueue a node and dequeue one.
+pub fn msqueue(n: usize) {
+    let queue = MsQueue { nodes: n + 2 };
+    let x = locations(2 + 2 * queue.nodes);
+    x[MsQueue::HEAD].store(1, SeqCst);
+    x[MsQueue::TAIL].store(1, SeqCst);
+    let thread = |me: u32| {
+        run(&x, move |x| {
+            queue.enqueue(x, me);
+            queue.dequeue(x);
+        })
+    };
+    join_all((2..n as u32 + 2).map(thread).collect());
+}
+
+/// Where the queue's variables are.
+#[derive(Clone, Copy)]
+struct MsQueue {
+    nodes: usize,
+}
+
+impl MsQueue {
+    const HEAD: usize = 0;
+    const TAIL: usize = 1;
+
+    fn next(self, node: u32) -> usize {
+        1 + node as usize
+    }
+
+    fn value(self, node: u32) -> usize {
+        1 + self.nodes + node as usize
+    }
+
+    fn enqueue(self, x: &[AtomicU32], me: u32) {
+        x[self.value(me)].store(me, SeqCst);
+        x[self.next(me)].store(0, SeqCst);
+        loop {
+            let tail = x[Self::TAIL].load(SeqCst);
+            let next = x[self.next(tail)].load(SeqCst);
+            if tail != x[Self::TAIL].load(SeqCst) {
+                continue;
+            }
+            if next != 0 {
+                ignore(x[Self::TAIL].compare_exchange(tail, next, SeqCst, SeqCst));
+            } else if x[self.next(tail)].compare_exchange(0, me, SeqCst, SeqCst).is_ok() {
+                ignore(x[Self::TAIL].compare_exchange(tail, me, SeqCst, SeqCst));
+                return;
+            }
+        }
+    }
+
+    fn dequeue(self, x: &[AtomicU32]) {
+        loop {
+            let head = x[Self::HEAD].load(SeqCst);
+            let tail = x[Self::TAIL].load(SeqCst);
+            let next = x[self.next(head)].load(SeqCst);
+            if head != x[Self::HEAD].load(SeqCst) {
+                continue;
+            }
+            if head != tail {
+                ignore(x[self.value(next)].load(SeqCst));
+                if x[Self::HEAD].compare_exchange(head, next, SeqCst, SeqCst).is_ok() {
+                    return;
+                }
+            } else if next == 0 {
+                return;
+            } else {
+                ignore(x[Self::TAIL].compare_exchange(tail, next, SeqCst, SeqCst));
+            }
+        }
+    }
 }

@@ -46,7 +46,9 @@ impl Explorer for Exhaustive {
     }
 
     fn observe(&mut self, run: &Run) {
-        for Choice { taken, possible } in &run.choices[self.path.len().min(run.choices.len())..] {
+        // Behind a repeated iteration there is nothing new.
+        let end = run.repeated.map_or(run.choices.len(), |events| run.choices.len().min(events as usize));
+        for Choice { taken, possible } in &run.choices[self.path.len().min(end)..end] {
             let left = possible.iter().copied().filter(|step| step != taken).collect();
             self.path.push(Node { taken: *taken, left });
         }

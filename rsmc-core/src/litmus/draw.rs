@@ -162,7 +162,10 @@ impl Thread<'_> {
         *left -= 2;
         self.held |= 1 << lock;
         body.push(Stmt::new(StmtKind::Lock(name.clone())));
-        let most = 1 + self.dice.below(3);
+        if *left >= 2 && self.dice.one_in(2) {
+            self.lock(left, body);
+        }
+        let most = 1 + self.dice.below(2);
         body.extend(self.block(left, most));
         if !self.dice.one_in(12) {
             self.held &= !(1 << lock);

@@ -32,7 +32,7 @@ pub enum Error {
     Name { line: u32, name: String },
     /// A register that would be read back as a location.
     #[error(
-        "line {line}: register `{name}` has the name of a location; take a name that is not listed under `init` and not like `x` or `y2`"
+        "line {line}: `{name}` is a location's name; name the register unlike `x` or `y2`, and nothing under `init`"
     )]
     LooksLikeLocation { line: u32, name: String },
     /// A location that is not declared.

@@ -54,7 +54,7 @@ impl Weights {
     /// Mostly read-modify-writes and compare-exchanges.
     pub const UPDATES: Weights = Weights { load: 2, store: 2, rmw: 4, cas: 4, branch: 2, ..Weights::NONE };
     /// Mostly locks, often nested.
-    pub const LOCKS: Weights = Weights { load: 2, store: 2, rmw: 1, lock: 5, try_lock: 2, branch: 1, ..Weights::NONE };
+    pub const LOCKS: Weights = Weights { load: 2, store: 2, rmw: 1, lock: 12, try_lock: 2, branch: 1, ..Weights::NONE };
     /// Everything that there is.
     pub const EVERYTHING: Weights = Weights {
         load: 4,
@@ -67,7 +67,7 @@ impl Weights {
         park: 2,
         branch: 3,
         repeat: 1,
-        assert: 1,
+        assert: 2,
     };
 
     const NONE: Weights = Weights {
@@ -104,9 +104,12 @@ impl Weights {
 /// The program of a seed.
 pub fn random(seed: u64, size: Size, weights: &Weights) -> Program {
     let mut dice = Dice(seed);
-    let threads = 2 + dice.below(size.threads.saturating_sub(1).max(1));
+    // Few threads more often than many: with few of them each has room to nest locks.
+    let more = size.threads.saturating_sub(1).max(1);
+    let threads = 2 + dice.below(more).min(dice.below(more));
     let locations = 1 + dice.below(size.locations.clamp(1, LOCATIONS.len()));
-    let locks = 1 + dice.below(size.locks.clamp(1, LOCKS.len()));
+    let more = size.locks.clamp(1, LOCKS.len());
+    let locks = 1 + dice.below(more).max(dice.below(more));
     let declared = LOCATIONS[..locations].iter().map(|name| {
         let init = if dice.one_in(4) { 1 } else { 0 };
         Location { name: (*name).to_owned(), init }
@@ -123,4 +126,49 @@ pub fn random(seed: u64, size: Size, weights: &Weights) -> Program {
     }
     program.renumber();
     program
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::litmus::{StmtKind, parse};
+
+    const ALL: [Weights; 4] = [Weights::ATOMICS, Weights::UPDATES, Weights::LOCKS, Weights::EVERYTHING];
+
+    #[test]
+    fn a_seed_always_means_the_same_program() {
+        let program = random(1, Size { operations: 5, ..Size::default() }, &Weights::EVERYTHING);
+        let t1 = "t1:\n    z.rel = 2\n    r1 = cas(y.acqrel, 0, 1)\n";
+        let t2 = "t2:\n    r2 = trylock m\n    if r2 {\n        unlock m\n    }\n";
+        let t3 = "t3:\n    r3 = y.rlx\n";
+        assert_eq!(program.to_string(), format!("name random_1\ninit x = 0, y = 0, z = 0\n{t1}{t2}{t3}"));
+    }
+
+    #[test]
+    fn programs_are_valid_different_and_of_every_kind() {
+        for weights in &ALL {
+            let mut texts = std::collections::BTreeSet::new();
+            for seed in 0..300 {
+                let program = Program { name: String::new(), ..random(seed, Size::default(), weights) };
+                let text = program.to_string();
+                assert!(parse(&text).is_ok(), "{text}");
+                texts.insert(text);
+            }
+            assert!(texts.len() > 290, "{} of 300 programs differ", texts.len());
+        }
+    }
+
+    #[test]
+    fn weights_choose_the_statements() {
+        for seed in 0..300 {
+            random(seed, Size::default(), &Weights::ATOMICS).visit(|stmt| {
+                assert!(!matches!(stmt.kind, StmtKind::Lock(_) | StmtKind::Rmw { .. } | StmtKind::Park), "{stmt:?}");
+            });
+        }
+        let nested = (0..300).filter(|&seed| {
+            let text = random(seed, Size::default(), &Weights::LOCKS).to_string();
+            text.contains("lock m\n    lock n\n") && text.contains("lock n\n    lock m\n")
+        });
+        assert!(nested.count() > 3, "locks nest in opposite orders");
+    }
 }

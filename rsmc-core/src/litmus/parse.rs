@@ -24,11 +24,14 @@ pub fn parse(text: &str) -> Result<Program, Error> {
     Ok(program)
 }
 
+/// The name of a thread, where it begins, and its tokens with their lines.
+type Section = (String, Line, Vec<(Token, u32)>);
+
 /// The program so far; threads are kept as tokens until all locations are known.
 #[derive(Default)]
 struct Sections {
     program: Program,
-    threads: Vec<(String, Line, Vec<(Token, u32)>)>,
+    threads: Vec<Section>,
 }
 
 impl Sections {
@@ -138,6 +141,123 @@ fn declare_rest(program: &mut Program) {
     for name in names {
         if !program.locations.iter().any(|location| location.name == name) {
             program.locations.push(Location { name, init: 0 });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::litmus::{Size, Weights, random};
+
+    #[track_caller]
+    fn check_error(text: &str, message: &str) {
+        assert_eq!(parse(text).unwrap_err().to_string(), message, "{text}");
+    }
+
+    #[track_caller]
+    fn check_print(text: &str, printed: &str) {
+        let program = parse(text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(program.to_string(), printed);
+        assert_eq!(parse(printed).as_ref(), Ok(&program));
+    }
+
+    #[test]
+    fn directives_and_threads() {
+        let text = "name SB # why\ninit x = 3\nt1: x.rlx=1;a=y.acq\n  b = a\nt2: skip = 1\nexpect outcomes sc: a=0 b=0 skip=1\nexpect classes rf/tso: 4\n";
+        let printed = "name SB\ninit x = 3, y = 0\nt1:\n    x.rlx = 1\n    a = y.acq\n    b = a\nt2:\n    skip = 1\nexpect outcomes sc: a=0 b=0 skip=1\nexpect classes rf/tso: 4\n";
+        check_print(text, printed);
+    }
+
+    #[test]
+    fn statements_of_every_kind() {
+        let text = "main: spawn t1; join t1\nt1: a = add(x, 1); swap(x.acqrel, a); a, b = cas(x.acq.rlx, 0, a - 1)\n_, b = cas(x, 0, 1)\ncas(x.rel, 1, 0)\nfence; fence.rel; lock m; c = trylock m; unlock m; park; unpark main; spin\nassert (a)\n";
+        let printed = "init x = 0\nmain:\n    spawn t1\n    join t1\nt1:\n    a = add(x, 1)\n    swap(x.acqrel, a)\n    a, b = cas(x.acq.rlx, 0, a - 1)\n    _, b = cas(x, 0, 1)\n    cas(x.rel, 1, 0)\n    fence\n    fence.rel\n    lock m\n    c = trylock m\n    unlock m\n    park\n    unpark main\n    spin\n    assert a\n";
+        check_print(text, printed);
+    }
+
+    #[test]
+    fn blocks_and_expressions() {
+        let text = "t1: if a == 1 && b { a = 1 }\nelse if (a - 1) - 1 == a - (1 - 1) { while a < 2 || b upto 3 { x = a\n y1 = 2 } } else { }";
+        let printed = "init x = 0, y1 = 0\nt1:\n    if a == 1 && b {\n        a = 1\n    } else {\n        if a - 1 - 1 == a - (1 - 1) {\n            while a < 2 || b upto 3 {\n                x = a\n                y1 = 2\n            }\n        }\n    }\n";
+        check_print(text, printed);
+    }
+
+    #[test]
+    fn errors_name_line_and_remedy() {
+        check_error("x = 1", "line 1: this belongs to no thread; begin one with its name and a colon, `t1:`");
+        check_error(
+            "t1: x = 1\n  a = x + 1",
+            "line 2: `x` is a location; load it into a register first, in a statement of its own",
+        );
+        check_error("t1: count.rlx = 1", "line 1: `count` is a register; list it under `init` to make it a location");
+        check_error("t1: x = 1 y = 1", "line 1: expected `;` or the end of the line, found `y`");
+        check_error("t1: if a { x = 1", "line 1: expected `}`, found the end of the thread");
+        check_error("t1: x = 1 }", "line 1: expected a statement, found `}`");
+        check_error("t1: a = x.rel", "line 1: a load cannot be `rel`; it can be one of rlx, acq, sc");
+        check_error("t1: x.quick = 1", "line 1: expected one of rlx, acq, rel, acqrel, sc, found `quick`");
+        check_error("t1: a = inc(x, 1)", "line 1: expected `cas` or a read-modify-write such as `add`, found `inc`");
+        check_error("t1: x = 4294967296", "line 1: 4294967296 is not a number of 32 bits");
+        check_error("t1: unpark t2", "line 1: there is no thread `t2`");
+        check_error("t1: a = x\nt1: x = 1", "line 2: `t1` was already there");
+        check_error("init x, x", "line 1: `x` was already there");
+        check_error(
+            "main: x = 1\nt1: x = 1",
+            "line 2: nobody spawns `t1`; with a thread `main` every thread must be spawned",
+        );
+        check_error(
+            "t1: spawn t2; spawn t2\nt2:",
+            "line 1: `t2` may be spawned once only, and not in a loop; write another thread",
+        );
+        check_error(
+            "t1: while 1 { spawn t2 }\nt2:",
+            "line 1: `t2` may be spawned once only, and not in a loop; write another thread",
+        );
+        check_error("expect outcomes arm: ok", "line 1: expected one of sc, tso, pso, c11, found `arm`");
+        check_error("t1: a = x\nexpect outcomes sc: b=1", "line 2: outcome `b=1` must list exactly the registers `a`");
+        check_error(
+            "expect outcomes sc: fine",
+            "line 1: `fine` belongs in no outcome: write `a=1`, `stuck`, `panic` or `ok`",
+        );
+        check_error("t1: lock = 1", "line 1: expected a lock, found `=`");
+        check_error("t1: a, b = x", "line 1: expected a read-modify-write, found `x`");
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error_and_no_crash() {
+        for text in ["(".repeat(100_000), "if 1 {".repeat(100_000), "if 1 {} else ".repeat(100_000)] {
+            assert!(matches!(
+                parse(&format!("t1: a = 1; {text}")),
+                Err(Error::TooDeep { .. } | Error::Unexpected { .. })
+            ));
+        }
+        let sum = format!("t1: a = 1{}", " + 1".repeat(100_000));
+        assert_eq!(parse(&sum), Err(Error::TooDeep { line: 1, limit: 64 }));
+    }
+
+    #[test]
+    fn random_programs_read_back_with_their_lines() {
+        for seed in 0..500 {
+            let program = random(seed, Size::default(), &Weights::EVERYTHING);
+            let read = parse(&program.to_string()).unwrap_or_else(|error| panic!("{error}\n{program}"));
+            assert_eq!(read, program);
+            assert_eq!(lines(&read), lines(&program), "{program}");
+        }
+    }
+
+    fn lines(program: &Program) -> Vec<u32> {
+        let mut lines: Vec<u32> = program.all_threads().map(|thread| thread.line.0).collect();
+        program.visit(|stmt| lines.push(stmt.line.0));
+        lines
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_the_parser_panic(text in "([a-z0-9_.:;,=+<&|!(){}# \n-]|init |if |while |cas|x|t1:|lock |expect |else ){0,60}") {
+            if let Ok(program) = parse(&text) {
+                let printed = program.to_string();
+                assert_eq!(parse(&printed).as_ref(), Ok(&program), "{printed}");
+            }
         }
     }
 }

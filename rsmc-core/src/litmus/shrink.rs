@@ -6,7 +6,8 @@
 use crate::litmus::compile::compile;
 use crate::litmus::{Program, Stmt, StmtKind, ThreadProgram};
 
-/// All programs that have one thread or one statement less, or a block in place of its `if` or `while`. Each of them runs.
+/// All programs that have one thread or one statement less, or a block in place of its `if` or `while`. Each of
+/// them runs.
 ///
 /// A `lock` goes together with the next `unlock` of its block, so that no candidate releases what it does not hold
 /// (taking a block out of its `if` can do that, where the `if` was on a try-lock: such a program has a panic).
@@ -117,4 +118,45 @@ fn without_statement(body: &[Stmt], at: usize) -> Vec<Stmt> {
         }
     }
     smaller
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::litmus::{Size, Weights, parse, random};
+
+    fn size(program: &Program) -> usize {
+        let mut statements = 0;
+        program.visit(|_| statements += 1);
+        statements + program.threads.len() + program.locations.len()
+    }
+
+    #[test]
+    fn candidates_are_smaller_and_run() {
+        for seed in 0..100 {
+            let program = random(seed, Size::default(), &Weights::EVERYTHING);
+            for candidate in shrink(&program) {
+                assert!(size(&candidate) < size(&program), "{candidate}");
+                assert!(parse(&candidate.to_string()).is_ok(), "{candidate}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_condition_shrinks_to_its_core() {
+        let stores_two = |program: &Program| program.to_string().contains("x = 2");
+        let text = "main: spawn t1; spawn t2; unpark t1; join t1; join t2\nt1: lock m; if 1 { while 1 upto 2 { x = 2; y = 1 } }; unlock m\nt2: x = 1";
+        let mut program = parse(text).unwrap();
+        while let Some(smaller) = shrink(&program).find(stores_two) {
+            program = smaller;
+        }
+        assert_eq!(program.to_string(), "init x = 0\nmain:\n    spawn t1\nt1:\n    x = 2\n");
+    }
+
+    #[test]
+    fn a_lock_goes_with_its_unlock() {
+        let program = parse("t1: lock m; x = 1; unlock m").unwrap();
+        let texts: Vec<String> = shrink(&program).map(|program| program.to_string()).collect();
+        assert!(texts.contains(&"init x = 0\nt1:\n    x = 1\n".to_owned()), "{texts:?}");
+    }
 }

@@ -35,9 +35,10 @@ impl Machine {
         }
     }
 
-    fn take(&mut self, thread: ThreadId) -> Next {
+    pub(super) fn take(&mut self, thread: ThreadId) -> Next {
         if self.plan.record_choices {
-            let possible = self.possible_steps();
+            let alone = self.let_go.is_some();
+            let possible = if alone { vec![Step::Run(thread)] } else { self.possible_steps() };
             self.run.choices.push(Choice { taken: Step::Run(thread), possible });
         }
         Next::Step(thread)

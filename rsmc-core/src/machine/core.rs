@@ -5,10 +5,10 @@ use rustc_hash::FxHashSet;
 use crate::base::{EventId, Id, IdVec, LocId, ThreadId};
 use crate::machine::names::Names;
 use crate::machine::settle::LetGo;
-use crate::machine::spin::{Iteration, PATIENCE, Recent};
 use crate::machine::tail::Dice;
 use crate::model::sc::Memory;
 use crate::step::{End, Panicked, Plan, Run};
+use crate::trace::spin::{Iteration, PATIENCE, Recent};
 use crate::trace::{Event, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
 
 /// Bounds of one execution.
@@ -134,6 +134,8 @@ impl Machine {
         self.let_go = None;
         self.over = false;
         self.dice.reset(plan.tail);
+        self.run.spin_bound = self.limits.spin_bound;
+        self.run.waiting_loops.extend(&self.waiting_loops);
         self.admit(ThreadId::MAIN, Status::Running, ThreadInfo { present: true, ..ThreadInfo::default() });
     }
 
@@ -299,7 +301,8 @@ impl Machine {
         }
         let bound = if iteration.hinted { 0 } else { self.limits.spin_bound };
         if iteration.repeats > bound {
-            self.run.repeated = true;
+            let events = self.run.trace.events.len() as u32;
+            self.run.repeated.get_or_insert(events);
         }
         if iteration.hinted || iteration.repeats >= bound {
             let watched = self.threads[thread].recent.watched(&iteration);

@@ -14,8 +14,6 @@ mod choose;
 mod core;
 mod names;
 mod settle;
-mod spin;
 mod tail;
 
 pub use self::core::{Limits, Machine, Next, Outcome};
-pub use self::spin::{Seen, repeats_iteration};

@@ -3,9 +3,9 @@
 use crate::base::{EventId, LocId, ThreadId};
 use crate::machine::Next;
 use crate::machine::core::{Machine, Status};
-use crate::machine::spin::Iteration;
 use crate::model::sc::Memory;
 use crate::step::{Difference, End, Pending, Why};
+use crate::trace::spin::Iteration;
 use crate::trace::{Event, Site, Source};
 
 /// A spinning thread that is let go since nothing else can run: its loop may be bounded after all.
@@ -16,6 +16,7 @@ pub(super) struct LetGo {
     thread: ThreadId,
     events: usize,
     notes: usize,
+    choices: usize,
     memory: Memory,
     until: usize,
     /// Operations since the last complete iteration, and how many an iteration has.
@@ -26,7 +27,10 @@ pub(super) struct LetGo {
 impl Machine {
     /// Nothing can run: lets a spinning thread go, or ends the execution.
     pub(super) fn settle(&mut self) -> Next {
-        debug_assert!(self.let_go.is_none(), "a thread that was let go can run");
+        if self.let_go.is_some() {
+            // It left its loop, and has ended or waits for something else now.
+            self.commit();
+        }
         let step = self.run.trace.events.len();
         if step < self.plan.forced.len() {
             let thread = self.plan.forced[step].step.thread();
@@ -35,7 +39,7 @@ impl Machine {
         let spins = |&thread: &ThreadId| self.waits_in_loop(thread) && !self.tried.contains(&thread);
         if let Some(thread) = self.threads.ids().find(spins) {
             self.release(thread);
-            return Next::Step(thread);
+            return self.take(thread);
         }
         self.collect_waiting();
         let end = if self.run.waiting.is_empty() { End::Complete } else { End::Stuck };
@@ -52,6 +56,7 @@ impl Machine {
             thread,
             events,
             notes: self.run.trace.notes.len(),
+            choices: self.run.choices.len(),
             memory: self.memory.clone(),
             until: events + left,
             since: 0,
@@ -92,6 +97,7 @@ impl Machine {
         let let_go = self.let_go.take().expect("called while a thread is let go");
         let watched = self.threads[thread].recent.watched(iteration);
         self.run.trace.truncate(let_go.events, let_go.notes);
+        self.run.choices.truncate(let_go.choices);
         self.memory = let_go.memory;
         self.tried.push(thread);
         self.wait_in_loop(thread, watched, iteration);

@@ -108,7 +108,7 @@ impl<'c> Check<'c> {
         let (run, report) = (&self.run, &mut self.report);
         report.threads = report.threads.max(run.trace.present().count());
         report.events = report.events.max(run.trace.events.len());
-        if run.repeated && self.config.replay.is_none() {
+        if run.repeated.is_some() && self.config.replay.is_none() {
             report.blocked += 1;
             return false;
         }

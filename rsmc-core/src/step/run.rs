@@ -108,8 +108,13 @@ pub struct Run {
     pub waiting: Vec<Pending>,
     /// The panics, in order.
     pub panics: Vec<Panicked>,
-    /// Whether a loop that only waits repeated an iteration: such an execution is no class of its own.
-    pub repeated: bool,
+    /// How many events had happened when a loop that only waits first repeated an iteration: such an execution is no
+    /// class of its own.
+    pub repeated: Option<u32>,
+    /// The loops that are known to only wait, by [`crate::trace::spin::Iteration::key`].
+    pub waiting_loops: Vec<u64>,
+    /// How often such a loop may repeat an iteration if it has no hint.
+    pub spin_bound: u32,
     /// What could have run at each step, if the plan asked for it.
     pub choices: Vec<Choice>,
 }
@@ -121,7 +126,8 @@ impl Run {
         self.end = End::Complete;
         self.waiting.clear();
         self.panics.clear();
-        self.repeated = false;
+        self.repeated = None;
+        self.waiting_loops.clear();
         self.choices.clear();
     }
 

@@ -8,6 +8,7 @@ mod class;
 mod event;
 mod order;
 mod record;
+pub mod spin;
 
 pub use action::{Action, Effect, FREE, HELD, POISONED, Rmw, RmwKind};
 pub use class::{outcome_digest, reads_from_class};

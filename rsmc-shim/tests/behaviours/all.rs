@@ -24,6 +24,7 @@ pub const ALL: &[(&str, fn())] = &[
     ("poison_is_cleared", poison_is_cleared),
     ("poison_needs_a_new_panic", poison_needs_a_new_panic),
     ("poison_by_resumed_panic", poison_by_resumed_panic),
+    ("poison_by_panic_of_another", poison_by_panic_of_another),
     ("arc", arc),
     ("arc_unique", arc_unique),
     ("arc_unsized", arc_unsized),
@@ -237,7 +238,7 @@ fn formatting() {
     let m = Mutex::new(1);
     assert_eq!(format!("{m:?}"), "Mutex { data: 1, poisoned: false, .. }");
     let guard = m.lock().unwrap();
-    assert_eq!(format!("{m:?} {guard:?} {guard}"), "Mutex { data: <locked>, poisoned: false, .. } 1 1");
+    assert_eq!(format!("{m:?} {guard:?} {guard}"), format!("Mutex {{ data: {:?}, poisoned: false, .. }} 1 1", "<locked>"));
     drop(guard);
     let arc = Arc::new(5);
     let text = format!("{arc:?} {arc} {:?}", Arc::downgrade(&arc));
@@ -358,6 +359,19 @@ fn poison_by_resumed_panic() {
         std::panic::resume_unwind(payload);
     });
     assert_eq!(said, "again");
+    assert!(m.is_poisoned());
+}
+
+fn poison_by_panic_of_another() {
+    let m = Arc::new(Mutex::new(0));
+    let theirs = Arc::clone(&m);
+    let said = thread_panic(move || {
+        let child = thread::spawn(|| panic!("in the child"));
+        let _guard = theirs.lock().unwrap();
+        let payload = child.join().unwrap_err();
+        std::panic::resume_unwind(payload);
+    });
+    assert_eq!(said, "in the child");
     assert!(m.is_poisoned());
 }
 

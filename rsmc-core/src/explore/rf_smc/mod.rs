@@ -32,12 +32,13 @@
 //! (5) The recursion is a stack, and a call's sequence is the path in it.
 //!
 //! Guarantees. Sound, complete and optimal for loads, stores, updates, compare-exchanges, locks, try-locks, park,
-//! spawn and join; compared with [`super::Exhaustive`] on thousands of programs. A loop that only waits is explored
-//! up to repeated iterations; runs in which one repeats all the same are counted as blocked.
+//! spawn and join; compared with [`super::Exhaustive`] on thousands of programs. A loop that only waits (`trace::spin`)
+//! is explored up to repeated iterations: a mutation that repeats one is refused (`spin`).
 
 mod graph;
 mod mutate;
 mod schedule;
+mod spin;
 
 use rustc_hash::FxHashSet;
 
@@ -99,7 +100,7 @@ impl RfSmc {
             self.mutations.clear();
             let id = self.tau[decision.at].id;
             mutate::mutations(run, &self.graph, decision.question, id, &mut self.mutations);
-            for mutation in &self.mutations {
+            for mutation in self.mutations.iter().filter(|mutation| !spin::repeats(run, mutation)) {
                 self.builder.retain(run, &self.graph, &self.tau, decision.at, mutation);
                 if decision.tried.insert(self.builder.key(run)) {
                     let schedule = self.builder.schedule(run, &self.graph, &self.tau[..decision.at]);

@@ -217,7 +217,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
                 true
             }
             Err(TryLockError::WouldBlock) => {
-                shown.field("data", &format_args!("<locked>"));
+                shown.field("data", &"<locked>");
                 self.is_poisoned()
             }
         };

@@ -12,13 +12,13 @@
 //!
 //! Deviations from DESIGN §2. A loop is not taken as waiting before it has repeated itself `PATIENCE` times, so
 //! that a bounded retry loop of up to that many iterations is ordinary code and its giving up is explored. Where
-//! nothing else can run, a waiting thread is let go again (`settle`), so that a longer bounded loop still leaves.
+//! nothing else can run, a waiting thread is let go again (the machine's `settle`), so that a longer bounded loop still leaves.
 
 use crate::base::{LocId, mix};
 use crate::trace::{Event, Site};
 
 /// How often in a row an iteration must repeat before its loop counts as one that only waits.
-pub(super) const PATIENCE: u32 = 32;
+pub const PATIENCE: u32 = 32;
 
 /// The longest iteration without a hint that is recognised, in operations.
 const LONGEST: usize = 64;
@@ -42,33 +42,36 @@ impl Seen {
 
 /// A complete iteration that the thread has just finished.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Iteration {
+pub struct Iteration {
     /// Name of the loop.
-    pub(super) key: u64,
+    pub key: u64,
     /// How often in a row the iteration has repeated.
-    pub(super) repeats: u32,
+    pub repeats: u32,
     /// Whether a hint ended it.
-    pub(super) hinted: bool,
+    pub hinted: bool,
     /// The hint, or the first operation.
-    pub(super) site: Site,
+    pub site: Site,
 }
 
 /// What a thread has done lately.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Recent {
+pub struct Recent {
     current: Vec<Seen>,
     previous: Vec<Seen>,
     hinted_repeats: u32,
+    last_hint: Option<u64>,
     history: Vec<Seen>,
     period: usize,
     matched: usize,
 }
 
 impl Recent {
-    pub(super) fn clear(&mut self) {
+    /// Forgets everything: a new execution starts.
+    pub fn clear(&mut self) {
         self.current.clear();
         self.previous.clear();
         self.hinted_repeats = 0;
+        self.last_hint = None;
         self.forget_history();
     }
 
@@ -79,7 +82,7 @@ impl Recent {
     }
 
     /// Takes in an event of the thread; says so if it completes a repeated iteration without a hint.
-    pub(super) fn event(&mut self, event: &Event) -> Option<Iteration> {
+    pub fn event(&mut self, event: &Event) -> Option<Iteration> {
         let seen = Seen::of(event);
         self.current.push(seen);
         let changes = event.written.is_some_and(|written| !event.op.action.reads() || written != event.read);
@@ -107,7 +110,7 @@ impl Recent {
     }
 
     /// Takes in a hint; `None` if nothing was read since the last one.
-    pub(super) fn hint(&mut self, site: Site) -> Option<Iteration> {
+    pub fn hint(&mut self, site: Site) -> Option<Iteration> {
         self.forget_history();
         if self.current.is_empty() {
             return None;
@@ -119,7 +122,15 @@ impl Recent {
         }
         std::mem::swap(&mut self.current, &mut self.previous);
         self.current.clear();
-        Some(Iteration { key: mix(1, site_key(site)), repeats: self.hinted_repeats, hinted: true, site })
+        let key = mix(1, site_key(site));
+        self.last_hint = Some(key);
+        Some(Iteration { key, repeats: self.hinted_repeats, hinted: true, site })
+    }
+
+    /// The loop of which everything since the last hint repeats a whole iteration, if it does.
+    pub fn repeated_since_hint(&self) -> Option<u64> {
+        let repeated = !self.current.is_empty() && self.current == self.previous;
+        self.last_hint.filter(|_| repeated)
     }
 
     fn last_period(&self) -> &[Seen] {
@@ -127,7 +138,7 @@ impl Recent {
     }
 
     /// What the iteration just finished read: the thread may go on when one of these locations holds another value.
-    pub(super) fn watched(&self, iteration: &Iteration) -> Vec<(LocId, u64)> {
+    pub fn watched(&self, iteration: &Iteration) -> Vec<(LocId, u64)> {
         let seen = if iteration.hinted { &self.previous[..] } else { self.last_period() };
         let mut watched: Vec<(LocId, u64)> = Vec::new();
         for seen in seen {
@@ -148,9 +159,4 @@ fn site_key(site: Site) -> u64 {
         }
         Site::Line(line) => mix(3, u64::from(line)),
     }
-}
-
-/// Whether a hinted iteration repeats the one before: every read returns what it returned there.
-pub fn repeats_iteration(previous: &[Seen], current: &[Seen]) -> bool {
-    !current.is_empty() && previous == current
 }

@@ -1,0 +1,543 @@
+//! What the shim does inside an execution, beyond what std does.
+#![cfg(feature = "model")]
+
+mod support;
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+
+use rsmc_core::runtime::Runtime;
+use rsmc_core::step::{End, Executor, Plan, Run, Tail, Why};
+use rsmc_core::trace::{NoteKind, Site};
+use rsmc_shim::cell::UnsafeCell;
+use rsmc_shim::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
+use rsmc_shim::sync::{Arc, Mutex};
+use rsmc_shim::{hint, thread};
+use support::{STACK, execute, limits, passes, run};
+
+/// Counts how often it is dropped. The counter is no part of the model.
+struct Counted(Rc<Cell<u32>>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+/// Threads of a check share an OS thread, so what is moved into one may be anything.
+struct Moved<T>(T);
+
+// SAFETY: the tests that use it move it between threads of one check only, which is one OS thread.
+unsafe impl<T> Send for Moved<T> {}
+
+impl<T> Moved<T> {
+    fn get(&self) -> &T {
+        &self.0
+    }
+}
+
+fn line_of(site: Site) -> (&'static str, u32) {
+    let Site::Code(place) = site else { panic!("{site:?}") };
+    (place.file(), place.line())
+}
+
+#[test]
+fn statics_start_anew_in_every_execution() {
+    static COUNT: AtomicUsize = AtomicUsize::new(5);
+    static READY: AtomicBool = AtomicBool::new(false);
+    static PLACE: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
+    static LOCK: Mutex<()> = Mutex::new(());
+    let body = || {
+        assert_eq!(COUNT.fetch_add(1, SeqCst), 5);
+        assert!(!READY.swap(true, SeqCst));
+        assert!(PLACE.swap(std::ptr::dangling_mut(), SeqCst).is_null());
+        assert!(LOCK.try_lock().is_ok());
+        std::mem::forget(LOCK.lock().unwrap());
+        assert!(LOCK.try_lock().is_err());
+        assert_eq!(COUNT.load(SeqCst), 6);
+    };
+    let (mut runtime, mut run) = (Runtime::new(&body, limits(), STACK), Run::default());
+    for _ in 0..3 {
+        runtime.execute(&Plan::default(), &mut run);
+        assert_eq!((&run.end, run.panics.len()), (&End::Complete, 0), "{:?}", run.panics);
+    }
+    assert_eq!(COUNT.load(SeqCst), 5);
+    assert!(LOCK.try_lock().is_ok());
+}
+
+#[test]
+fn what_was_made_outside_starts_anew_too() {
+    let (count, lock) = (AtomicUsize::new(1), Mutex::new(1));
+    count.store(2, SeqCst);
+    for _ in 0..2 {
+        passes("outside", &|| {
+            assert_eq!(count.fetch_add(1, SeqCst), 2);
+            *lock.lock().unwrap() += 1;
+        });
+    }
+    assert_eq!(count.load(SeqCst), 2);
+    assert_eq!(*lock.lock().unwrap(), 3);
+}
+
+#[test]
+fn poison_from_outside_is_seen_inside_and_not_the_other_way() {
+    let lock = std::sync::Arc::new(Mutex::new(0));
+    let body = || {
+        thread::scope(|s| {
+            let child = s.spawn(|| {
+                let _guard = lock.lock();
+                panic!("with the lock");
+            });
+            assert!(child.join().is_err());
+        });
+        assert!(lock.is_poisoned());
+        assert!(lock.lock().is_err());
+    };
+    passes("poisons", &body);
+    assert!(!lock.is_poisoned());
+    passes("poisons again", &|| assert!(!lock.is_poisoned()));
+    let theirs = std::sync::Arc::clone(&lock);
+    std::thread::spawn(move || {
+        let _guard = theirs.lock().unwrap();
+        panic!("outside");
+    })
+    .join()
+    .unwrap_err();
+    passes("is poisoned", &|| {
+        assert!(lock.is_poisoned());
+        lock.clear_poison();
+        assert!(!lock.is_poisoned());
+    });
+    assert!(lock.is_poisoned());
+}
+
+#[test]
+fn a_thousand_threads_and_no_new_stacks() {
+    let body = || {
+        let sum = Arc::new(AtomicUsize::new(0));
+        let threads: Vec<_> = (0..1000)
+            .map(|i| {
+                let sum = Arc::clone(&sum);
+                thread::spawn(move || sum.fetch_add(i, Relaxed))
+            })
+            .collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(sum.load(Relaxed), 499_500);
+    };
+    let mut runtime = Runtime::new(&body, limits(), 64 * 1024);
+    let mut run = Run::default();
+    execute(&mut runtime, &Plan::default(), &mut run);
+    assert_eq!((&run.end, run.panics.len()), (&End::Complete, 0), "{:?}", run.panics);
+    assert_eq!(run.trace.events.len(), 1001);
+    let stacks = runtime.stacks_allocated();
+    for seed in 0..3 {
+        execute(&mut runtime, &Plan::default(), &mut run);
+        let plan = Plan { tail: Tail::Random(seed), ..Plan::default() };
+        execute(&mut runtime, &plan, &mut run);
+        assert_eq!((&run.end, run.panics.len()), (&End::Complete, 0));
+    }
+    assert_eq!(runtime.stacks_allocated(), stacks);
+}
+
+#[test]
+fn a_panic_that_nobody_receives_is_on_record() {
+    let run = run(&|| {
+        let lock = Arc::new(Mutex::new(0));
+        let theirs = Arc::clone(&lock);
+        drop(thread::spawn(move || {
+            let _guard = theirs.lock().unwrap();
+            panic!("number {}", 7);
+        }));
+        while !lock.is_poisoned() {
+            thread::yield_now();
+        }
+    });
+    assert_eq!(run.end, End::Complete);
+    assert_eq!(run.panics.len(), 1);
+    assert_eq!((run.panics[0].message.as_str(), run.panics[0].received), ("number 7", false));
+}
+
+#[test]
+fn events_say_where_they_stand() {
+    let run = passes("places", &|| {
+        let (a, m) = (AtomicUsize::new(1), Mutex::new(0)); // line!() is taken below
+        a.store(1, Relaxed);
+        let _ = a.fetch_update(SeqCst, SeqCst, |x| Some(x + 1));
+        *m.lock().unwrap() += 1;
+        let mut a = a;
+        *a.get_mut() = 1;
+    });
+    let first = line!() - 7;
+    let lines: Vec<_> = run.trace.events.iter().map(|e| line_of(e.op.site)).collect();
+    let here: Vec<_> = lines.iter().filter(|place| place.0 == file!()).map(|at| at.1 - first).collect();
+    assert_eq!(here, [1, 2, 2, 3, 5]);
+    // A destructor does not know who caused it.
+    assert_eq!(lines.len(), here.len() + 1);
+    let created: Vec<_> = run.trace.locs.iter().map(|(_, loc)| line_of(loc.created)).collect();
+    assert_eq!(created, [(file!(), first); 2]);
+    let kinds: Vec<_> = run.trace.locs.iter().map(|(_, loc)| loc.kind).collect();
+    assert_eq!(kinds, ["AtomicUsize", "Mutex"]);
+}
+
+#[test]
+fn cells_fences_and_references_leave_notes() {
+    struct Cells(UnsafeCell<u8>);
+    // SAFETY: the threads below do not access it at once.
+    unsafe impl Sync for Cells {}
+
+    let run = passes("notes", &|| {
+        let cell = Arc::new(Cells(UnsafeCell::new(1)));
+        let theirs = Arc::clone(&cell);
+        // SAFETY: the other thread is joined before the next access.
+        thread::spawn(move || theirs.0.with_mut(|x| unsafe { *x = 2 })).join().unwrap();
+        fence(Acquire);
+        // SAFETY: see above.
+        assert_eq!(cell.0.with(|x| unsafe { *x }), 2);
+    });
+    let of = |wanted: fn(&NoteKind) -> bool| run.trace.notes.iter().filter(|n| wanted(&n.kind)).count();
+    assert_eq!(of(|note| matches!(note, NoteKind::CellWrite(_))), 1);
+    assert_eq!(of(|note| matches!(note, NoteKind::CellRead(_))), 1);
+    assert_eq!(of(|note| matches!(note, NoteKind::Fence(_))), 1);
+    assert_eq!(of(|note| matches!(note, NoteKind::ArcRelease(_))), 2);
+    assert_eq!(of(|note| matches!(note, NoteKind::ArcAcquire(_))), 1);
+    assert!(run.trace.events.is_empty());
+}
+
+#[test]
+fn a_deadlock_unwinds_the_stuck_threads() {
+    let drops = Rc::new(Cell::new(0));
+    let body = || {
+        let (a, b) = (Arc::new(Mutex::new(0)), Arc::new(Mutex::new(0)));
+        let (a2, b2) = (Arc::clone(&a), Arc::clone(&b));
+        let met = Arc::new(AtomicBool::new(false));
+        let met2 = Arc::clone(&met);
+        let counted = Moved(Counted(Rc::clone(&drops)));
+        let _mine = Counted(Rc::clone(&drops));
+        let other = thread::spawn(move || {
+            let _counted = counted;
+            let _b = b2.lock().unwrap();
+            met2.store(true, Release);
+            let _a = a2.lock().unwrap();
+        });
+        let _a = a.lock().unwrap();
+        while !met.load(Acquire) {
+            hint::spin_loop();
+        }
+        let _b = b.lock().unwrap();
+        drop(other.join());
+    };
+    let (mut runtime, mut run) = (Runtime::new(&body, limits(), STACK), Run::default());
+    // The first runs learn that the loop waits.
+    execute(&mut runtime, &Plan::default(), &mut run);
+    for _ in 0..3 {
+        drops.set(0);
+        runtime.execute(&Plan::default(), &mut run);
+        assert_eq!(run.end, End::Stuck);
+        assert_eq!(run.waiting.len(), 2);
+        assert!(run.waiting.iter().all(|waiting| matches!(waiting.why, Why::Lock { .. })));
+        assert!(run.panics.is_empty());
+        assert_eq!(drops.get(), 2);
+    }
+    assert!(!runtime.is_broken());
+    assert!(!std::thread::panicking());
+}
+
+#[test]
+fn a_stuck_scope_unwinds_its_threads_first() {
+    let drops = Rc::new(Cell::new(0));
+    let run = run(&|| {
+        let outer = Mutex::new(Counted(Rc::clone(&drops)));
+        let text = String::from("borrowed");
+        let (outer, text) = (Moved(&outer), &text);
+        thread::scope(|s| {
+            for _ in 0..3 {
+                let outer = Moved(outer.0);
+                s.spawn(move || {
+                    let _guard = outer.get().lock().unwrap();
+                    assert_eq!(text, "borrowed");
+                    thread::park();
+                });
+            }
+        });
+    });
+    assert_eq!(run.end, End::Stuck);
+    assert_eq!(run.waiting.len(), 4);
+    assert_eq!(drops.get(), 1);
+}
+
+#[test]
+fn a_caught_panic_does_not_keep_a_stuck_thread_from_unwinding() {
+    let drops = Rc::new(Cell::new(0));
+    let run = run(&|| {
+        let _counted = Counted(Rc::clone(&drops));
+        assert!(std::panic::catch_unwind(|| panic!("caught")).is_err());
+        thread::park();
+        let _second = Counted(Rc::clone(&drops));
+        thread::park();
+    });
+    assert_eq!(run.end, End::Stuck);
+    assert_eq!(drops.get(), 1);
+}
+
+#[test]
+fn a_run_that_ends_before_a_release_releases() {
+    let drops = Rc::new(Cell::new(0));
+    struct Locks<'a> {
+        lock: &'a Mutex<u32>,
+        _counted: Counted,
+    }
+    impl Drop for Locks<'_> {
+        fn drop(&mut self) {
+            *self.lock.lock().unwrap() += 1;
+        }
+    }
+    // The limit cuts the run off before the release of a lock.
+    for max_steps in 1..6 {
+        let limits = rsmc_core::machine::Limits { max_steps, spin_bound: 2 };
+        let body_with_release = || {
+            let lock = Mutex::new(0);
+            let _locks = Locks { lock: &lock, _counted: Counted(Rc::clone(&drops)) };
+            for _ in 0..3 {
+                drop(lock.lock().unwrap());
+            }
+        };
+        drops.set(0);
+        let mut runtime = Runtime::new(&body_with_release, limits, STACK);
+        let mut run = Run::default();
+        runtime.execute(&Plan::default(), &mut run);
+        assert!(matches!(run.end, End::StepLimit { .. }), "{:?}", run.end);
+        assert_eq!(drops.get(), 1, "with {max_steps} steps");
+    }
+}
+
+/// Runs in a process of its own, which must survive.
+///
+/// FIXME: on an OS thread of its own should do. A thread that is left from inside the panic hook keeps std's lock
+/// on the hook, for which the test harness waits when it exits; hence `exit` here.
+fn in_a_process_of_its_own(test: &str, code: fn()) {
+    const CHILD: &str = "SHIM_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        code();
+        std::process::exit(0);
+    }
+    let me = std::env::current_exe().unwrap();
+    let child = std::process::Command::new(me).args(["--exact", test]).env(CHILD, "1").output();
+    let child = child.unwrap();
+    assert!(child.status.success(), "{child:?}");
+}
+
+/// Runs on an OS thread of its own, which is not used again.
+fn on_a_thread_of_its_own(code: impl FnOnce() + Send + 'static) {
+    std::thread::spawn(code).join().unwrap();
+}
+
+struct PanicsInDrop;
+
+impl Drop for PanicsInDrop {
+    fn drop(&mut self) {
+        panic!("in a destructor");
+    }
+}
+
+#[test]
+fn a_panic_in_a_destructor_at_the_end_does_not_abort() {
+    in_a_process_of_its_own("a_panic_in_a_destructor_at_the_end_does_not_abort", || {
+        let body = || {
+            let child = thread::spawn(|| {
+                let _bomb = PanicsInDrop;
+                thread::park();
+            });
+            child.join().unwrap();
+        };
+        let (mut runtime, mut run) = (Runtime::new(&body, limits(), STACK), Run::default());
+        runtime.execute(&Plan::default(), &mut run);
+        assert_eq!(run.end, End::Stuck);
+        assert_eq!(run.waiting.len(), 2);
+        assert!(runtime.is_broken());
+    });
+}
+
+#[test]
+fn a_second_panic_of_a_thread_does_not_abort() {
+    in_a_process_of_its_own("a_second_panic_of_a_thread_does_not_abort", || {
+        let body = || {
+            let lock = Mutex::new(String::from("borrowed"));
+            thread::scope(|s| {
+                s.spawn(|| drop((lock.lock().unwrap(), thread::park())));
+                s.spawn(|| {
+                    thread::yield_now();
+                    let _bomb = PanicsInDrop;
+                    panic!("the first");
+                });
+            });
+        };
+        let (mut runtime, mut run) = (Runtime::new(&body, limits(), STACK), Run::default());
+        runtime.execute(&Plan::default(), &mut run);
+        assert!(runtime.is_broken());
+        assert_eq!(run.panics.len(), 1, "{:?}", run.panics);
+    });
+}
+
+#[test]
+fn destructors_see_that_they_must_not_panic() {
+    struct Careful(Rc<Cell<u32>>);
+    impl Drop for Careful {
+        fn drop(&mut self) {
+            assert!(thread::panicking(), "not used up");
+            self.0.set(1);
+        }
+    }
+    let drops = Rc::new(Cell::new(0));
+    let run = run(&|| {
+        let _careful = Careful(Rc::clone(&drops));
+        thread::park();
+    });
+    assert_eq!((run.end, drops.get()), (End::Stuck, 1));
+}
+
+#[test]
+fn a_destructor_that_would_wait_is_left_alone() {
+    on_a_thread_of_its_own(|| {
+        struct Waits;
+        impl Drop for Waits {
+            fn drop(&mut self) {
+                thread::park();
+            }
+        }
+        let body = || {
+            let _waits = Waits;
+            thread::park();
+        };
+        let (mut runtime, mut run) = (Runtime::new(&body, limits(), STACK), Run::default());
+        for _ in 0..2 {
+            runtime.execute(&Plan::default(), &mut run);
+            assert_eq!(run.end, End::Stuck);
+        }
+        passes("afterwards", &|| {
+            let lock = Mutex::new(1);
+            drop(lock.lock());
+            assert!(!lock.is_poisoned());
+            assert!(!thread::panicking());
+            let child = thread::spawn(|| panic!("received"));
+            child.join().unwrap_err();
+        });
+    });
+}
+
+#[test]
+fn an_overflow_of_the_stack_is_reported() {
+    #[expect(unconditional_recursion, reason = "the test needs it")]
+    fn deeper(n: &AtomicUsize) -> usize {
+        let room = [n.load(Relaxed); 16];
+        deeper(n) + hint::black_box(room)[3]
+    }
+    on_a_thread_of_its_own(|| {
+        let body = || {
+            let n = Arc::new(AtomicUsize::new(0));
+            thread::spawn(move || deeper(&n)).join().unwrap();
+        };
+        let (mut runtime, mut run) = (Runtime::new(&body, limits(), STACK), Run::default());
+        for _ in 0..2 {
+            execute(&mut runtime, &Plan::default(), &mut run);
+            assert!(matches!(run.end, End::StackOverflow { .. }), "{:?}", run.end);
+            if runtime.is_broken() {
+                break;
+            }
+        }
+    });
+}
+
+#[test]
+fn checks_at_once_share_statics_and_do_not_notice() {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    static DATA: Mutex<(usize, usize)> = Mutex::new((0, 0));
+    let body = || {
+        let add = || {
+            assert!(COUNT.fetch_add(1, SeqCst) < 3);
+            let mut data = DATA.lock().unwrap();
+            data.0 += 1;
+            thread::yield_now();
+            data.1 += 1;
+            assert_eq!(data.0, data.1);
+        };
+        let (a, b) = (thread::spawn(add), thread::spawn(add));
+        add();
+        a.join().unwrap();
+        b.join().unwrap();
+        assert_eq!(COUNT.load(SeqCst), 3);
+    };
+    let threads: Vec<_> =
+        (0..2).map(|_| std::thread::spawn(move || support::passes_always("shared", &body, 2000))).collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    assert_eq!(*DATA.lock().unwrap(), (12_000, 12_000));
+}
+
+#[test]
+fn asking_whether_a_thread_has_ended_is_a_step() {
+    let body = || {
+        let child = thread::spawn(|| 5);
+        let mut seen = 0;
+        while !child.is_finished() {
+            seen += 1;
+            thread::yield_now();
+        }
+        assert!(seen < 1000);
+        assert_eq!(child.join().unwrap(), 5);
+    };
+    let (mut runtime, mut run) = (Runtime::new(&body, limits(), STACK), Run::default());
+    runtime.execute(&Plan::default(), &mut run);
+    assert_eq!(run.end, End::Learned);
+    execute(&mut runtime, &Plan::default(), &mut run);
+    assert_eq!((&run.end, run.panics.len()), (&End::Complete, 0), "{:?}", run.panics);
+    support::passes_always("is_finished", &body, 50);
+}
+
+#[test]
+fn what_escapes_an_execution_does_not_crash() {
+    let (guards, handles, threads) = (Cell::new(None), Cell::new(None), Cell::new(None));
+    let lock: &Mutex<i32> = Box::leak(Box::new(Mutex::new(0)));
+    passes("leaks", &|| {
+        guards.set(Some(lock.lock().unwrap()));
+        handles.set(Some(thread::spawn(|| 7)));
+        threads.set(Some(thread::current()));
+    });
+    **guards.take().as_mut().unwrap() += 1;
+    threads.take().unwrap().unpark();
+    let handle = handles.take().unwrap();
+    assert!(handle.is_finished());
+    assert_eq!(handle.join().unwrap(), 7);
+
+    guards.set(Some(lock.lock().unwrap()));
+    passes("comes from outside", &|| drop(guards.take()));
+    assert_eq!(*lock.try_lock().unwrap(), 1);
+}
+
+#[test]
+fn the_last_owner_sees_what_others_did() {
+    let run = passes("owners", &|| {
+        let mut a = Arc::new(1);
+        let theirs = Arc::clone(&a);
+        thread::spawn(move || drop(theirs)).join().unwrap();
+        *Arc::get_mut(&mut a).unwrap() += 1;
+        assert_eq!(Arc::try_unwrap(a), Ok(2));
+    });
+    let acquires = run.trace.notes.iter().filter(|n| matches!(n.kind, NoteKind::ArcAcquire(_)));
+    assert_eq!(acquires.count(), 2);
+}
+
+#[test]
+fn trait_objects_come_from_std() {
+    passes("dyn", &|| {
+        let shown = Arc::from_std(std::sync::Arc::new(3) as std::sync::Arc<dyn std::fmt::Debug>);
+        assert_eq!(format!("{shown:?}"), "3");
+        let number = Arc::new(AtomicUsize::new(1));
+        let shown: Arc<dyn std::fmt::Debug + Send + Sync> =
+            rsmc_shim::coerce_arc!(number.clone() => dyn std::fmt::Debug + Send + Sync);
+        assert_eq!(Arc::strong_count(&number), 2);
+        number.store(2, SeqCst);
+        assert_eq!(format!("{shown:?}"), "2");
+    });
+}
