@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::base::{ThreadId, mix};
 use crate::step::{Forced, Plan, Run, Step};
-use crate::trace::{Action, Event, NoteKind, RmwKind, Trace};
+use crate::trace::{Action, Event, RmwKind, Trace};
 
 const PREFIX: &str = "rsmc1-";
 
@@ -54,7 +54,7 @@ pub struct Mismatch {
 impl Seed {
     /// The seed of an execution; `model` is the number of the memory model.
     pub fn of_run(run: &Run, model: u8) -> Self {
-        let numbers = spawn_order(&run.trace);
+        let numbers: Vec<ThreadId> = std::iter::once(ThreadId::MAIN).chain(run.trace.spawned()).collect();
         let number = |thread: ThreadId| numbers.iter().position(|&t| t == thread).expect("it was spawned") as u32;
         let events = &run.trace.events[..run.trace.events.len().min(LONGEST)];
         Self {
@@ -114,15 +114,6 @@ impl Seed {
         }
         (rest.len() == steps).then(|| Self { model, threads, checks: rest.to_vec() })
     }
-}
-
-/// The threads of an execution in the order in which they are spawned.
-fn spawn_order(trace: &Trace) -> Vec<ThreadId> {
-    let spawned = trace.notes.iter().filter_map(|note| match note.kind {
-        NoteKind::Spawn(child) => Some(child),
-        _ => None,
-    });
-    std::iter::once(ThreadId::MAIN).chain(spawned).collect()
 }
 
 /// What kind of operation an event is, in a byte.

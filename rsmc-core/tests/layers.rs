@@ -123,7 +123,7 @@ fn a_wrong_import_is_noticed() {
 }
 
 #[test]
-fn unsafe_code_is_in_one_file() {
+fn unsafe_code_is_in_the_runtime_only() {
     let mut files = Vec::new();
     rust_files(&source(), &mut files);
     let code = |line: &str| line.split("//").next().unwrap().to_owned();
@@ -134,5 +134,9 @@ fn unsafe_code_is_in_one_file() {
             .any(|line| code(line).contains("unsafe {") || code(line).contains("unsafe fn"))
     };
     let found: Vec<_> = files.iter().filter(has_unsafe).map(|file| file.file_name().unwrap().to_owned()).collect();
-    assert_eq!(found.len(), 2, "unsafe code in {found:?}; it belongs in runtime/coroutine.rs, called from current.rs");
+    let may = ["abort.rs", "coroutine.rs", "current.rs"];
+    assert!(
+        found.iter().all(|file| may.iter().any(|name| file == name)),
+        "unsafe code in {found:?}, not in {may:?} only"
+    );
 }

@@ -37,7 +37,7 @@ fn title(scene: &Scene<'_>) -> String {
 
 /// The first line of the first panic; the others come with where it happened.
 fn first_panic(finding: &Finding<'_>) -> Option<String> {
-    let panic = finding.panics.iter().find(|panic| !panic.received)?;
+    let panic = &finding.panics[Panicked::cause(finding.panics)?];
     panic.message.lines().next().map(str::to_owned)
 }
 
@@ -73,7 +73,9 @@ fn split_difference(message: &str) -> Option<String> {
 }
 
 fn panics(scene: &Scene<'_>) -> Vec<String> {
-    let panics = scene.finding.panics.iter().enumerate().filter(|(_, panic)| !panic.received);
+    let cause = Panicked::cause(scene.finding.panics);
+    let told = |&(number, panic): &(usize, &Panicked)| !panic.received || Some(number) == cause;
+    let panics = scene.finding.panics.iter().enumerate().filter(told);
     panics.map(|(number, panic)| panicked(scene, number, panic)).collect()
 }
 
@@ -81,8 +83,8 @@ fn panicked(scene: &Scene<'_>, number: usize, panic: &Panicked) -> String {
     let note = scene.finding.trace.notes.iter().position(|note| note.kind == NoteKind::Panic(number as u32));
     let who = scene.threads.name(panic.thread);
     let place = format!("  in {who}{}{}", at(panic.site), row(note.and_then(|note| scene.row_of_note(note))));
-    let told = usize::from(first_panic(scene.finding).as_deref() == panic.message.lines().next());
-    let rest = panic.message.lines().skip(told).map(|line| format!("\n    {line}"));
+    let skip = usize::from(first_panic(scene.finding).as_deref() == panic.message.lines().next());
+    let rest = panic.message.lines().skip(skip).map(|line| format!("\n    {line}"));
     rest.fold(place, |text, line| text + &line)
 }
 

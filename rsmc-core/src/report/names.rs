@@ -56,12 +56,8 @@ impl Threads {
 }
 
 fn spawn_order(trace: &Trace) -> Vec<ThreadId> {
-    let spawned = trace.notes.iter().filter_map(|note| match note.kind {
-        NoteKind::Spawn(child) => Some(child),
-        _ => None,
-    });
     let mut order = vec![ThreadId::MAIN];
-    for thread in spawned.chain(trace.present().map(|(thread, _)| thread)) {
+    for thread in trace.spawned().chain(trace.present().map(|(thread, _)| thread)) {
         if !order.contains(&thread) {
             order.push(thread);
         }

@@ -8,7 +8,7 @@ use crate::report::names::{Locations, Threads};
 use crate::report::places::Places;
 use crate::report::values::Values;
 use crate::session::FailureKind;
-use crate::step::{Pending, Why};
+use crate::step::{Panicked, Pending, Why};
 use crate::trace::{Action, Event, LocInfo, Note, NoteKind, Op, POISONED, Row, Site, Source};
 
 /// Where the value in a row comes from.
@@ -216,7 +216,11 @@ impl<'a> Scene<'a> {
         let at = self.note_rows.len();
         let in_race = self.finding.race.is_some_and(|race| race.first.note == at || race.second.note == at);
         let uncaught = match note.kind {
-            NoteKind::Panic(number) => self.finding.panics.get(number as usize).is_none_or(|panic| !panic.received),
+            NoteKind::Panic(number) => {
+                let panics = self.finding.panics;
+                Panicked::cause(panics) == Some(number as usize)
+                    || panics.get(number as usize).is_none_or(|p| !p.received)
+            }
             _ => false,
         };
         in_race || uncaught

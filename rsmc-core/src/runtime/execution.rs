@@ -50,6 +50,8 @@ pub(super) struct Execution {
     pub(super) abandoned: Cell<bool>,
     pub(super) broken: Cell<bool>,
     pub(super) aside_left: Cell<u32>,
+    /// A thread was left for good while it unwound, so that std's count of panics never falls to 0 again.
+    pub(super) panics_left_behind: Cell<bool>,
     suspender: RefCell<Option<Suspender>>,
 }
 
@@ -73,6 +75,7 @@ impl Execution {
             abandoned: Cell::new(false),
             broken: Cell::new(false),
             aside_left: Cell::new(0),
+            panics_left_behind: Cell::new(std::thread::panicking()),
             suspender: RefCell::new(None),
         }
     }
@@ -193,6 +196,10 @@ impl Execution {
     pub(super) fn suspend(&self) {
         let suspender = self.suspender.borrow().clone().expect("a modelled thread runs");
         let me = self.running.get();
+        if !self.broken.get() {
+            // What the flag says while the thread is suspended must be exact.
+            self.is_panicking();
+        }
         suspender.suspend();
         debug_assert_eq!(self.running.get(), me, "whoever resumes a thread says so");
     }
@@ -262,6 +269,7 @@ impl Core {
     /// Returns the stack of a thread to the pool.
     pub(super) fn release(&mut self, thread: ThreadId) {
         if let Some(coroutine) = self.fibers[thread].coroutine.take() {
+            self.fibers[thread].panicking = false;
             self.idle.push(coroutine);
         }
     }

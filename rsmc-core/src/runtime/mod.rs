@@ -1,12 +1,14 @@
 //! The second executor, for real code: modelled threads are coroutines on one OS thread.
 //!
-//! - [`coroutine`]: stackful coroutines with reused stacks. The only `unsafe` of this crate.
+//! - [`coroutine`]: stackful coroutines with reused stacks. `unsafe` is here and in `abort` only.
+//! - `abort`: surviving the abort of a destructor that panics during unwinding.
 //! - `current`: the one thread-local, the door from the shim to the execution in progress.
 //! - `execution`: the loop that resumes threads, and what a thread does at a scheduling point.
 //! - `teardown`: unwinding the threads that are left when an execution is over.
 //! - `panics`: the process's panic hook, which keeps quiet about modelled threads and writes down what they said.
 //! - [`hook`]: what the shim calls. Everything else is private.
 
+mod abort;
 mod coroutine;
 mod current;
 mod execution;

@@ -4,8 +4,8 @@
 //! that is in no execution. In one it prints nothing, since most executions of a failing test panic in the same
 //! way, and writes down the message and the place for the report.
 //!
-//! A panic in a destructor during unwinding makes std abort the process. The hook sees it coming and leaves the
-//! thread for good instead, so that one failing check never takes the test binary down.
+//! A panic in a destructor during unwinding makes std abort the process. The hook sees it coming, and `abort` leaves
+//! the thread for good instead, so that one failing check never takes the test binary down.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -60,7 +60,7 @@ impl Execution {
         let message = text(info.payload());
         let me = self.running.get();
         if FATAL.contains(&message.as_str()) {
-            self.leave_before_abort(me);
+            return self.prepare_for_abort(me);
         }
         let site =
             info.location().map_or(Site::Unknown, |place| Site::Place { file: keep(place.file()), line: place.line() });
@@ -71,8 +71,8 @@ impl Execution {
         }
     }
 
-    /// std is about to abort: ends the run as failed and never comes back.
-    fn leave_before_abort(&self, me: ThreadId) -> ! {
+    /// std is about to abort: ends the run as failed, and the thread when the abort comes.
+    fn prepare_for_abort(&self, me: ThreadId) {
         self.broken.set(true);
         if !self.unwinding.get()
             && let Ok(mut core) = self.core.try_borrow_mut()
@@ -82,7 +82,10 @@ impl Execution {
             core.machine.panicked(me, message, site);
             core.machine.finish(End::Complete);
         }
-        self.abandon()
+        #[cfg(unix)]
+        crate::runtime::abort::catch_abort();
+        #[cfg(not(unix))]
+        self.abandon();
     }
 
     /// Runs a thread's code and catches its panic, which is then on record as one that left the thread.
@@ -102,11 +105,17 @@ impl Execution {
         result
     }
 
-    /// Whether the running thread is unwinding. std's answer covers the whole OS thread, on which others may unwind.
+    /// Whether the running thread is unwinding. std's answer covers the whole OS thread, on which others may unwind;
+    /// it is the exact one where no other does.
     pub(super) fn is_panicking(&self) -> bool {
+        let me = self.running.get();
         let mut core = self.core.borrow_mut();
-        let fiber = &mut core.fibers[self.running.get()];
-        fiber.panicking &= std::thread::panicking();
-        fiber.panicking
+        if !std::thread::panicking() {
+            core.fibers[me].panicking = false;
+        } else if !self.panics_left_behind.get() {
+            let others = core.fibers.iter().any(|(id, fiber)| id != me && fiber.panicking);
+            core.fibers[me].panicking |= !others;
+        }
+        core.fibers[me].panicking
     }
 }

@@ -87,6 +87,7 @@ impl Execution {
     /// Leaves the running thread for good.
     pub(super) fn abandon(&self) -> ! {
         self.abandoned.set(true);
+        self.panics_left_behind.set(std::thread::panicking());
         self.suspend();
         unreachable!("this is a bug in rsmc: an abandoned thread was resumed");
     }

@@ -4,7 +4,7 @@ use crate::analysis::race::{Race, find_race};
 use crate::base::ThreadId;
 use crate::seed::Seed;
 use crate::session::{Failure, FailureKind};
-use crate::step::{End, Pending, Run, Why};
+use crate::step::{End, Panicked, Pending, Run, Why};
 use crate::trace::Trace;
 
 /// What is wrong with a run.
@@ -59,7 +59,7 @@ fn broken_off(run: &Run) -> Option<Finding> {
 }
 
 fn panic(run: &Run) -> Option<Finding> {
-    let panic = run.panics.iter().find(|panic| !panic.received)?;
+    let panic = &run.panics[Panicked::cause(&run.panics)?];
     let message = format!("{} panicked at {}: {}", name(&run.trace, panic.thread), panic.site, panic.message);
     Some(Finding::new(FailureKind::Panic, message))
 }
@@ -113,14 +113,17 @@ fn wait(trace: &Trace, pending: &Pending) -> String {
     format!("{} waits {what}, at {}", name(trace, pending.id.thread), pending.site)
 }
 
-/// How a thread is called in messages.
+/// How a thread is called in messages: by its name, or its number in the order of spawning.
 fn name(trace: &Trace, thread: ThreadId) -> String {
     if thread == ThreadId::MAIN {
         return "the test body".to_owned();
     }
     match trace.threads.get(thread).and_then(|info| info.name.as_deref()) {
         Some(name) => format!("thread `{name}`"),
-        None => format!("thread t{}", thread.0),
+        None => {
+            let number = trace.spawned().position(|spawned| spawned == thread).map_or(0, |before| before + 1);
+            format!("thread t{number}")
+        }
     }
 }
 

@@ -88,6 +88,21 @@ pub struct Panicked {
     pub received: bool,
 }
 
+impl Panicked {
+    /// Whether it only says that another thread panicked, as `join().unwrap()` and `thread::scope` do.
+    pub fn passes_on(&self) -> bool {
+        self.message == "a scoped thread panicked" || self.message.contains("`Err` value: Any")
+    }
+
+    /// The number of the panic that makes an execution fail: the first that nobody received, or the one that it
+    /// passes on.
+    pub fn cause(panics: &[Panicked]) -> Option<usize> {
+        let first = panics.iter().position(|panic| !panic.received)?;
+        let origin = panics[..first].iter().rposition(|panic| !panic.passes_on());
+        Some(origin.filter(|_| panics[first].passes_on()).unwrap_or(first))
+    }
+}
+
 /// The steps that were possible at one point, and the one taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {

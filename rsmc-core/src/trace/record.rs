@@ -1,7 +1,7 @@
 //! A recorded execution.
 
 use crate::base::{EventId, Id, IdVec, LocId, ThreadId};
-use crate::trace::{Event, LocInfo, Note, Source, ThreadInfo};
+use crate::trace::{Event, LocInfo, Note, NoteKind, Source, ThreadInfo};
 
 /// One execution, in the order in which it happened. Reused from run to run.
 #[derive(Clone, Debug, Default)]
@@ -91,6 +91,14 @@ impl Trace {
             let event = self.events.get(at)?;
             at += 1;
             Some(Row::Event(at - 1, event))
+        })
+    }
+
+    /// The threads other than the test body, in the order in which they were spawned.
+    pub fn spawned(&self) -> impl Iterator<Item = ThreadId> + '_ {
+        self.notes.iter().filter_map(|note| match note.kind {
+            NoteKind::Spawn(child) => Some(child),
+            _ => None,
         })
     }
 

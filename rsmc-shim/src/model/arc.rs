@@ -209,7 +209,6 @@ impl<T: ?Sized> Clone for Arc<T> {
 
 impl<T: ?Sized> Drop for Arc<T> {
     #[inline]
-    #[track_caller]
     fn drop(&mut self) {
         self.gone(StdArc::strong_count(&self.value) == 1);
     }

@@ -10,6 +10,17 @@ use crate::model::mutex::door::Pass;
 use crate::model::mutex::{Mutex, cleared};
 
 /// Mirrors [`std::sync::MutexGuard`].
+///
+/// As in std, it stays on its thread, and is shared only if the data may be:
+///
+/// ```compile_fail,E0277
+/// fn send<T: Send>() {}
+/// send::<rsmc_shim::sync::MutexGuard<'static, u8>>();
+/// ```
+/// ```compile_fail,E0277
+/// fn sync<T: Sync>() {}
+/// sync::<rsmc_shim::sync::MutexGuard<'static, std::cell::Cell<u8>>>();
+/// ```
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized + 'a> {
     lock: &'a Mutex<T>,

@@ -164,11 +164,6 @@ enum HandleKind<'scope, T> {
     Model(Started<T>),
 }
 
-// SAFETY: `spawn_scoped` asked for `T: Send`, and a shared handle gives out no `&T`.
-unsafe impl<T> Send for ScopedJoinHandle<'_, T> {}
-// SAFETY: see above.
-unsafe impl<T> Sync for ScopedJoinHandle<'_, T> {}
-
 impl<T> ScopedJoinHandle<'_, T> {
     /// The thread's handle.
     #[must_use]

@@ -1,0 +1,405 @@
+//! What a failing check reports, and that it harms nobody else.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering::Relaxed as StdRelaxed};
+use std::time::Instant;
+
+use rsmc::cell::UnsafeCell;
+use rsmc::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::*};
+use rsmc::sync::{Arc, Mutex};
+use rsmc::{Config, Explorer, Failure, FailureKind, Report, Seed, Verdict, thread};
+
+fn explore(body: impl Fn() + Sync) -> Report {
+    rsmc::explore(&Config::default(), body)
+}
+
+#[track_caller]
+fn failure(body: impl Fn() + Sync) -> Failure {
+    match explore(body).verdict {
+        Verdict::Failed(failure) => *failure,
+        verdict => panic!("{verdict:?}"),
+    }
+}
+
+#[track_caller]
+fn verified(body: impl Fn() + Sync) -> Report {
+    let report = explore(body);
+    assert!(matches!(report.verdict, Verdict::Verified), "{}", rsmc::render(&report, None));
+    report
+}
+
+/// A cell that threads share, as a lock-free structure would have it.
+struct Shared(UnsafeCell<u32>);
+
+// SAFETY: not sound in itself: whether accesses are ordered is what the tests ask.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    #[track_caller]
+    fn read(&self) -> u32 {
+        // SAFETY: a check runs one thread at a time.
+        self.0.with(|value| unsafe { *value })
+    }
+
+    #[track_caller]
+    fn write(&self, new: u32) {
+        // SAFETY: a check runs one thread at a time.
+        self.0.with_mut(|value| unsafe { *value = new });
+    }
+}
+
+/// A writer publishes through a flag with these orderings; a reader looks.
+fn publish(store: std::sync::atomic::Ordering, load: std::sync::atomic::Ordering) -> impl Fn() + Sync {
+    move || {
+        let (flag, data) = (AtomicBool::new(false), Shared(UnsafeCell::new(0)));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                data.write(7);
+                flag.store(true, store);
+            });
+            if flag.load(load) {
+                assert_eq!(data.read(), 7);
+            }
+        });
+    }
+}
+
+#[test]
+fn races_are_judged_by_the_declared_orderings() {
+    verified(publish(Release, Acquire));
+    verified(publish(SeqCst, SeqCst));
+    for (store, load) in [(Relaxed, Acquire), (Release, Relaxed), (Relaxed, Relaxed)] {
+        let failure = failure(publish(store, load));
+        assert_eq!(failure.kind, FailureKind::DataRace, "{store:?} {load:?}");
+        assert_eq!(failure.message.matches("failures.rs:").count(), 3, "cell and both accesses: {}", failure.message);
+    }
+}
+
+#[test]
+fn fences_order_accesses_and_a_release_sequence_carries_on() {
+    verified(|| {
+        let (flag, data) = (AtomicU32::new(0), Shared(UnsafeCell::new(0)));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                data.write(1);
+                rsmc::sync::atomic::fence(Release);
+                flag.store(1, Relaxed);
+            });
+            scope.spawn(|| flag.fetch_add(1, Relaxed));
+            if flag.load(Relaxed) == 2 {
+                rsmc::sync::atomic::fence(Acquire);
+                data.read();
+            }
+        });
+    });
+}
+
+#[test]
+fn two_locks_in_opposite_order_deadlock() {
+    let failure = failure(|| {
+        let (a, b) = (Mutex::new(0), Mutex::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let _a = a.lock().unwrap();
+                let _b = b.lock().unwrap();
+            });
+            scope.spawn(|| {
+                let _b = b.lock().unwrap();
+                let _a = a.lock().unwrap();
+            });
+        });
+    });
+    assert_eq!(failure.kind, FailureKind::Deadlock);
+    assert_eq!(failure.waiting.len(), 3, "both threads and the body that waits for them");
+    for held in ["held by thread t1", "held by thread t2"] {
+        assert!(failure.message.contains(held), "{}", failure.message);
+    }
+}
+
+#[test]
+fn a_lock_taken_twice_deadlocks_with_itself() {
+    let failure = failure(|| {
+        let lock = Mutex::new(());
+        let _first = lock.lock().unwrap();
+        let _second = lock.lock().unwrap();
+    });
+    assert!(failure.message.contains("which it holds itself"), "{}", failure.message);
+}
+
+#[test]
+fn an_unpark_that_comes_twice_before_the_park_is_one() {
+    let failure = failure(|| {
+        let waiter = thread::spawn(|| {
+            thread::park();
+            thread::park();
+        });
+        let other = waiter.thread().clone();
+        let unparker = thread::spawn(move || other.unpark());
+        waiter.thread().unpark();
+        waiter.join().unwrap();
+        unparker.join().unwrap();
+    });
+    assert_eq!(failure.kind, FailureKind::Deadlock);
+    assert!(failure.message.contains("waits to be unparked"), "{}", failure.message);
+}
+
+#[test]
+fn a_panic_received_by_join_is_no_failure_and_one_that_is_not_is() {
+    verified(|| assert!(thread::spawn(|| panic!("expected")).join().is_err()));
+    let lost = failure(|| drop(thread::spawn(|| panic!("lost"))));
+    assert!(lost.message.contains("lost"), "{}", lost.message);
+    let passed_on = failure(|| thread::spawn(|| panic!("the cause")).join().unwrap());
+    assert!(passed_on.message.contains("the cause"), "{}", passed_on.message);
+}
+
+#[test]
+fn a_lock_is_poisoned_by_the_panic_of_its_holder_only() {
+    verified(|| {
+        let (held, free) = (Mutex::new(0), Mutex::new(0));
+        thread::scope(|scope| {
+            let holder = scope.spawn(|| {
+                let _guard = held.lock().unwrap();
+                panic!("while holding");
+            });
+            scope.spawn(|| drop(free.lock().unwrap()));
+            assert!(holder.join().is_err());
+        });
+        assert!(held.is_poisoned() && !free.is_poisoned());
+    });
+}
+
+/// A value whose destructor does something.
+struct OnDrop<F: Fn()>(F);
+
+impl<F: Fn()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+#[test]
+fn a_panic_in_a_destructor_is_a_failure() {
+    let failure = failure(|| drop(OnDrop(|| panic!("in drop"))));
+    assert!(failure.message.contains("in drop"), "{}", failure.message);
+}
+
+/// std aborts here; a check must not.
+#[test]
+fn a_panic_in_a_destructor_during_unwinding_does_not_abort() {
+    let failure = failure(|| {
+        let _guard = OnDrop(|| panic!("second"));
+        panic!("first");
+    });
+    assert_eq!(failure.kind, FailureKind::Panic);
+    assert!(failure.message.contains("std would abort"), "{}", failure.message);
+}
+
+/// The threads of a deadlock are unwound; a destructor that panics then is left alone.
+#[test]
+fn a_panic_while_a_deadlock_is_unwound_does_not_abort() {
+    let failure = failure(|| {
+        let _guard = OnDrop(|| panic!("the queue is not empty"));
+        let lock = Mutex::new(());
+        let _first = lock.lock().unwrap();
+        let _second = lock.lock().unwrap();
+    });
+    assert_eq!(failure.kind, FailureKind::Deadlock);
+}
+
+fn count(counter: &StdAtomicUsize) {
+    counter.fetch_add(1, StdRelaxed);
+}
+
+#[test]
+fn nothing_is_left_behind_by_stuck_threads() {
+    static DROPS: StdAtomicUsize = StdAtomicUsize::new(0);
+    let report = rsmc::explore(&Config::default().keep_going(true), || {
+        let _counts = OnDrop(|| count(&DROPS));
+        let lock = Arc::new(Mutex::new(()));
+        let there = Arc::clone(&lock);
+        let thread = thread::spawn(move || {
+            let _counts = OnDrop(|| count(&DROPS));
+            std::mem::forget(there.lock());
+        });
+        drop(lock.lock());
+        drop(thread.join());
+    });
+    assert!(matches!(report.verdict, Verdict::Failed(_)));
+    assert_eq!(DROPS.load(StdRelaxed) as u64, 2 * report.runs);
+}
+
+#[test]
+fn a_stack_overflow_is_reported() {
+    #[allow(unconditional_recursion, reason = "that is the point")]
+    fn deep(n: u64) -> u64 {
+        let frame = std::hint::black_box([n; 64]);
+        deep(n + 1) + frame[(n % 64) as usize]
+    }
+    let report = rsmc::explore(&Config::default().stack_size(64 * 1024), || {
+        thread::spawn(|| std::hint::black_box(deep(0))).join().unwrap();
+    });
+    let Verdict::Failed(failure) = report.verdict else { panic!("{:?}", report.verdict) };
+    assert_eq!(failure.kind, FailureKind::StackOverflow);
+    assert!(failure.message.contains("stack_size"), "{}", failure.message);
+}
+
+#[test]
+fn a_thousand_threads_work() {
+    let started = Instant::now();
+    let report = verified(|| {
+        let done: Arc<Vec<AtomicUsize>> = Arc::new((0..1_000).map(AtomicUsize::new).collect());
+        let work = |i: usize| {
+            let done = Arc::clone(&done);
+            thread::spawn(move || done[i].store(1_000 + i, SeqCst))
+        };
+        let threads: Vec<_> = (0..1_000).map(work).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert!(done.iter().enumerate().all(|(i, x)| x.load(SeqCst) == 1_000 + i));
+    });
+    assert_eq!((report.executions, report.threads), (1, 1_001));
+    let shared = rsmc::explore(&Config::default().explorer(Explorer::Random).max_executions(3), || {
+        let sum = Arc::new(Mutex::new(0));
+        let work = |_| {
+            let sum = Arc::clone(&sum);
+            thread::spawn(move || *sum.lock().unwrap() += 1)
+        };
+        let threads: Vec<_> = (0..1_000).map(work).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(*sum.lock().unwrap(), 1_000);
+    });
+    assert_eq!(shared.failures, 0);
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
+
+#[test]
+fn checks_at_once_do_not_disturb_each_other() {
+    static SHARED: AtomicUsize = AtomicUsize::new(5);
+    let body = || {
+        assert_eq!(SHARED.load(SeqCst), 5, "a static starts afresh in every execution");
+        thread::scope(|scope| {
+            scope.spawn(|| SHARED.fetch_add(1, SeqCst));
+            scope.spawn(|| SHARED.fetch_add(1, SeqCst));
+            scope.spawn(|| SHARED.fetch_add(1, SeqCst));
+        });
+        assert_eq!(SHARED.load(SeqCst), 8);
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(move || (0..20).for_each(|_| assert_eq!(verified(body).executions, 6)));
+        }
+    });
+    assert_eq!(SHARED.load(SeqCst), 5);
+}
+
+#[test]
+fn checks_do_not_nest() {
+    let failure = failure(|| rsmc::check(|| {}));
+    assert!(failure.message.contains("checks do not nest"), "{}", failure.message);
+}
+
+#[test]
+fn real_time_is_reported_with_the_event_that_differed() {
+    let failure = failure(|| {
+        let x = AtomicU32::new(0);
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().subsec_nanos();
+        thread::scope(|scope| {
+            scope.spawn(|| x.store(now, SeqCst));
+            scope.spawn(|| x.load(SeqCst));
+            scope.spawn(|| x.load(SeqCst));
+        });
+    });
+    assert_eq!(failure.kind, FailureKind::Nondeterminism);
+    assert!(failure.message.contains("Store(") && failure.message.contains("failures.rs:"), "{}", failure.message);
+}
+
+#[test]
+fn a_random_hash_map_is_reported() {
+    let failure = failure(|| {
+        let map: HashMap<u32, ()> = (0..64).map(|key| (key, ())).collect();
+        let x: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(0)).collect();
+        thread::scope(|scope| {
+            scope.spawn(|| map.keys().for_each(|&key| x[key as usize].store(key, SeqCst)));
+            scope.spawn(|| x.iter().for_each(|x| assert!(x.load(SeqCst) < 64)));
+        });
+    });
+    assert_eq!(failure.kind, FailureKind::Nondeterminism);
+}
+
+fn lost_update() {
+    let x = AtomicU32::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| x.store(x.load(SeqCst) + 1, SeqCst));
+        scope.spawn(|| x.store(x.load(SeqCst) + 1, SeqCst));
+    });
+    assert_eq!(x.load(SeqCst), 2, "an update is lost");
+}
+
+#[test]
+fn a_seed_replays_its_execution_only_and_fails_the_same_way() {
+    let first = failure(lost_update);
+    let seed: Seed = first.seed.to_string().parse().unwrap();
+    let report = rsmc::explore(&Config::default().replay(seed.clone()), lost_update);
+    assert_eq!((report.runs, report.executions), (1, 1));
+    let Verdict::Failed(again) = report.verdict else { panic!("{:?}", report.verdict) };
+    assert_eq!((again.kind, &again.message, &again.seed), (first.kind, &first.message, &first.seed));
+    let table = |failure: &Failure| rsmc_text(failure);
+    assert_eq!(table(&again), table(&first));
+    // Another program: an error that says so.
+    let stale = rsmc::explore(&Config::default().replay(seed), || {
+        let lock = Mutex::new(0);
+        thread::scope(|scope| drop(scope.spawn(|| *lock.lock().unwrap() += 1)));
+    });
+    let Verdict::Failed(stale) = stale.verdict else { panic!("{:?}", stale.verdict) };
+    assert_eq!(stale.kind, FailureKind::StaleSeed);
+    assert!(stale.message.contains("does not fit this test any more"), "{}", stale.message);
+}
+
+/// The events of a failure, as text.
+fn rsmc_text(failure: &Failure) -> String {
+    failure.trace.events.iter().map(|event| format!("{:?} {:?} {}\n", event.id, event.op.action, event.read)).collect()
+}
+
+#[test]
+fn a_failing_check_panics_with_the_report() {
+    let payload = catch_unwind(AssertUnwindSafe(|| rsmc::check(lost_update))).unwrap_err();
+    let text = payload.downcast_ref::<String>().unwrap();
+    for part in ["an update is lost", "RSMC_REPLAY=rsmc1-", "AtomicU32", "schedule"] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+}
+
+#[test]
+fn what_is_not_implemented_is_a_clear_error() {
+    let config = Config::default().explorer(Explorer::View);
+    let payload = catch_unwind(AssertUnwindSafe(|| rsmc::explore(&config, || {}))).unwrap_err();
+    let text = payload.downcast_ref::<String>().unwrap();
+    assert!(text.contains("`view` is not implemented for the memory model `sc`; implemented are reads-from"), "{text}");
+}
+
+#[test]
+fn a_limit_is_no_proof() {
+    let body = || {
+        let x = AtomicU32::new(0);
+        thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(|| x.fetch_add(1, SeqCst)))));
+    };
+    let report = rsmc::explore(&Config::default().max_executions(10), body);
+    assert_eq!(report.executions, 10);
+    assert!(matches!(report.verdict, Verdict::Incomplete(_)));
+    assert!(rsmc::render(&report, None).contains("not"), "{}", rsmc::render(&report, None));
+    // A limit that is just enough is a proof.
+    assert!(matches!(rsmc::explore(&Config::default().max_executions(24), body).verdict, Verdict::Verified));
+}
+
+#[test]
+fn random_explorers_find_it_too_and_repeat_themselves() {
+    for explorer in [Explorer::Random, Explorer::Pct] {
+        let config = Config::default().explorer(explorer).seed(3);
+        let runs = [(); 2].map(|()| {
+            let report = rsmc::explore(&config, lost_update);
+            assert!(matches!(report.verdict, Verdict::Failed(_)), "{explorer:?}");
+            report.runs
+        });
+        assert_eq!(runs[0], runs[1]);
+    }
+}
