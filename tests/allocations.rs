@@ -57,7 +57,6 @@ fn per_run(operations: usize) -> f64 {
 #[test]
 fn a_run_allocates_nothing_per_event() {
     let (few, many) = (per_run(2), per_run(20));
-    println!("allocations per run: {few} with 4 events, {many} with 40");
     assert!(many - few < 0.5, "{few} allocations a run with 4 events, {many} with 40");
     assert!(few < 40.0, "{few} allocations a run for two scoped threads");
 }

@@ -276,7 +276,7 @@ impl Executor for Interpreter {
         self.reset();
         self.advance(&compiled, ThreadId::MAIN);
         loop {
-            match self.machine.next() {
+            match self.machine.who_next() {
                 Next::Continue(thread) => self.advance(&compiled, thread),
                 Next::Step(thread) => {
                     self.perform(&compiled, thread);

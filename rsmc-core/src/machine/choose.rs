@@ -8,7 +8,7 @@ use crate::trace::{Effect, Op};
 
 impl Machine {
     /// Decides who goes on. Every thread must stand, wait, be due or have ended, except the one that asks.
-    pub fn next(&mut self) -> Next {
+    pub fn who_next(&mut self) -> Next {
         if self.over {
             return Next::Over;
         }

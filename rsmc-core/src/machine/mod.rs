@@ -1,7 +1,7 @@
 //! The machine: everything of an execution that does not depend on who supplies the operations.
 //!
 //! An executor (coroutines, litmus interpreter) tells the machine which operation each thread stands before
-//! ([`Machine::arrive`]), asks who goes on ([`Machine::next`]) and lets it act ([`Machine::perform`]). The machine
+//! ([`Machine::arrive`]), asks who goes on ([`Machine::who_next`]) and lets it act ([`Machine::perform`]). The machine
 //! keeps memory, decides what is enabled, follows the plan, recognises spin loops and records the trace.
 //!
 //! Invariants.

@@ -135,7 +135,7 @@ impl Execution {
         let mut core = self.core.borrow_mut();
         core.machine.end(thread);
         core.release(thread);
-        let next = core.machine.next();
+        let next = core.machine.who_next();
         self.next.set(whom(next));
     }
 
@@ -159,7 +159,7 @@ impl Execution {
         let me = self.running.get();
         let mut core = self.core.borrow_mut();
         core.machine.arrive(me, op);
-        match core.machine.next() {
+        match core.machine.who_next() {
             Next::Step(thread) if thread == me => return core.machine.perform(me),
             next => self.next.set(whom(next)),
         }
@@ -183,7 +183,7 @@ impl Execution {
             if core.machine.join(me, target, site) {
                 return;
             }
-            self.next.set(whom(core.machine.next()));
+            self.next.set(whom(core.machine.who_next()));
         }
         self.suspend();
         if self.unwinding.get() {

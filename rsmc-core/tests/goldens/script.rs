@@ -39,7 +39,7 @@ impl Script {
 
     pub fn spawn(&mut self, parent: ThreadId, name: Option<&str>, line: u32) -> ThreadId {
         let child = self.machine.spawn(parent, name.map(str::to_owned), self.site(line));
-        assert_eq!(self.machine.next(), Next::Continue(child));
+        assert_eq!(self.machine.who_next(), Next::Continue(child));
         child
     }
 
@@ -92,7 +92,7 @@ impl Script {
     /// The execution so far; if its last step made a thread wait, all threads must wait.
     pub fn finish(mut self) -> Run {
         if self.waits {
-            assert_eq!(self.machine.next(), Next::Over);
+            assert_eq!(self.machine.who_next(), Next::Over);
         }
         let mut run = Run::default();
         self.machine.take_run(&mut run);
