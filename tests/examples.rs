@@ -18,7 +18,8 @@ mod correct {
         algorithms::michael_scott_queue::correct();
     }
 
-    #[rsmc::test]
+    // FIXME: reads-from explores the waiting loop for ever; `all_are_verified` says so. The limit is to go then.
+    #[rsmc::test(max_duration = "20s")]
     fn peterson_lock() {
         algorithms::peterson_lock::correct();
     }
@@ -43,7 +44,7 @@ mod correct {
             ("spsc_ring", algorithms::spsc_ring::correct),
             ("ref_count", algorithms::ref_count::correct),
         ];
-        let config = rsmc::Config::default().max_duration(std::time::Duration::from_secs(60));
+        let config = rsmc::Config::default().max_duration(std::time::Duration::from_secs(20));
         for (name, body) in bodies {
             let report = rsmc::explore(&config, body);
             assert!(matches!(report.verdict, rsmc::Verdict::Verified), "{name}: {}", rsmc::render(&report, None));

@@ -66,17 +66,17 @@ impl PetersonLock {
 
 /// Two threads count, twice each: none enters while the other is inside.
 pub fn correct() {
-    excludes(PetersonLock::lock);
+    excludes(PetersonLock::lock, 2);
 }
 
-/// The same with a `lock` that gives way before it announces itself.
+/// Once each, with a `lock` that gives way before it announces itself.
 pub fn broken_turn_first() {
-    excludes(PetersonLock::lock_turn_first);
+    excludes(PetersonLock::lock_turn_first, 1);
 }
 
-/// The same with a `lock` that looks before it announces itself.
+/// Once each, with a `lock` that looks before it announces itself.
 pub fn broken_look_first() {
-    excludes(PetersonLock::lock_look_first);
+    excludes(PetersonLock::lock_look_first, 1);
 }
 
 /// A number that the lock guards.
@@ -97,13 +97,12 @@ impl Counter {
     }
 }
 
-fn excludes(lock: fn(&PetersonLock, usize)) {
-    const ROUNDS: u32 = 2;
+fn excludes(lock: fn(&PetersonLock, usize), rounds: u32) {
     let counter = Counter { lock: PetersonLock::new(), count: UnsafeCell::new(0) };
-    let count = |me| (0..ROUNDS).for_each(|_| counter.add(me, lock));
+    let count = |me| (0..rounds).for_each(|_| counter.add(me, lock));
     thread::scope(|scope| {
         scope.spawn(|| count(0));
         count(1);
     });
-    assert_eq!(counter.count.into_inner(), 2 * ROUNDS);
+    assert_eq!(counter.count.into_inner(), 2 * rounds);
 }

@@ -33,7 +33,9 @@
 //!
 //! Guarantees. Sound, complete and optimal for loads, stores, updates, compare-exchanges, locks, try-locks, park,
 //! spawn and join; compared with [`super::Exhaustive`] on thousands of programs. A loop that only waits (`trace::spin`)
-//! is explored up to repeated iterations: a mutation that repeats one is refused (`spin`).
+//! is explored up to repeated iterations: a mutation that completes one is refused (`spin`). One that only begins to
+//! repeat may turn out to do so in the run; such a run counts as blocked, and nothing behind its repetition is a
+//! decision.
 
 mod graph;
 mod mutate;
@@ -82,10 +84,12 @@ impl RfSmc {
         Self::default()
     }
 
-    /// Extends `τ` by what the run did after it, and makes its reads decisions.
+    /// Extends `τ` by what the run did after it, and makes its reads decisions. What comes after a repeated iteration
+    /// of a waiting loop decides nothing: no class has such a beginning.
     fn extend(&mut self, run: &Run) {
+        let meaningful = run.repeated.unwrap_or(u32::MAX) as usize;
         for event in &run.trace.events[self.tau.len()..] {
-            if let Some(question) = Question::of(event) {
+            if let Some(question) = Question::of(event).filter(|_| self.tau.len() < meaningful) {
                 let tried = FxHashSet::from_iter([schedule::key_of(&run.trace, event)]);
                 self.decisions.push(Decision { at: self.tau.len(), question, tried, left: Vec::new() });
             }
