@@ -18,8 +18,7 @@ mod correct {
         algorithms::michael_scott_queue::correct();
     }
 
-    // FIXME: reads-from explores the waiting loop for ever; `all_are_verified` says so. The limit is to go then.
-    #[rsmc::test(max_duration = "20s")]
+    #[rsmc::test]
     fn peterson_lock() {
         algorithms::peterson_lock::correct();
     }

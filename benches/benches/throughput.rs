@@ -85,7 +85,9 @@ fn throughput(criterion: &mut Criterion) {
         measure(&mut group, "rsmc reads-from", reads_from(&program).runs, || drop(black_box(reads_from(&program))));
         measure(&mut group, "rsmc random", random(&program).runs, || drop(black_box(random(&program))));
         if let Some(body) = program.loom {
-            measure(&mut group, "loom", loom(body, program.n), || { black_box(loom(body, program.n)); });
+            measure(&mut group, "loom", loom(body, program.n), || {
+                black_box(loom(body, program.n));
+            });
         }
         measure(&mut group, "shuttle random", SAMPLES, || shuttle(&program));
         group.finish();

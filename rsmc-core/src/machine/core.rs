@@ -288,8 +288,7 @@ impl Machine {
 
     /// A thread has finished an iteration that may be one of a spin loop.
     fn iterated(&mut self, thread: ThreadId, iteration: Iteration) {
-        if self.let_go.is_some() {
-            self.still_repeats(thread, &iteration);
+        if self.let_go.is_some() && self.still_repeats(thread, &iteration) {
             return;
         }
         if !self.waiting_loops.contains(&iteration.key) {

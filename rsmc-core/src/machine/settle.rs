@@ -65,16 +65,19 @@ impl Machine {
         self.let_go = Some(let_go);
     }
 
-    /// The thread that was let go finished an iteration.
-    pub(super) fn still_repeats(&mut self, thread: ThreadId, iteration: &Iteration) {
+    /// A thread finished an iteration while one is let go; whether that one only repeats itself.
+    pub(super) fn still_repeats(&mut self, thread: ThreadId, iteration: &Iteration) -> bool {
         let events = self.run.trace.events.len();
         let let_go = self.let_go.as_mut().expect("called while a thread is let go");
         let_go.since = 0;
         if iteration.repeats == 0 || let_go.thread != thread {
             self.commit();
-        } else if events >= let_go.until {
+            return false;
+        }
+        if events >= let_go.until {
             self.undo(thread, iteration);
         }
+        true
     }
 
     /// The thread that was let go did something that completes no iteration.
