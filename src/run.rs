@@ -60,7 +60,7 @@ pub fn check_with(config: Config, body: impl Fn() + Sync) {
 /// ```
 #[track_caller]
 pub fn explore(config: &Config, body: impl Fn() + Sync) -> Report {
-    match check_body(config, &body, &mut |_| {}) {
+    match check_body(config, &body, &mut |_, _| {}) {
         Ok(report) => report,
         Err(error) => panic!("rsmc: {error}"),
     }
@@ -117,7 +117,7 @@ fn settle(config: Config, name: Option<&str>, body: &(dyn Fn() + Sync)) {
         Ok(config) => config,
         Err(error) => panic!("rsmc: {error}"),
     };
-    let report = match check_body(&config, body, &mut |_| {}) {
+    let report = match check_body(&config, body, &mut |_, _| {}) {
         Ok(report) => report,
         Err(error) => panic!("rsmc: {error}"),
     };

@@ -1,9 +1,13 @@
 //! Loops that wait: each ends with the right verdict, with and without a hint, and soon.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
-use rsmc::{Config, Failure, FailureKind, Report, Verdict, hint, thread};
+use rsmc::{Config, Explorer, Failure, FailureKind, Report, Verdict, hint, thread};
+use rsmc_core::session::check_body;
+use rsmc_core::step::{End, Run};
+use rsmc_core::trace::reads_from_class;
 
 /// Explores, within a second.
 #[track_caller]
@@ -187,6 +191,90 @@ fn waiting_for_what_nobody_writes_is_a_livelock() {
         let place = format!("spinning.rs:{line}");
         assert!(failure.message.contains(&place), "{} should name {place}", failure.message);
     }
+}
+
+/// Whether the store that ends the loop comes before the one that begins it decides nothing that a read shows.
+#[test]
+fn a_store_that_comes_too_early_is_a_livelock() {
+    let failure = failure(|| {
+        let x = AtomicU32::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| x.store(2, SeqCst));
+            x.store(1, SeqCst);
+            while x.load(SeqCst) == 1 {
+                hint::spin_loop();
+            }
+        });
+    });
+    assert_eq!(failure.kind, FailureKind::Livelock);
+}
+
+/// What another thread does only where the store came too early. (The loop may then spin for ever, too.)
+#[test]
+fn an_assertion_behind_a_missed_store_is_found() {
+    for hints in [true, false] {
+        let body = move || {
+            let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    x.store(2, SeqCst);
+                    let seen = y.load(SeqCst);
+                    x.store(3, SeqCst);
+                    assert_eq!(seen, 1, "the other thread has not started");
+                });
+                y.store(1, SeqCst);
+                x.store(1, SeqCst);
+                while x.load(SeqCst) == 1 {
+                    pause(hints);
+                }
+            });
+        };
+        let mut panics = 0;
+        let mut observe = |run: &Run, _| panics += run.panics.len();
+        check_body(&Config::default().keep_going(true), &body, &mut observe).unwrap();
+        assert!(panics > 0);
+    }
+}
+
+/// Peterson's lock waits for one of two locations.
+fn peterson(rounds: u32) {
+    let (flags, turn, inside) =
+        ([AtomicBool::new(false), AtomicBool::new(false)], AtomicU32::new(0), AtomicU32::new(0));
+    let enter = |me: usize| {
+        for _ in 0..rounds {
+            flags[me].store(true, SeqCst);
+            turn.store(1 - me as u32, SeqCst);
+            while flags[1 - me].load(SeqCst) && turn.load(SeqCst) == 1 - me as u32 {
+                hint::spin_loop();
+            }
+            assert_eq!(inside.fetch_add(1, SeqCst), 0, "two threads inside");
+            inside.fetch_sub(1, SeqCst);
+            flags[me].store(false, SeqCst);
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| enter(0));
+        scope.spawn(|| enter(1));
+    });
+}
+
+#[test]
+fn petersons_lock_has_as_many_classes_as_brute_force_finds() {
+    let classes = |explorer| {
+        let mut classes = HashSet::new();
+        let mut observe = |run: &Run, counted| match run.end {
+            End::Learned => classes.clear(),
+            _ if counted => classes.extend([reads_from_class(&run.trace)]),
+            _ => {}
+        };
+        let report = check_body(&Config::default().explorer(explorer), &|| peterson(1), &mut observe).unwrap();
+        assert!(matches!(report.verdict, Verdict::Verified), "{:?}", report.verdict);
+        classes
+    };
+    let found = classes(Explorer::ReadsFrom);
+    let every = classes(Explorer::Exhaustive);
+    assert_eq!((found.len(), found.symmetric_difference(&every).count()), (every.len(), 0));
+    verified(|| peterson(2));
 }
 
 /// The flag is set for a moment only: a waiter may miss it.

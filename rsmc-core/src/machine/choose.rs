@@ -113,7 +113,7 @@ impl Machine {
     }
 
     fn is_enabled(&self, thread: ThreadId) -> bool {
-        self.possible_op(thread).is_some() && !self.waits_in_loop(thread)
+        self.possible_op(thread).is_some() && !self.waits_in_loop(thread) && !self.plan.frozen.contains(&thread)
     }
 
     /// Whether a thread waits in a spin loop and nothing it watches has changed.

@@ -7,7 +7,7 @@ use crate::machine::names::Names;
 use crate::machine::settle::LetGo;
 use crate::machine::tail::Dice;
 use crate::model::sc::Memory;
-use crate::step::{End, Panicked, Plan, Run};
+use crate::step::{End, Panicked, Plan, Run, Tail, Wait};
 use crate::trace::spin::{Iteration, PATIENCE, Recent};
 use crate::trace::{Event, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
 
@@ -302,6 +302,10 @@ impl Machine {
         if iteration.repeats > bound {
             let events = self.run.trace.events.len() as u32;
             self.run.repeated.get_or_insert(events);
+            if self.plan.tail == Tail::RunOn {
+                // What others do now may still be of interest, but not what this thread does.
+                self.plan.frozen.push(thread);
+            }
         }
         if iteration.hinted || iteration.repeats >= bound {
             let watched = self.threads[thread].recent.watched(&iteration);
@@ -310,6 +314,8 @@ impl Machine {
     }
 
     pub(super) fn wait_in_loop(&mut self, thread: ThreadId, watched: Vec<(LocId, u64)>, iteration: &Iteration) {
+        let next = EventId { thread, index: self.run.trace.count(thread) };
+        self.run.waits.push(Wait { next, watched: watched.clone() });
         self.spinning += u32::from(self.threads[thread].spin.is_none());
         self.threads[thread].spin = Some(SpinWait { watched, hinted: iteration.hinted, site: iteration.site });
     }

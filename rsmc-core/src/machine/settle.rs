@@ -36,7 +36,9 @@ impl Machine {
             let thread = self.plan.forced[step].step.thread();
             return self.diverge(step, thread, Difference::NotRunnable { reason: "the execution is over" });
         }
-        let spins = |&thread: &ThreadId| self.waits_in_loop(thread) && !self.tried.contains(&thread);
+        let spins = |&thread: &ThreadId| {
+            self.waits_in_loop(thread) && !self.tried.contains(&thread) && !self.plan.frozen.contains(&thread)
+        };
         if let Some(thread) = self.threads.ids().find(spins) {
             self.release(thread);
             return self.take(thread);
@@ -116,8 +118,11 @@ impl Machine {
                 }
                 Status::Standing(op) => {
                     let why = match &state.spin {
-                        Some(spin) if self.waits_in_loop(thread) => {
+                        Some(spin) if self.waits_in_loop(thread) || self.plan.frozen.contains(&thread) => {
                             Why::Spin { watched: spin.watched.clone(), hinted: spin.hinted, site: spin.site }
+                        }
+                        None if self.plan.frozen.contains(&thread) => {
+                            Why::Spin { watched: Vec::new(), hinted: false, site: op.site }
                         }
                         _ if op.action.locks() => Why::Lock { loc: op.loc, holder: self.holder(op.loc) },
                         _ => Why::Park,

@@ -2,10 +2,10 @@
 
 use crate::machine::Limits;
 use crate::runtime::Runtime;
-use crate::session::{Config, ConfigError, Report, check};
+use crate::session::{Config, ConfigError, Report, check_counted};
 use crate::step::Run;
 
-/// Runs a check of `body`.
+/// Runs a check of `body`; `observe` sees every run, and whether it counts as an execution.
 ///
 /// The check has an OS thread of its own: a destructor that panics while its thread is unwound would leave the
 /// caller's thread in a state from which std aborts.
@@ -18,14 +18,14 @@ use crate::step::Run;
 pub fn check_body(
     config: &Config,
     body: &(dyn Fn() + Sync),
-    observe: &mut (dyn FnMut(&Run) + Send),
+    observe: &mut (dyn FnMut(&Run, bool) + Send),
 ) -> Result<Report, ConfigError> {
     assert!(!crate::runtime::in_run(), "a check was started inside the body of another: checks do not nest");
     config.validate()?;
     let limits = Limits { max_steps: config.max_steps, spin_bound: config.spin_bound };
     let explore = move || {
         let mut executor = Runtime::new(body, limits, config.stack_size);
-        check(config, &mut executor, observe)
+        check_counted(config, &mut executor, observe)
     };
     let report = std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name("rsmc".to_owned());

@@ -9,4 +9,4 @@ mod run;
 pub use body::check_body;
 pub use config::{Config, ConfigError, ExplorerKind, MemoryModel};
 pub use outcome::{Failure, FailureKind, Limit, Report, Verdict};
-pub use run::check;
+pub use run::{check, check_counted};

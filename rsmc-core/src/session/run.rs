@@ -2,15 +2,28 @@
 
 use std::time::Instant;
 
+use rustc_hash::FxHashSet;
+
+use crate::base::Digest;
 use crate::explore::{Exhaustive, Pct, Random, RfSmc};
 use crate::seed::Seed;
 use crate::session::config::RANDOM_EXECUTIONS;
 use crate::session::judge::{Finding, failure, is_final, judge, judge_replay};
 use crate::session::{Config, ExplorerKind, Failure, Limit, Report, Verdict};
-use crate::step::{End, Executor, Explorer, Plan, Run};
+use crate::step::{End, Executor, Explorer, Plan, Purpose, Run, Tail, Why};
+use crate::trace::reads_from_class;
 
-/// Runs a check; the configuration must be valid. `observe` sees every run.
+/// Runs a check; the configuration must be valid. `observe` sees every maximal run that counts.
 pub fn check(config: &Config, executor: &mut dyn Executor, observe: &mut dyn FnMut(&Run)) -> Report {
+    check_counted(config, executor, &mut |run, counted| {
+        if counted {
+            observe(run);
+        }
+    })
+}
+
+/// As [`check`]; `observe` sees every run, and whether it counts as an execution.
+pub fn check_counted(config: &Config, executor: &mut dyn Executor, observe: &mut dyn FnMut(&Run, bool)) -> Report {
     let mut check = Check::new(config);
     let verdict = check.explore(executor, observe);
     check.report(verdict)
@@ -23,6 +36,17 @@ struct Check<'c> {
     run: Run,
     report: Report,
     first: Option<Box<Failure>>,
+    /// The classes of the livelocks so far.
+    livelocks: FxHashSet<Digest>,
+}
+
+/// Whether a run shows no class that is not shown by another.
+fn is_redundant(run: &Run, purpose: Purpose, livelocks: &mut FxHashSet<Digest>) -> bool {
+    if run.repeated.is_some() || purpose == Purpose::Discovery {
+        return true;
+    }
+    let spins = run.waiting.iter().any(|pending| matches!(pending.why, Why::Spin { .. }));
+    if spins { !livelocks.insert(reads_from_class(&run.trace)) } else { purpose == Purpose::Livelock }
 }
 
 impl<'c> Check<'c> {
@@ -40,10 +64,10 @@ impl<'c> Check<'c> {
             explorer: config.explorer,
         };
         let (plan, run) = (Plan::default(), Run::default());
-        Self { config, started: Instant::now(), plan, run, report, first: None }
+        Self { config, started: Instant::now(), plan, run, report, first: None, livelocks: FxHashSet::default() }
     }
 
-    fn explore(&mut self, executor: &mut dyn Executor, observe: &mut dyn FnMut(&Run)) -> Verdict {
+    fn explore(&mut self, executor: &mut dyn Executor, observe: &mut dyn FnMut(&Run, bool)) -> Verdict {
         let mut explorer = self.explorer();
         loop {
             if !explorer.next_plan(&mut self.plan) {
@@ -59,11 +83,13 @@ impl<'c> Check<'c> {
             executor.execute(&self.plan, &mut self.run);
             self.report.runs += 1;
             if self.run.end == End::Learned {
+                observe(&self.run, false);
                 explorer = self.start_over();
                 continue;
             }
-            observe(&self.run);
+            let before = self.report.executions;
             let found = self.take_in();
+            observe(&self.run, self.report.executions > before);
             let over = is_final(&self.run.end) || executor.is_broken();
             if over || (found && !self.config.keep_going) {
                 return Verdict::Verified;
@@ -89,7 +115,10 @@ impl<'c> Check<'c> {
         self.report.executions = 0;
         self.report.blocked = 0;
         self.report.failures = 0;
+        self.report.threads = 0;
+        self.report.events = 0;
         self.first = None;
+        self.livelocks.clear();
         self.explorer()
     }
 
@@ -108,7 +137,8 @@ impl<'c> Check<'c> {
         let (run, report) = (&self.run, &mut self.report);
         report.threads = report.threads.max(run.trace.present().count());
         report.events = report.events.max(run.trace.events.len());
-        if run.repeated.is_some() && self.config.replay.is_none() {
+        let explores = self.plan.tail == Tail::RunOn && self.config.replay.is_none();
+        if explores && is_redundant(run, self.plan.purpose, &mut self.livelocks) {
             report.blocked += 1;
             return false;
         }

@@ -8,8 +8,8 @@ mod plan;
 mod run;
 
 pub use expect::{Difference, Expect};
-pub use plan::{Forced, Plan, Step, Tail};
-pub use run::{Choice, End, Panicked, Pending, Run, Why};
+pub use plan::{Forced, Plan, Purpose, Step, Tail};
+pub use run::{Choice, End, Panicked, Pending, Run, Wait, Why};
 
 /// Chooses what to run next.
 pub trait Explorer {

@@ -50,6 +50,18 @@ pub enum Tail {
     },
 }
 
+/// What a run is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// An execution of a class of its own.
+    #[default]
+    Class,
+    /// Finding out what else could happen: some threads are frozen, and the run is no class.
+    Discovery,
+    /// A class of its own if it ends in a livelock that was not seen before, and nothing otherwise.
+    Livelock,
+}
+
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -57,12 +69,22 @@ pub struct Plan {
     pub forced: Vec<Forced>,
     /// The policy for the rest.
     pub tail: Tail,
+    /// Threads that wait in a spin loop and do nothing after the forced steps, whatever changes.
+    pub frozen: Vec<ThreadId>,
+    /// What the run is for.
+    pub purpose: Purpose,
     /// Whether the run records what could have run at every step.
     pub record_choices: bool,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { forced: Vec::new(), tail: Tail::RunOn, record_choices: false }
+        Self {
+            forced: Vec::new(),
+            tail: Tail::RunOn,
+            frozen: Vec::new(),
+            purpose: Purpose::Class,
+            record_choices: false,
+        }
     }
 }

@@ -53,7 +53,7 @@ pub enum Why {
     Park,
     /// Another value in one of these locations (the location and the value last read).
     Spin {
-        /// What the last iteration read.
+        /// What the last iteration read; empty for a thread that is frozen in the middle of one.
         watched: Vec<(LocId, u64)>,
         /// Whether the loop has a `spin_loop` or `yield_now`.
         hinted: bool,
@@ -112,6 +112,15 @@ pub struct Choice {
     pub possible: Vec<Step>,
 }
 
+/// A point at which a thread began to wait in a spin loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// The event that the thread does next, if it goes on.
+    pub next: EventId,
+    /// What the iteration read: the location and the value.
+    pub watched: Vec<(LocId, u64)>,
+}
+
 /// One execution as the executor saw it. Reused from run to run.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
@@ -126,6 +135,8 @@ pub struct Run {
     /// How many events had happened when a loop that only waits first repeated an iteration: such an execution is no
     /// class of its own.
     pub repeated: Option<u32>,
+    /// Where threads began to wait in a loop, in order.
+    pub waits: Vec<Wait>,
     /// The loops that are known to only wait, by [`crate::trace::spin::Iteration::key`].
     pub waiting_loops: Vec<u64>,
     /// How often such a loop may repeat an iteration if it has no hint.
@@ -142,6 +153,7 @@ impl Run {
         self.waiting.clear();
         self.panics.clear();
         self.repeated = None;
+        self.waits.clear();
         self.waiting_loops.clear();
         self.choices.clear();
     }

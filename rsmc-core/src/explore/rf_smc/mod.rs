@@ -31,16 +31,19 @@
 //! (4) `τ` is no execution order: a mutated read stands before the causal past of its new source. A witness is.
 //! (5) The recursion is a stack, and a call's sequence is the path in it.
 //!
+//! (6) *Waiting loops* (`wait`). A mutation that completes a repeated iteration is refused; instead the decision, and
+//! the one at the first event after a wait, have one more answer: the thread stays where it is. Its part of the tree is explored
+//! with the thread frozen, to discover what the thread could read later, and whether it can wait for ever.
+//!
 //! Guarantees. Sound, complete and optimal for loads, stores, updates, compare-exchanges, locks, try-locks, park,
-//! spawn and join; compared with [`super::Exhaustive`] on thousands of programs. A loop that only waits (`trace::spin`)
-//! is explored up to repeated iterations: a mutation that completes one is refused (`spin`). One that only begins to
-//! repeat may turn out to do so in the run; such a run counts as blocked, and nothing behind its repetition is a
-//! decision.
+//! spawn and join; compared with [`super::Exhaustive`] on thousands of programs. For loops
+//! that only wait (`trace::spin`) sound and complete, but not optimal: runs with a frozen thread, and runs that
+//! turn out to repeat an iteration (whose thread then stops), are counted as blocked.
 
 mod graph;
 mod mutate;
 mod schedule;
-mod spin;
+mod wait;
 
 use rustc_hash::FxHashSet;
 
@@ -48,7 +51,8 @@ use crate::base::{Digest, EventId};
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Mutation, Question};
 use crate::explore::rf_smc::schedule::{Builder, Schedule};
-use crate::step::{Explorer, Plan, Run};
+use crate::explore::rf_smc::wait::Waits;
+use crate::step::{Explorer, Plan, Purpose, Run};
 
 /// An event of `τ`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,9 +66,21 @@ struct Entry {
 #[derive(Debug)]
 struct Decision {
     at: usize,
+    /// Who stands there, or would stand there if it were not frozen.
+    id: EventId,
     question: Question,
+    /// The current answer is that the thread stays in its waiting loop: nobody stands there.
+    frozen: bool,
+    /// That answer was given, or is left to try.
+    stays: bool,
     tried: FxHashSet<Digest>,
     left: Vec<Schedule>,
+}
+
+impl Decision {
+    fn new(at: usize, id: EventId, question: Question, tried: FxHashSet<Digest>) -> Self {
+        Self { at, id, question, frozen: false, stays: false, tried, left: Vec::new() }
+    }
 }
 
 /// The explorer; see the module.
@@ -76,6 +92,8 @@ pub struct RfSmc {
     graph: Graph,
     builder: Builder,
     mutations: Vec<Mutation>,
+    waits: Waits,
+    purpose: Purpose,
 }
 
 impl RfSmc {
@@ -84,16 +102,20 @@ impl RfSmc {
         Self::default()
     }
 
-    /// Extends `τ` by what the run did after it, and makes its reads decisions. What comes after a repeated iteration
-    /// of a waiting loop decides nothing: no class has such a beginning.
+    /// Extends `τ` by what the run did after it, and makes its reads decisions.
     fn extend(&mut self, run: &Run) {
-        let meaningful = run.repeated.unwrap_or(u32::MAX) as usize;
         for event in &run.trace.events[self.tau.len()..] {
-            if let Some(question) = Question::of(event).filter(|_| self.tau.len() < meaningful) {
+            let at = self.tau.len();
+            if let Some(question) = Question::of(event) {
                 let tried = FxHashSet::from_iter([schedule::key_of(&run.trace, event)]);
-                self.decisions.push(Decision { at: self.tau.len(), question, tried, left: Vec::new() });
+                self.decisions.push(Decision::new(at, event.id, question, tried));
             }
             self.tau.push(Entry { id: event.id, marked: false });
+        }
+        // A thread that waits in a loop at the end has not decided anything else.
+        for id in wait::undecided(run, &self.decisions) {
+            let decision = Decision::new(self.tau.len(), id, Question::Source, FxHashSet::default());
+            self.decisions.push(Decision { frozen: true, stays: true, ..decision });
         }
     }
 
@@ -102,43 +124,74 @@ impl RfSmc {
         self.graph.compute(run, &self.tau);
         for decision in &mut self.decisions {
             self.mutations.clear();
-            let id = self.tau[decision.at].id;
-            mutate::mutations(run, &self.graph, decision.question, id, &mut self.mutations);
-            for mutation in self.mutations.iter().filter(|mutation| !spin::repeats(run, mutation)) {
-                self.builder.retain(run, &self.graph, &self.tau, decision.at, mutation);
+            mutate::mutations(run, &self.graph, decision, &mut self.mutations);
+            let mut may_stay = wait::follows_a_wait(run, decision.id);
+            for mutation in &self.mutations {
+                if wait::repeats(run, mutation) {
+                    may_stay = true;
+                    continue;
+                }
+                self.builder.retain(run, &self.graph, &self.tau, decision, mutation);
                 if decision.tried.insert(self.builder.key(run)) {
                     let schedule = self.builder.schedule(run, &self.graph, &self.tau[..decision.at]);
                     decision.left.extend(schedule);
                 }
             }
+            if may_stay && !decision.stays {
+                decision.stays = true;
+                decision.left.extend(self.builder.beginning(run, &self.graph, &self.tau[..decision.at]));
+            }
         }
+    }
+
+    /// The next schedule, with its decision put into effect.
+    fn advance(&mut self) -> Option<Schedule> {
+        while let Some(decision) = self.decisions.last_mut() {
+            if let Some(schedule) = decision.left.pop() {
+                self.tau.truncate(decision.at);
+                self.tau.extend_from_slice(&schedule.suffix);
+                decision.frozen = schedule.suffix.is_empty();
+                if let Some(first) = schedule.suffix.first() {
+                    decision.id = first.id;
+                }
+                return Some(schedule);
+            }
+            self.decisions.pop();
+        }
+        None
     }
 }
 
 impl Explorer for RfSmc {
     fn next_plan(&mut self, plan: &mut Plan) -> bool {
+        plan.forced.clear();
+        plan.frozen.clear();
         if !self.started {
             self.started = true;
-            plan.forced.clear();
+        } else if let Some(witness) = self.waits.livelocks.pop() {
+            plan.forced.extend_from_slice(&witness);
+            plan.purpose = Purpose::Livelock;
+            self.purpose = Purpose::Livelock;
             return true;
+        } else if let Some(schedule) = self.advance() {
+            plan.forced.extend_from_slice(&schedule.witness);
+        } else {
+            return false;
         }
-        while let Some(decision) = self.decisions.last_mut() {
-            if let Some(schedule) = decision.left.pop() {
-                self.tau.truncate(decision.at);
-                self.tau.extend_from_slice(&schedule.suffix);
-                plan.forced.clear();
-                plan.forced.extend_from_slice(&schedule.witness);
-                return true;
-            }
-            self.decisions.pop();
-        }
-        false
+        let frozen = self.decisions.iter().filter(|decision| decision.frozen);
+        plan.frozen.extend(frozen.map(|decision| decision.id.thread));
+        self.purpose = if plan.frozen.is_empty() { Purpose::Class } else { Purpose::Discovery };
+        plan.purpose = self.purpose;
+        true
     }
 
     fn observe(&mut self, run: &Run) {
-        if run.is_maximal() {
+        if run.is_maximal() && self.purpose != Purpose::Livelock {
             self.extend(run);
             self.propose(run);
+            if self.purpose == Purpose::Discovery {
+                self.waits.look_for_livelock(run, &self.graph);
+            }
         }
     }
 }

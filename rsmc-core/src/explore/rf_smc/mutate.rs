@@ -1,6 +1,7 @@
 //! Which other sources a decision could have.
 
-use crate::base::EventId;
+use crate::base::LocId;
+use crate::explore::rf_smc::Decision;
 use crate::explore::rf_smc::graph::Graph;
 use crate::step::Run;
 use crate::trace::{Action, Effect, Event, Source};
@@ -48,13 +49,20 @@ impl Question {
     }
 }
 
-/// Collects the mutations of the decision at event `id` that the causal order does not rule out.
-pub(super) fn mutations(run: &Run, graph: &Graph, question: Question, id: EventId, found: &mut Vec<Mutation>) {
-    let at = run.trace.position(id).expect("a decision of τ is in the run");
-    match question {
+/// Collects the mutations of a decision that the causal order does not rule out.
+pub(super) fn mutations(run: &Run, graph: &Graph, decision: &Decision, found: &mut Vec<Mutation>) {
+    if decision.frozen {
+        let waiting = run.waiting.iter().position(|pending| pending.id == decision.id && pending.op.is_some());
+        if let Some(i) = waiting {
+            other_sources(run, graph, Actor::Waiting(i), found);
+        }
+        return;
+    }
+    let at = run.trace.position(decision.id).expect("a decision of τ is in the run");
+    match decision.question {
         Question::Holder => other_holders(run, graph, at, found),
         Question::Source => {
-            other_sources(run, graph, at, found);
+            other_sources(run, graph, Actor::Event(at), found);
             reversals(run, graph, at, found);
         }
     }
@@ -67,29 +75,37 @@ pub(super) fn source_of(event: &Event) -> Option<usize> {
     }
 }
 
-fn value_of(run: &Run, event: &Event, write: Option<usize>) -> u64 {
+fn value_of(run: &Run, loc: LocId, write: Option<usize>) -> u64 {
     match write {
-        None => run.trace.locs[event.op.loc].init,
+        None => run.trace.locs[loc].init,
         Some(write) => run.trace.events[write].written.expect("a source writes"),
     }
 }
 
 /// Deviation (1): every conflicting write and the initial value.
-fn other_sources(run: &Run, graph: &Graph, at: usize, found: &mut Vec<Mutation>) {
-    let event = &run.trace.events[at];
-    let preds = graph.order.preds(at);
-    let now = source_of(event);
-    let writes = graph.writes(event.op.loc).iter().map(|&write| Some(write as usize));
+fn other_sources(run: &Run, graph: &Graph, actor: Actor, found: &mut Vec<Mutation>) {
+    let (op, preds, own, now) = match actor {
+        Actor::Event(at) => {
+            let event = &run.trace.events[at];
+            (event.op, graph.order.preds(at), Some(at), Some(source_of(event)))
+        }
+        Actor::Waiting(i) => {
+            let waiting = &run.waiting[i];
+            let op = waiting.op.expect("it stands before an operation");
+            (op, graph.next_preds(waiting.id.thread), None, None)
+        }
+    };
+    let writes = graph.writes(op.loc).iter().map(|&write| Some(write as usize));
     for source in writes.chain([None]) {
-        let impossible = |write: usize| write == at || graph.precedes(at, write);
-        if source == now || source.is_some_and(impossible) || !graph.is_visible(event.op.loc, source, preds) {
+        let impossible = |write: usize| own.is_some_and(|own| write == own || graph.precedes(own, write));
+        if now == Some(source) || source.is_some_and(impossible) || !graph.is_visible(op.loc, source, preds) {
             continue;
         }
-        let value = value_of(run, event, source);
-        let effect = event.op.action.effect(value);
+        let value = value_of(run, op.loc, source);
+        let effect = op.action.effect(value);
         if effect != Effect::Blocked {
             let source = source.map(Actor::Event);
-            found.push(Mutation { actor: Actor::Event(at), source, value, effect, reversed: None });
+            found.push(Mutation { actor, source, value, effect, reversed: None });
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::base::{Digest, EventId, words_for};
 use crate::consistency::{Instance, Verifier};
-use crate::explore::rf_smc::Entry;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, Mutation, source_of};
+use crate::explore::rf_smc::{Decision, Entry};
 use crate::step::{Expect, Forced, Run, Step};
 use crate::trace::{Event, Op, Source, Trace};
 
@@ -82,23 +82,24 @@ pub(super) struct Builder {
 
 impl Builder {
     /// Finds what stands at the decision's place and after it: the actor, and what it needs.
-    pub(super) fn retain(&mut self, run: &Run, graph: &Graph, tau: &[Entry], at: usize, mutation: &Mutation) {
+    pub(super) fn retain(&mut self, run: &Run, graph: &Graph, tau: &[Entry], decision: &Decision, mutation: &Mutation) {
         self.find_needed(run, graph, mutation);
-        let decision = run.trace.position(tau[at].id).expect("a decision of τ is in the run");
-        let old = &run.trace.events[decision];
+        let old = run.trace.position(decision.id).map(|at| &run.trace.events[at]);
         let actor = Member::of(run, mutation.actor);
         self.suffix.clear();
         self.suffix.push(actor.takes(mutation.source, mutation.value, mutation.effect.written().is_some()));
-        for entry in &tau[at + 1..] {
+        // Where the decision's thread is frozen, nobody stands at its place.
+        let rest = decision.at + usize::from(!decision.frozen);
+        for entry in &tau[rest..] {
             let position = run.trace.position(entry.id).expect("every event of τ is in the run");
             let who = Actor::Event(position);
             if self.needed[position / 64] >> (position % 64) & 1 == 1 && who != mutation.actor {
                 let member = Member::of(run, who);
-                let reversed = mutation.reversed == Some(who);
-                self.suffix.push(if reversed { reverse(member, old) } else { member });
+                let reversed = old.filter(|_| mutation.reversed == Some(who));
+                self.suffix.push(reversed.map_or(member, |old| reverse(member, old)));
             }
         }
-        if let Some(who @ Actor::Waiting(_)) = mutation.reversed {
+        if let (Some(who @ Actor::Waiting(_)), Some(old)) = (mutation.reversed, old) {
             self.suffix.push(reverse(Member::of(run, who), old));
         }
     }
@@ -162,6 +163,12 @@ impl Builder {
         let suffix = self.suffix.iter().enumerate().map(|(i, member)| Entry { id: member.id, marked: i > 0 });
         let witness = self.witness.iter().map(|&number| forced(run, &members[number]));
         Some(Schedule { suffix: suffix.collect(), witness: witness.collect() })
+    }
+
+    /// The schedule that ends before a decision: its thread stays where it is.
+    pub(super) fn beginning(&mut self, run: &Run, graph: &Graph, before: &[Entry]) -> Option<Schedule> {
+        self.suffix.clear();
+        self.schedule(run, graph, before)
     }
 
     fn build_instance(&mut self, run: &Run, graph: &Graph) {

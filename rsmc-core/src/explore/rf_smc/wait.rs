@@ -1,0 +1,148 @@
+//! Deviation (6): loops that only wait.
+//!
+//! Problem. A repeated iteration of a waiting loop is no class, so mutations that complete one are refused. But such
+//! a read may be the only thing that tells in which order two writes happened: the thread looks, sees the old value
+//! again, and so the write that would have let it go on came before. What other threads do then would be lost, and
+//! so would a thread that waits for ever.
+//!
+//! Method. The decision at such a read, and at the first event after a wait, has the answer "stays where it is". Its
+//! part of the tree is explored with the thread frozen; the runs in it are no classes, but they show at the decision what else the
+//! thread could read. Every such run is also asked whether the frozen threads can wait for ever: whether its events
+//! have an execution in which the locations they watch end with the values they saw. If so that execution is run.
+
+use rustc_hash::FxHashSet;
+
+use crate::base::{Digest, EventId};
+use crate::consistency::{Instance, Verifier};
+use crate::explore::rf_smc::Decision;
+use crate::explore::rf_smc::graph::Graph;
+use crate::explore::rf_smc::mutate::{Actor, Mutation};
+use crate::step::{Expect, Forced, Run, Step, Why};
+use crate::trace::spin::Recent;
+use crate::trace::{NoteKind, Row, Source, reads_from_class};
+
+/// Whether an event comes right after a wait.
+pub(super) fn follows_a_wait(run: &Run, id: EventId) -> bool {
+    run.waits.iter().any(|wait| wait.next == id)
+}
+
+fn forced(run: &Run, event: &crate::trace::Event) -> Forced {
+    Forced { step: Step::Run(event.id.thread), expect: Some(Expect::of(event, &run.trace.locs[event.op.loc])) }
+}
+
+/// What threads that wait in a loop at the end would do next, where no decision is about it yet. Nothing behind a
+/// repeated iteration.
+pub(super) fn undecided(run: &Run, decisions: &[Decision]) -> Vec<EventId> {
+    if run.repeated.is_some() {
+        return Vec::new();
+    }
+    let spins = run.waiting.iter().filter(|pending| matches!(pending.why, Why::Spin { .. }) && pending.op.is_some());
+    let known = |id: EventId| decisions.iter().any(|decision| decision.frozen && decision.id == id);
+    spins.map(|pending| pending.id).filter(|&id| !known(id)).collect()
+}
+
+/// Whether the mutation makes a waiting loop repeat an iteration.
+pub(super) fn repeats(run: &Run, mutation: &Mutation) -> bool {
+    if run.waiting_loops.is_empty() {
+        return false;
+    }
+    let old = |actor| match actor {
+        Actor::Event(at) => run.trace.events[at].read,
+        Actor::Waiting(_) => 0,
+    };
+    repeats_at(run, mutation.actor, mutation.value)
+        || mutation.reversed.is_some_and(|second| repeats_at(run, second, old(mutation.actor)))
+}
+
+/// Whether an event that reads `value` instead completes a repeated iteration.
+fn repeats_at(run: &Run, actor: Actor, value: u64) -> bool {
+    let (thread, changed) = match actor {
+        Actor::Event(at) => {
+            let mut changed = run.trace.events[at];
+            changed.read = value;
+            changed.written = changed.op.action.effect(value).written();
+            (changed.id.thread, changed)
+        }
+        Actor::Waiting(i) => {
+            let waiting = &run.waiting[i];
+            let Some(op) = waiting.op else { return false };
+            let written = op.action.effect(value).written();
+            let event = crate::trace::Event { id: waiting.id, op, source: Source::Init, read: value, written };
+            (waiting.id.thread, event)
+        }
+    };
+    let mut recent = Recent::default();
+    for row in run.trace.rows() {
+        match row {
+            Row::Event(_, event) if event.id == changed.id => break,
+            Row::Event(_, event) if event.id.thread == thread => drop(recent.event(event)),
+            Row::Note(note) if note.thread == thread && note.kind == NoteKind::Hint => drop(recent.hint(note.site)),
+            Row::Event(..) | Row::Note(_) => {}
+        }
+    }
+    let known = |key| run.waiting_loops.contains(&key);
+    let unhinted = recent.event(&changed);
+    let too_often = unhinted.is_some_and(|iteration| known(iteration.key) && iteration.repeats > run.spin_bound);
+    too_often || recent.repeated_since_hint().is_some_and(known)
+}
+
+/// Livelocks: those that are still to be run, and those that are known.
+#[derive(Debug, Default)]
+pub(super) struct Waits {
+    pub(super) livelocks: Vec<Vec<Forced>>,
+    known: FxHashSet<Digest>,
+    instance: Instance,
+    verifier: Verifier,
+}
+
+impl Waits {
+    /// Asks whether the threads that are frozen at the end of a run can wait for ever, and if so plans that.
+    pub(super) fn look_for_livelock(&mut self, run: &Run, graph: &Graph) {
+        let between = |why: &Why| matches!(why, Why::Spin { watched, .. } if watched.is_empty());
+        if run.repeated.is_some() || run.waiting.iter().any(|pending| between(&pending.why)) {
+            return;
+        }
+        if !self.known.insert(reads_from_class(&run.trace)) {
+            return;
+        }
+        self.build_instance(run, graph);
+        let mut witness = Vec::new();
+        if self.verifier.verify(&self.instance, |event| event as u32, &mut witness) {
+            let events = witness.iter().filter_map(|&number| run.trace.events.get(number));
+            self.livelocks.push(events.map(|event| forced(run, event)).collect());
+        }
+    }
+
+    /// The events of the run with their sources, and at the end a read of every location that is watched.
+    fn build_instance(&mut self, run: &Run, graph: &Graph) {
+        let (instance, events) = (&mut self.instance, &run.trace.events);
+        instance.clear();
+        for event in events {
+            instance.push(event.op.loc, event.op.action.reads(), event.written.is_some());
+        }
+        for (number, event) in events.iter().enumerate() {
+            graph.order.preds(number).iter().for_each(|&pred| instance.edge(pred as usize, number));
+            match event.source {
+                Source::None => {}
+                Source::Init => instance.good(number, None),
+                Source::At(write) => instance.good(number, Some(write as usize)),
+            }
+        }
+        let watched = run.waiting.iter().filter_map(|pending| match &pending.why {
+            Why::Spin { watched, .. } => Some(watched),
+            _ => None,
+        });
+        for &(loc, value) in watched.flatten() {
+            let look = instance.push(loc, true, false);
+            if run.trace.locs[loc].init == value {
+                instance.good(look, None);
+            }
+            for &write in graph.writes(loc) {
+                instance.edge(write as usize, look);
+                if events[write as usize].written == Some(value) {
+                    instance.good(look, Some(write as usize));
+                }
+            }
+        }
+    }
+}

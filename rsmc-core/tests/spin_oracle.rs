@@ -1,0 +1,99 @@
+//! Waiting loops: RF-SMC against brute force on random programs in which a thread spins.
+
+use std::collections::BTreeMap;
+
+use rsmc_core::base::{Digest, mix};
+use rsmc_core::litmus::{Interpreter, Program, parse};
+use rsmc_core::machine::Limits;
+use rsmc_core::session::{Config, ExplorerKind, check_counted};
+use rsmc_core::step::{End, Run};
+use rsmc_core::trace::reads_from_class;
+
+/// A stream of small numbers.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = mix(self.0, 11);
+        self.0 % bound
+    }
+}
+
+/// Loops that wait: for one location, for one of two, for one after looking at another, for what the thread itself
+/// wrote to change, with a swap, and for a lock that is released again.
+const LOOPS: [&str; 6] = [
+    "    a = x\n    while a == 0 {\n        spin\n        a = x\n    }\n",
+    "    a = x\n    if a == 0 { b = y }\n    while a + b == 0 {\n        spin\n        a = x\n        if a == 0 { b = y }\n    }\n",
+    "    a = y\n    b = x\n    while b == 0 {\n        spin\n        a = y\n        b = x\n    }\n",
+    "    x = 1\n    a = 1\n    while a == 1 {\n        a = x\n        if a == 1 { spin }\n    }\n",
+    "    a = swap(x, 0)\n    while a == 0 {\n        spin\n        a = swap(x, 0)\n    }\n",
+    "    while a == 0 {\n        a = cas(x, 0, 1)\n        if a == 0 { spin }\n    }\n    x = 0\n",
+];
+
+/// A program with a thread that waits in a loop, perhaps a second one that waits for a lock, and one or two that write.
+///
+/// In every other program the last thread ends by setting both locations, so that fewer wait for ever.
+fn program(seed: u64) -> Program {
+    let mut draw = Draw(mix(seed, 5));
+    let mut text = String::from("t1:\n");
+    if draw.below(3) == 0 {
+        text += "    z = 1\n";
+    }
+    text += LOOPS[draw.below(6) as usize];
+    text += "    c = z\n";
+    let spinners = 1 + u64::from(draw.below(6) == 0);
+    if spinners == 2 {
+        text += "t2:\n";
+        text += &LOOPS[5].replace("a = ", "e = ").replace("a == ", "e == ");
+    }
+    let threads = spinners + 1 + if spinners == 1 { draw.below(2) } else { 0 };
+    for thread in spinners + 1..=threads {
+        text += &format!("t{thread}:\n");
+        for at in 0..1 + draw.below(4 - spinners) {
+            let loc = ["x", "x", "y", "z"][draw.below(4) as usize];
+            text += &match draw.below(4) {
+                0 => format!("    d{at} = {loc}\n"),
+                1 => format!("    d{at} = add({loc}, 1)\n"),
+                _ => format!("    {loc} = {}\n", draw.below(2)),
+            };
+        }
+    }
+    if seed.is_multiple_of(2) {
+        text += "    x = 1\n    y = 1\n";
+    }
+    parse(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
+}
+
+/// The classes that a check counts, whether a thread is stuck in them, and how often each was run.
+fn classes(program: &Program, explorer: ExplorerKind) -> BTreeMap<Digest, (bool, u32)> {
+    let mut executor = Interpreter::new(program, Limits { max_steps: 400, spin_bound: 2 }).unwrap();
+    let config = Config::default().explorer(explorer).keep_going(true).max_executions(300_000);
+    let mut classes = BTreeMap::new();
+    let report = check_counted(&config, &mut executor, &mut |run: &Run, counted| {
+        if run.end == End::Learned {
+            classes.clear();
+        }
+        if counted {
+            classes.entry(reads_from_class(&run.trace)).or_insert((run.end == End::Stuck, 0)).1 += 1;
+        }
+    });
+    assert!(report.executions < 300_000, "no end in sight for\n{program}");
+    classes
+}
+
+#[test]
+fn spinning_programs_are_exact() {
+    let mut livelocks = 0;
+    for seed in 0..600 {
+        let program = program(seed);
+        let every = classes(&program, ExplorerKind::Exhaustive);
+        let found = classes(&program, ExplorerKind::ReadsFrom);
+        let twice = found.values().filter(|(_, runs)| *runs > 1).count();
+        let extra = found.keys().filter(|class| !every.contains_key(class)).count();
+        let missed = every.keys().filter(|class| !found.contains_key(class)).count();
+        let counts = (twice, missed, extra);
+        assert_eq!(counts, (0, 0, 0), "seed {seed}, of {} classes: twice, missed, extra in\n{program}", every.len());
+        livelocks += u32::from(every.values().any(|(stuck, _)| *stuck));
+    }
+    assert!((100..500).contains(&livelocks), "{livelocks} of 600 programs can livelock");
+}
