@@ -84,7 +84,7 @@ fn classes(program: &Program, explorer: ExplorerKind) -> BTreeMap<Digest, (bool,
 #[test]
 fn spinning_programs_are_exact() {
     let mut livelocks = 0;
-    for seed in 0..600 {
+    for seed in 0..300 {
         let program = program(seed);
         let every = classes(&program, ExplorerKind::Exhaustive);
         let found = classes(&program, ExplorerKind::ReadsFrom);
@@ -95,5 +95,5 @@ fn spinning_programs_are_exact() {
         assert_eq!(counts, (0, 0, 0), "seed {seed}, of {} classes: twice, missed, extra in\n{program}", every.len());
         livelocks += u32::from(every.values().any(|(stuck, _)| *stuck));
     }
-    assert!((100..500).contains(&livelocks), "{livelocks} of 600 programs can livelock");
+    assert!((50..250).contains(&livelocks), "{livelocks} of 300 programs can livelock");
 }

@@ -36,9 +36,9 @@ impl Machine {
             let thread = self.plan.forced[step].step.thread();
             return self.diverge(step, thread, Difference::NotRunnable { reason: "the execution is over" });
         }
-        let spins = |&thread: &ThreadId| {
-            self.waits_in_loop(thread) && !self.tried.contains(&thread) && !self.plan.frozen.contains(&thread)
-        };
+        // Where a thread is frozen, the end is no end, and nobody needs to be let go.
+        let ends = self.plan.frozen.is_empty();
+        let spins = |&thread: &ThreadId| ends && self.waits_in_loop(thread) && !self.tried.contains(&thread);
         if let Some(thread) = self.threads.ids().find(spins) {
             self.release(thread);
             return self.take(thread);
