@@ -62,7 +62,7 @@ type Frame = (Step, Vec<Step>);
 
 fn plan(stack: &[Frame]) -> Plan {
     let forced = stack.iter().map(|(step, _)| Forced { step: *step, expect: None }).collect();
-    Plan { forced, tail: Tail::RunOn, record_choices: true }
+    Plan { forced, tail: Tail::RunOn, record_choices: true, ..Plan::default() }
 }
 
 /// Goes on to the next interleaving in depth-first order; false after the last.

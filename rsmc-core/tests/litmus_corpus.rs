@@ -12,11 +12,11 @@ use std::path::PathBuf;
 
 use brute::brute;
 use rsmc_core::base::Digest;
-use rsmc_core::explore::{Exhaustive, RfSmc};
 use rsmc_core::litmus::{Expectation, Interpreter, Program, parse};
 use rsmc_core::machine::Limits;
 use rsmc_core::runtime::Runtime;
-use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
+use rsmc_core::session::{Config, ExplorerKind, check_counted};
+use rsmc_core::step::{End, Executor, Run};
 use rsmc_core::trace::{outcome_digest, reads_from_class};
 
 /// All programs with the names of their files.
@@ -69,26 +69,19 @@ fn every_file_has_a_name_of_its_own_and_reads_back() {
 
 const LIMITS: Limits = Limits { max_steps: 1_000, spin_bound: 2 };
 
-/// The reads-from classes that an explorer runs, with what each shows and how often it was run.
-fn explore<E: Explorer>(executor: &mut dyn Executor, new: fn() -> E) -> BTreeMap<Digest, (Digest, u32)> {
-    let (mut plan, mut run) = (Plan::default(), Run::default());
-    'again: loop {
-        let mut classes = BTreeMap::new();
-        let mut explorer = new();
-        while explorer.next_plan(&mut plan) {
-            executor.execute(&plan, &mut run);
-            if run.end == End::Learned {
-                continue 'again;
-            }
-            assert!(run.is_maximal(), "{:?}", run.end);
-            if run.repeated.is_none() {
-                let class = classes.entry(reads_from_class(&run.trace)).or_insert((outcome_digest(&run.trace), 0));
-                class.1 += 1;
-            }
-            explorer.observe(&run);
+/// The reads-from classes that a check counts, with what each shows and how often it was run.
+fn explore(executor: &mut dyn Executor, explorer: ExplorerKind) -> BTreeMap<Digest, (Digest, u32)> {
+    let mut classes = BTreeMap::new();
+    check_counted(&Config::default().explorer(explorer).keep_going(true), executor, &mut |run: &Run, counted| {
+        if run.end == End::Learned {
+            classes.clear();
         }
-        return classes;
-    }
+        if counted {
+            let class = classes.entry(reads_from_class(&run.trace)).or_insert((outcome_digest(&run.trace), 0));
+            class.1 += 1;
+        }
+    });
+    classes
 }
 
 /// Every explorer runs every file, on both executors.
@@ -100,9 +93,9 @@ fn explorers_agree_under_sc() {
         let mut interpreter = Interpreter::new(&program, LIMITS).unwrap();
         let body = || walker::body(&program);
         let mut runtime = Runtime::new(&body, LIMITS, 256 * 1024);
-        let every = explore(&mut interpreter, Exhaustive::new);
-        let found = explore(&mut interpreter, RfSmc::new);
-        let there = explore(&mut runtime, RfSmc::new);
+        let every = explore(&mut interpreter, ExplorerKind::Exhaustive);
+        let found = explore(&mut interpreter, ExplorerKind::ReadsFrom);
+        let there = explore(&mut runtime, ExplorerKind::ReadsFrom);
         let counts = [every.len(), found.len(), there.len()];
         if counts != [expected as usize; 3] {
             wrong.push(format!("{name}: {expected} classes expected; exhaustive, rf_smc, on coroutines: {counts:?}"));
