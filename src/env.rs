@@ -84,19 +84,26 @@ fn number(name: &'static str, value: &str) -> Result<u64, EnvError> {
     value.replace('_', "").parse().map_err(|_| EnvError::NotANumber { name, value: value.to_owned() })
 }
 
+/// One or several numbers with units, as in the attribute: `30s`, `1m30s`.
 fn duration(name: &'static str, value: &str) -> Result<Duration, EnvError> {
     let bad = || EnvError::NotADuration { name, value: value.to_owned() };
-    let digits = value.find(|c: char| !c.is_ascii_digit()).ok_or_else(bad)?;
-    let (count, unit) = value.split_at(digits);
-    let count: u64 = count.parse().map_err(|_| bad())?;
-    let unit: u64 = match unit {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" | "min" => 60_000,
-        "h" => 3_600_000,
-        _ => return Err(bad()),
-    };
-    count.checked_mul(unit).map(Duration::from_millis).ok_or_else(bad)
+    let (mut rest, mut total) = (value, Duration::ZERO);
+    while !rest.is_empty() || value.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or_else(bad)?;
+        let (count, tail) = rest.split_at(digits);
+        let (unit, tail) = tail.split_at(tail.find(|c: char| c.is_ascii_digit()).unwrap_or(tail.len()));
+        let millis: u64 = match unit {
+            "ms" => 1,
+            "s" => 1_000,
+            "m" | "min" => 60_000,
+            "h" => 3_600_000,
+            _ => return Err(bad()),
+        };
+        let part = count.parse::<u64>().ok().and_then(|count| count.checked_mul(millis)).ok_or_else(bad)?;
+        total = total.checked_add(Duration::from_millis(part)).ok_or_else(bad)?;
+        rest = tail;
+    }
+    Ok(total)
 }
 
 #[cfg(test)]
@@ -113,6 +120,7 @@ mod tests {
     fn variables_override() {
         assert_eq!(with("RSMC_MAX_EXECUTIONS", "1_000").unwrap().max_executions, Some(1000));
         assert_eq!(with("RSMC_MAX_DURATION", "90s").unwrap().max_duration, Duration::from_secs(90));
+        assert_eq!(with("RSMC_MAX_DURATION", "1m30s").unwrap().max_duration, Duration::from_secs(90));
         assert_eq!(with("RSMC_EXPLORER", "pct").unwrap().explorer, ExplorerKind::Pct);
         assert_eq!(with("RSMC_MEMORY", "tso").unwrap().memory, Some(MemoryModel::Tso));
     }
@@ -122,7 +130,9 @@ mod tests {
         let message = |name, value| with(name, value).unwrap_err().to_string();
         assert_eq!(with("RSMC_EXECUTIONS", "1").unwrap_err(), EnvError::Unknown("RSMC_EXECUTIONS".into()));
         assert!(message("RSMC_EXPLORER", "rf").contains("there is no explorer `rf`; known are reads-from"));
-        assert!(message("RSMC_MAX_DURATION", "90").contains("such as `500ms`"));
+        for wrong in ["90", "", "s", "1x", "1m30", "99999999999999999999h"] {
+            assert!(message("RSMC_MAX_DURATION", wrong).contains("such as `500ms`"), "{wrong}");
+        }
         assert!(message("RSMC_MAX_EXECUTIONS", "many").contains("whole number"));
         assert!(message("RSMC_REPLAY", "x").contains("a seed starts with"));
     }

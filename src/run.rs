@@ -132,7 +132,7 @@ fn settle(config: Config, name: Option<&str>, body: &(dyn Fn() + Sync)) {
     }
 }
 
-/// A check that ended at a limit passes only if the user asked for that limit.
+/// A check that ended at a limit passes only if the user asked for that limit, or for samples (`random`, `pct`).
 fn passes(config: &Config, report: &Report) -> bool {
     match &report.verdict {
         Verdict::Verified | Verdict::Incomplete(Limit::Executions(_) | Limit::Replay) => true,

@@ -30,11 +30,11 @@ use proc_macro::TokenStream;
 ///     assert_eq!(count.load(Relaxed), 2);
 /// }
 ///
-/// #[rsmc::test(memory = "tso", explorer = "view", max_executions = 1_000_000, max_duration = "30s")]
+/// #[rsmc::test(explorer = "random", max_executions = 1_000_000, max_duration = "30s")]
 /// fn ring() { /* … */ }
 ///
-/// // Three tests: `queue::sc`, `queue::tso` and `queue::pso`.
-/// #[rsmc::test(memory = ["sc", "tso", "pso"])]
+/// // One test per memory model, `queue::sc` and so on.
+/// #[rsmc::test(memory = ["sc"])]
 /// fn queue() { /* … */ }
 /// ```
 ///
@@ -51,11 +51,14 @@ use proc_macro::TokenStream;
 /// | `max_duration` | `"500ms"`, `"30s"`, `"10m"` or `"10min"`, `"2h"`, `"1m30s"` | stop after this time |
 /// | `max_steps` | integer, at least 1 | steps that one execution may take |
 /// | `spin_bound` | integer, at least 1 | repetitions after which a loop without a hint is taken as spinning |
-/// | `stack_size` | integer, at least 1 | bytes of stack for each thread of the test |
+/// | `stack_size` | integer, at least 16,384 | bytes of stack for each thread of the test |
 /// | `keep_going` | `true`, `false` | do not stop at the first failure |
 /// | `check_races` | `true`, `false` | report data races |
 /// | `seed` | integer | where the random explorers start |
 /// | `replay` | text that a failing test printed | run this one schedule only |
+///
+/// The names of memory models and explorers that are planned are known, too: a test that asks for one fails, and lists
+/// what is implemented.
 ///
 /// # What it cannot go on
 ///

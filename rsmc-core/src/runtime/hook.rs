@@ -70,7 +70,20 @@ pub fn access(
     order: Ordering,
     failure: Ordering,
 ) -> Option<Outcome> {
-    let site = here();
+    access_at(Location::caller(), object, init, action, order, failure)
+}
+
+/// As [`access`], at a place that is not the caller's: a destructor has no line of its own.
+#[inline]
+pub fn access_at(
+    place: &'static Location<'static>,
+    object: Object<'_>,
+    init: impl FnOnce() -> u64,
+    action: Action,
+    order: Ordering,
+    failure: Ordering,
+) -> Option<Outcome> {
+    let site = Site::Code(place);
     enter(|execution| {
         let loc = execution.locate(object, init, site);
         execution.operate(Op { action, loc, order, failure, site })

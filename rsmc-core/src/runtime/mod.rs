@@ -1,6 +1,7 @@
 //! The second executor, for real code: modelled threads are coroutines on one OS thread.
 //!
-//! - `coroutine`: stackful coroutines with reused stacks. `unsafe` is here and in `abort` only.
+//! - `coroutine`: stackful coroutines with reused stacks. `unsafe` is here, where `current` calls it, and in
+//!   `abort`.
 //! - `abort`: surviving the abort of a destructor that panics during unwinding.
 //! - `current`: the one thread-local, the door from the shim to the execution in progress.
 //! - `execution`: the loop that resumes threads, and what a thread does at a scheduling point.

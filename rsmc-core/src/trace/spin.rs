@@ -10,7 +10,7 @@
 //! scheduled after a hint (or after `spin_bound` repeats without a hint) until a location that the iteration read
 //! holds another value.
 //!
-//! Deviations from DESIGN §2. A loop is not taken as waiting before it has repeated itself `PATIENCE` times, so
+//! Limits. A loop is not taken as waiting before it has repeated itself `PATIENCE` times, so
 //! that a bounded retry loop of up to that many iterations is ordinary code and its giving up is explored. Where
 //! nothing else can run, a waiting thread is let go again (the machine's `settle`), so that a longer bounded loop still leaves.
 

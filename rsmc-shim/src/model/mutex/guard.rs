@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use std::panic::Location;
 
 use rsmc_core::runtime::hook;
 
@@ -35,6 +36,8 @@ enum Held<'a> {
         _pass: Pass<'a>,
     },
     InRun {
+        /// Where the lock was taken.
+        place: &'static Location<'static>,
         found_poisoned: bool,
         was_panicking: bool,
         /// `None` for a moment, and where the data has no bytes to protect.
@@ -52,12 +55,12 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     }
 
     /// The check has just given the lock to the calling thread.
-    pub(super) fn in_run(lock: &'a Mutex<T>, found_poisoned: bool) -> Self {
+    pub(super) fn in_run(lock: &'a Mutex<T>, place: &'static Location<'static>, found_poisoned: bool) -> Self {
         if found_poisoned {
             cleared::begin(lock.address());
         }
         let was_panicking = hook::panicking();
-        let held = Held::InRun { found_poisoned, was_panicking, pass: None };
+        let held = Held::InRun { place, found_poisoned, was_panicking, pass: None };
         let mut guard = Self { lock, held, not_send: PhantomData };
         if size_of_val(&*guard) > 0
             && let Held::InRun { pass, .. } = &mut guard.held
@@ -70,10 +73,10 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
-        if let Held::InRun { found_poisoned, was_panicking, .. } = self.held {
+        if let Held::InRun { place, found_poisoned, was_panicking, .. } = self.held {
             let still = found_poisoned && !cleared::end(self.lock.address());
             let now = !was_panicking && hook::panicking();
-            self.lock.release(still || now);
+            self.lock.release(place, still || now);
         }
     }
 }

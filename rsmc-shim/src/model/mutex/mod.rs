@@ -6,6 +6,7 @@ mod guard;
 
 use std::cell::UnsafeCell;
 use std::fmt;
+use std::panic::Location;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::Ordering;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
@@ -119,7 +120,7 @@ impl<T: ?Sized> Mutex<T> {
         let mine = read & HELD != 0 && cleared::mark(self.address());
         if read & POISONED != 0 && !mine {
             self.access(Action::Acquire, Ordering::Acquire);
-            self.release(false);
+            self.release(Location::caller(), false);
         }
     }
 
@@ -136,30 +137,42 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     #[track_caller]
     fn access(&self, action: Action, order: Ordering) -> Option<Outcome> {
-        let init = || hook::lock_value(self.raw.is_poisoned());
-        hook::access(self.identity.object("Mutex"), init, action, order, Ordering::Relaxed)
+        self.access_at(Location::caller(), action, order)
     }
 
-    /// Releases the lock in a check.
-    #[track_caller]
-    fn release(&self, poisoned: bool) {
-        /// Releases it after all if the release is where the execution ends: the destructors of others may want it.
-        struct Surely<'a, T: ?Sized>(&'a Mutex<T>, bool);
+    #[inline]
+    fn access_at(&self, place: &'static Location<'static>, action: Action, order: Ordering) -> Option<Outcome> {
+        let init = || hook::lock_value(self.raw.is_poisoned());
+        hook::access_at(place, self.identity.object("Mutex"), init, action, order, Ordering::Relaxed)
+    }
 
-        impl<T: ?Sized> Drop for Surely<'_, T> {
-            fn drop(&mut self) {
-                self.0.access(Action::Release { poisoned: self.1 }, Ordering::Release);
+    /// Releases the lock in a check. A release has no line of its own: it is shown at the line that took the lock.
+    fn release(&self, place: &'static Location<'static>, poisoned: bool) {
+        /// Releases it after all if the release is where the execution ends: the destructors of others may want it.
+        struct Surely<'a, T: ?Sized>(&'a Mutex<T>, &'static Location<'static>, bool);
+
+        impl<T: ?Sized> Surely<'_, T> {
+            fn act(&self) {
+                let Surely(lock, place, poisoned) = *self;
+                lock.access_at(place, Action::Release { poisoned }, Ordering::Release);
             }
         }
 
-        let surely = Surely(self, poisoned);
-        self.access(Action::Release { poisoned }, Ordering::Release);
+        impl<T: ?Sized> Drop for Surely<'_, T> {
+            fn drop(&mut self) {
+                self.act();
+            }
+        }
+
+        let surely = Surely(self, place, poisoned);
+        surely.act();
         std::mem::forget(surely);
     }
 
+    #[track_caller]
     fn entered(&self, outcome: Outcome) -> LockResult<MutexGuard<'_, T>> {
         let poisoned = outcome.read & POISONED != 0;
-        with_poison(poisoned, MutexGuard::in_run(self, poisoned))
+        with_poison(poisoned, MutexGuard::in_run(self, Location::caller(), poisoned))
     }
 
     fn lock_outside(&self) -> LockResult<MutexGuard<'_, T>> {
