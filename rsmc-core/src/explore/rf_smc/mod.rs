@@ -121,6 +121,10 @@ impl RfSmc {
 
     /// Adds to every decision the schedules that this run shows to be possible.
     fn propose(&mut self, run: &Run) {
+        let events = &run.trace.events;
+        if events.iter().all(|event| event.id.thread == events[0].id.thread) {
+            return; // One thread has no choice, however long it runs.
+        }
         self.graph.compute(run, &self.tau);
         for decision in &mut self.decisions {
             self.mutations.clear();
