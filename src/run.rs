@@ -68,10 +68,7 @@ pub fn explore(config: &Config, body: impl Fn() + Sync) -> Report {
 
 /// A report as text: the schedule for a failure, one line otherwise. `name` is how `cargo test` calls the test.
 pub fn render(report: &Report, name: Option<&str>) -> String {
-    match &report.verdict {
-        Verdict::Failed(failure) => report::failure(failure, name, report),
-        _ => report::success(report),
-    }
+    report::any(report, name)
 }
 
 /// What a test body may return.

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::base::{EventId, Id, IdVec, LocId, ThreadId};
+use crate::base::{EventId, IdVec, LocId, ThreadId};
 use crate::machine::names::Names;
 use crate::machine::settle::LetGo;
 use crate::machine::tail::Dice;
@@ -330,11 +330,6 @@ impl Machine {
             self.over = true;
             self.run.end = end;
         }
-    }
-
-    /// A bound above every thread id in use.
-    pub fn thread_bound(&self) -> usize {
-        self.threads.ids().next_back().map_or(0, |last| last.index() + 1)
     }
 
     /// Whether a thread has ended.

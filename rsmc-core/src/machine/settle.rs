@@ -6,7 +6,7 @@ use crate::machine::core::{Machine, Status};
 use crate::model::sc::Memory;
 use crate::step::{Difference, End, Pending, Why};
 use crate::trace::spin::Iteration;
-use crate::trace::{Event, Site, Source};
+use crate::trace::{Event, Source};
 
 /// A spinning thread that is let go since nothing else can run: its loop may be bounded after all.
 ///
@@ -141,14 +141,5 @@ impl Machine {
         let Source::At(at) = self.memory.get(lock).writer else { return None };
         let thread = self.run.trace.events[at as usize].id.thread;
         (self.threads[thread].status != Status::Ended).then_some(thread)
-    }
-
-    /// Where a thread stands.
-    pub fn site_of(&self, thread: ThreadId) -> Site {
-        match &self.threads[thread].status {
-            Status::Standing(op) => op.site,
-            Status::Joining(_, site) => *site,
-            _ => Site::Unknown,
-        }
     }
 }

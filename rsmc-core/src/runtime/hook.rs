@@ -13,7 +13,6 @@ use crate::runtime::current::CURRENT;
 use crate::runtime::execution::Execution;
 use crate::runtime::locations::Tag;
 use crate::runtime::teardown::Teardown;
-use crate::step::End;
 use crate::trace::{Action, FREE, LocInfo, NoteKind, Op, POISONED, Site};
 
 pub use crate::runtime::current::in_run;
@@ -241,9 +240,4 @@ pub fn is_unwinding() -> bool {
 /// The value of a lock that is free.
 pub fn lock_value(poisoned: bool) -> u64 {
     if poisoned { POISONED } else { FREE }
-}
-
-/// Ends the execution with a failure that no schedule of the program explains.
-pub fn give_up(end: End) {
-    enter(|execution| execution.core.borrow_mut().machine.finish(end));
 }
