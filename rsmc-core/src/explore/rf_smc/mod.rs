@@ -121,8 +121,7 @@ impl RfSmc {
 
     /// Adds to every decision the schedules that this run shows to be possible.
     fn propose(&mut self, run: &Run) {
-        let events = &run.trace.events;
-        if events.iter().all(|event| event.id.thread == events[0].id.thread) {
+        if run.trace.present().nth(1).is_none() {
             return; // One thread has no choice, however long it runs.
         }
         self.graph.compute(run, &self.tau);
