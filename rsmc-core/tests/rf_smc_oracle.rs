@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use rsmc_core::base::Digest;
 use rsmc_core::explore::{Exhaustive, RfSmc};
-use rsmc_core::litmus::{Interpreter, Program, Size, Weights, random, shrink};
+use rsmc_core::litmus::{Interpreter, Program, Size, Weights, enumerate, random, shrink};
 use rsmc_core::machine::Limits;
 use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
 use rsmc_core::trace::{outcome_digest, reads_from_class};
@@ -109,6 +109,17 @@ mixes! {
     locks_of_two_threads: TWO_THREADS, Weights::LOCKS;
     everything: SMALL, Weights::EVERYTHING;
     everything_of_three_threads: THREE_THREADS, Weights::EVERYTHING;
+}
+
+/// First all small programs, then random larger ones: two threads with up to two operations each.
+#[test]
+fn every_small_program() {
+    let mut programs = 0;
+    for program in enumerate(2) {
+        assert_eq!(difference(&program), None, "{program}");
+        programs += 1;
+    }
+    assert_eq!(programs, 24_336);
 }
 
 /// An explorer with a mistake: it forgets one plan, or gives one twice.
