@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use rsmc::{Config, Explorer, Failure, FailureKind, Report, Verdict, hint, thread};
 use rsmc_core::session::check_body;
@@ -190,6 +191,25 @@ fn waiting_for_what_nobody_writes_is_a_livelock() {
         assert_eq!(failure.kind, FailureKind::Livelock);
         let place = format!("spinning.rs:{line}");
         assert!(failure.message.contains(&place), "{} should name {place}", failure.message);
+    }
+}
+
+/// Polling under a lock is not recognised as waiting, with or without a hint: no class may be lost to a guess, so the
+/// execution in which nobody else gets on ends at the limit of steps.
+#[test]
+fn polling_under_a_lock_ends_at_the_limit_of_steps() {
+    for hints in [true, false] {
+        let failure = failure(move || {
+            let done = Mutex::new(false);
+            thread::scope(|scope| {
+                scope.spawn(|| *done.lock().unwrap() = true);
+                while !*done.lock().unwrap() {
+                    pause(hints);
+                }
+            });
+        });
+        assert_eq!(failure.kind, FailureKind::StepLimit);
+        assert!(failure.message.contains("spinning.rs:"), "{}", failure.message);
     }
 }
 

@@ -10,7 +10,8 @@
 //! scheduled after a hint (or after `spin_bound` repeats without a hint) until a location that the iteration read
 //! holds another value.
 //!
-//! Limits. A loop is not taken as waiting before it has repeated itself `PATIENCE` times, so
+//! Limits. An iteration that takes a lock is never one of a waiting loop: a lock is free whenever it is taken, so its
+//! value says nothing about what it guards. Polling under a lock therefore ends at the limit of steps. A loop is not taken as waiting before it has repeated itself `PATIENCE` times, so
 //! that a bounded retry loop of up to that many iterations is ordinary code and its giving up is explored. Where
 //! nothing else can run, a waiting thread is let go again (the machine's `settle`), so that a longer bounded loop still leaves.
 
@@ -32,11 +33,16 @@ pub struct Seen {
     pub value: u64,
     /// Where it stands.
     pub site: Site,
+    /// Whether it reads; only what is read can be waited for.
+    reads: bool,
+    /// Whether it took a lock.
+    locks: bool,
 }
 
 impl Seen {
     fn of(event: &Event) -> Self {
-        Self { loc: event.op.loc, value: event.read, site: event.op.site }
+        let reads = event.op.action.reads();
+        Self { loc: event.op.loc, value: event.read, site: event.op.site, reads, locks: event.locked() }
     }
 }
 
@@ -115,6 +121,12 @@ impl Recent {
         if self.current.is_empty() {
             return None;
         }
+        if self.current.iter().any(|seen| seen.locks) {
+            self.previous.clear();
+            self.current.clear();
+            self.hinted_repeats = 0;
+            return None;
+        }
         if self.current == self.previous {
             self.hinted_repeats += 1;
         } else {
@@ -141,7 +153,7 @@ impl Recent {
     pub fn watched(&self, iteration: &Iteration) -> Vec<(LocId, u64)> {
         let seen = if iteration.hinted { &self.previous[..] } else { self.last_period() };
         let mut watched: Vec<(LocId, u64)> = Vec::new();
-        for seen in seen {
+        for seen in seen.iter().filter(|seen| seen.reads) {
             if !watched.contains(&(seen.loc, seen.value)) {
                 watched.push((seen.loc, seen.value));
             }
