@@ -146,26 +146,29 @@ fn spinning() {
 }
 
 fn locks_in_destructors() {
-    struct Notes(Arc<Mutex<Vec<u8>>>);
+    struct Notes(Arc<Mutex<Vec<u8>>>, Arc<AtomicUsize>);
     impl Drop for Notes {
         fn drop(&mut self) {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).push(1);
+            self.1.fetch_add(1, Release);
         }
     }
-    let notes = Arc::new(Mutex::new(Vec::new()));
-    let theirs = Notes(Arc::clone(&notes));
+    let (notes, count) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+    let theirs = Notes(Arc::clone(&notes), Arc::clone(&count));
     thread::spawn(move || drop(theirs)).join().unwrap();
-    let theirs = Notes(Arc::clone(&notes));
+    let theirs = Notes(Arc::clone(&notes), Arc::clone(&count));
     thread_panic(move || {
         let _theirs = theirs;
         panic!("unwinds");
     });
     // The result of a thread that is detached is dropped by the thread.
-    let theirs = Notes(Arc::clone(&notes));
+    let theirs = Notes(Arc::clone(&notes), Arc::clone(&count));
     drop(thread::spawn(move || theirs));
-    while notes.lock().unwrap().len() < 3 {
+    // By an atomic: a check does not take polling under a lock as waiting.
+    while count.load(Acquire) < 3 {
         thread::yield_now();
     }
+    assert_eq!(*notes.lock().unwrap(), [1, 1, 1]);
 }
 
 fn dropping_in_order() {
