@@ -157,10 +157,10 @@ pub fn join(target: ThreadId) {
     enter(|execution| execution.join(target, site)).expect("called in an execution");
 }
 
-/// Whether a modelled thread has ended, without waiting. The first use starts the exploration again, with the end
+/// Whether the modelled thread whose end is `tag` has ended, without waiting. The first use starts the exploration again, with the end
 /// of every thread as a visible operation.
 #[track_caller]
-pub fn is_finished(target: ThreadId, tag: &Tag) -> bool {
+pub fn is_finished(tag: &Tag) -> bool {
     let site = here();
     enter(|execution| {
         if !execution.core.borrow().ends_are_seen {
@@ -170,7 +170,6 @@ pub fn is_finished(target: ThreadId, tag: &Tag) -> bool {
         let object = Object { tag, kind: "thread end", created: None };
         let loc = execution.locate(object, || 0, site);
         let order = Ordering::Acquire;
-        let _ = target;
         execution.operate(Op { action: Action::Load, loc, order, failure: order, site }).read == 1
     })
     .expect("called in an execution")

@@ -91,7 +91,7 @@ impl<T> Started<T> {
 
     #[track_caller]
     pub(super) fn is_finished(&self) -> bool {
-        !hook::in_run() || hook::is_finished(self.id, &self.packet.end)
+        !hook::in_run() || hook::is_finished(&self.packet.end)
     }
 
     /// Says, once the thread has ended, whether it left a panic that nobody received.
