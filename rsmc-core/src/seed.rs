@@ -1,11 +1,11 @@
 //! Seeds: one execution as a short text that replays it.
 //!
-//! A seed holds the memory model, the sequence of steps and a byte per step that tells what kind of operation
-//! stands there. Lines and values are not part of it, so it survives edits that move code; where an operation
+//! A seed holds the memory model, the sequence of steps and a byte per operation that tells of what kind it is. Lines and values are not part of it, so it survives edits that move code; where an operation
 //! changed, the replay says which.
 //!
-//! Text form: `rsmc1-` and base64 (URL alphabet, no padding) of: model, number of steps, runs of equal threads,
-//! check bytes, checksum. Threads are numbered by the order in which the execution spawns them.
+//! Text form: `rsmc1-` and base64 (URL alphabet, no padding) of: model, number of steps, runs of equal steps, for
+//! each flush how many operations ago its thread stored that, check bytes, checksum. A step is twice the number of its thread, plus 1 for
+//! a flush. Threads are numbered by the order in which the execution spawns them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ use data_encoding::BASE64URL_NOPAD;
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::base::{ThreadId, mix};
+use crate::base::{EventId, IdVec, ThreadId, mix};
 use crate::step::{Forced, Plan, Run, Step};
 use crate::trace::{Action, Event, RmwKind, Trace};
 
@@ -28,7 +28,8 @@ const LONGEST: usize = 4_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seed {
     model: u8,
-    threads: Vec<u32>,
+    /// Threads are numbered by the order of spawning, also in the names of stores.
+    steps: Vec<Step>,
     checks: Vec<u8>,
 }
 
@@ -55,13 +56,18 @@ impl Seed {
     /// The seed of an execution; `model` is the number of the memory model.
     pub fn of_run(run: &Run, model: u8) -> Self {
         let numbers: Vec<ThreadId> = std::iter::once(ThreadId::MAIN).chain(run.trace.spawned()).collect();
-        let number = |thread: ThreadId| numbers.iter().position(|&t| t == thread).expect("it was spawned") as u32;
-        let events = &run.trace.events[..run.trace.events.len().min(LONGEST)];
-        Self {
-            model,
-            threads: events.iter().map(|event| number(event.id.thread)).collect(),
-            checks: events.iter().map(|event| check(event, &run.trace)).collect(),
-        }
+        let number = |thread: ThreadId| {
+            let number = numbers.iter().position(|&t| t == thread).expect("it was spawned");
+            ThreadId(number as u32)
+        };
+        let renamed = |step: Step| match step {
+            Step::Run(thread) => Step::Run(number(thread)),
+            Step::Flush(store) => Step::Flush(EventId { thread: number(store.thread), ..store }),
+        };
+        let steps: Vec<Step> = run.steps().take(LONGEST).map(renamed).collect();
+        let operations = steps.iter().filter(|step| matches!(step, Step::Run(_))).count();
+        let checks = run.trace.events[..operations].iter().map(|event| check(event, &run.trace)).collect();
+        Self { model, steps, checks }
     }
 
     /// The number of the memory model.
@@ -71,8 +77,8 @@ impl Seed {
 
     /// The plan that replays it in a new executor.
     pub fn plan(&self) -> Plan {
-        let forced = |&thread: &u32| Forced { step: Step::Run(ThreadId(thread)), expect: None };
-        Plan { forced: self.threads.iter().map(forced).collect(), ..Plan::default() }
+        let forced = |&step: &Step| Forced { step, expect: None };
+        Plan { forced: self.steps.iter().map(forced).collect(), ..Plan::default() }
     }
 
     /// Where a replay did something else than the seed says, if it did.
@@ -85,10 +91,18 @@ impl Seed {
 
     fn bytes(&self) -> Vec<u8> {
         let mut bytes = vec![self.model];
-        put(&mut bytes, self.threads.len());
-        for same in self.threads.chunk_by(|a, b| a == b) {
-            put(&mut bytes, same[0] as usize);
+        put(&mut bytes, self.steps.len());
+        let codes: Vec<usize> = self.steps.iter().map(|&step| code(step)).collect();
+        for same in codes.chunk_by(|a, b| a == b) {
+            put(&mut bytes, same[0]);
             put(&mut bytes, same.len());
+        }
+        let mut performed = Performed::default();
+        for &step in &self.steps {
+            match step {
+                Step::Run(thread) => *performed.of(thread) += 1,
+                Step::Flush(store) => put(&mut bytes, (*performed.of(store.thread) - store.index) as usize),
+            }
         }
         bytes.extend_from_slice(&self.checks);
         let sum = xxh3_64(&bytes).to_le_bytes();
@@ -103,16 +117,47 @@ impl Seed {
         }
         let (&model, mut rest) = content.split_first()?;
         let steps = take(&mut rest)?;
-        let mut threads = Vec::new();
-        while threads.len() < steps {
-            let thread = u32::try_from(take(&mut rest)?).ok()?;
+        let mut codes = Vec::new();
+        while codes.len() < steps {
+            let code = take(&mut rest)?;
             let length = take(&mut rest)?;
-            if length == 0 || length > steps - threads.len() {
+            if length == 0 || length > steps - codes.len() {
                 return None;
             }
-            threads.resize(threads.len() + length, thread);
+            codes.resize(codes.len() + length, code);
         }
-        (rest.len() == steps).then(|| Self { model, threads, checks: rest.to_vec() })
+        let mut performed = Performed::default();
+        let mut read = |code: usize| {
+            let thread = ThreadId(u32::try_from(code / 2).ok().filter(|&thread| thread < MOST_THREADS)?);
+            let done = performed.of(thread);
+            if code.is_multiple_of(2) {
+                *done += 1;
+                return Some(Step::Run(thread));
+            }
+            let index = done.checked_sub(u32::try_from(take(&mut rest)?).ok()?)?;
+            Some(Step::Flush(EventId { thread, index }))
+        };
+        let steps = codes.into_iter().map(&mut read).collect::<Option<Vec<Step>>>()?;
+        let operations = steps.iter().filter(|step| matches!(step, Step::Run(_))).count();
+        (rest.len() == operations).then(|| Self { model, steps, checks: rest.to_vec() })
+    }
+}
+
+/// No execution has more threads.
+const MOST_THREADS: u32 = 1 << 24;
+
+fn code(step: Step) -> usize {
+    2 * step.thread().0 as usize + usize::from(matches!(step, Step::Flush(_)))
+}
+
+/// How many operations each thread has performed.
+#[derive(Default)]
+struct Performed(IdVec<ThreadId, u32>);
+
+impl Performed {
+    fn of(&mut self, thread: ThreadId) -> &mut u32 {
+        self.0.grow_to(thread, || 0);
+        &mut self.0[thread]
     }
 }
 
@@ -203,7 +248,10 @@ mod tests {
     use super::*;
 
     fn seed() -> Seed {
-        Seed { model: 0, threads: vec![0, 1, 1, 1, 2, 300, 0], checks: vec![1, 2, 3, 4, 5, 6, 7] }
+        let run = |thread| Step::Run(ThreadId(thread));
+        let flush = |thread, index| Step::Flush(EventId { thread: ThreadId(thread), index });
+        let steps = vec![run(0), run(1), run(1), run(1), flush(1, 2), flush(1, 0), run(2), run(300), run(0)];
+        Seed { model: 0, steps, checks: vec![1, 2, 3, 4, 5, 6, 7] }
     }
 
     #[test]

@@ -8,7 +8,8 @@ mod walker;
 
 use rsmc_core::explore::RfSmc;
 use rsmc_core::litmus::{Interpreter, Program, Size, Weights, random};
-use rsmc_core::machine::Limits;
+use rsmc_core::machine::Rules;
+use rsmc_core::model::MemoryModel;
 use rsmc_core::runtime::Runtime;
 use rsmc_core::step::{Executor, Explorer, Plan, Run};
 
@@ -23,16 +24,17 @@ fn essence(run: &Run) -> String {
         )
     };
     let events: String = run.trace.events.iter().map(event).collect();
+    let steps: Vec<_> = run.steps().collect();
     let waiting: Vec<_> = run.waiting.iter().map(|pending| pending.id).collect();
-    format!("{events}{:?} {waiting:?} {}", run.end, run.panics.len())
+    format!("{events}{steps:?} {:?} {waiting:?} {}", run.end, run.panics.len())
 }
 
-fn compare(program: &Program) -> u32 {
-    let limits = Limits { max_steps: 1_000, spin_bound: 2 };
-    let mut interpreter = Interpreter::new(program, limits).unwrap();
+fn compare(program: &Program, memory: MemoryModel) -> u32 {
+    let rules = Rules { memory, max_steps: 1_000, spin_bound: 2 };
+    let mut interpreter = Interpreter::new(program, rules).unwrap();
     let act = || walker::body(program);
-    let mut runtime = Runtime::new(&act, limits, 256 * 1024);
-    let (mut explorer, mut plan) = (RfSmc::new(), Plan::default());
+    let mut runtime = Runtime::new(&act, rules, 256 * 1024);
+    let (mut explorer, mut plan) = (RfSmc::new(memory), Plan::default());
     let (mut here, mut there) = (Run::default(), Run::default());
     let mut runs = 0;
     while runs < 300 && explorer.next_plan(&mut plan) {
@@ -48,8 +50,10 @@ fn compare(program: &Program) -> u32 {
 }
 
 fn agree(size: Size, weights: &Weights, programs: u64) {
-    let runs: u32 = (0..programs).map(|seed| compare(&random(seed, size, weights))).sum();
-    assert!(u64::from(runs) > 2 * programs, "the programs have more than one class: {runs} runs");
+    let models = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso];
+    let each = |memory| (0..programs).map(move |seed| compare(&random(seed, size, weights), memory));
+    let runs: u32 = models.into_iter().flat_map(each).sum();
+    assert!(u64::from(runs) > 6 * programs, "the programs have more than one class: {runs} runs");
 }
 
 #[test]
@@ -71,6 +75,6 @@ fn on_updates() {
 fn on_every_kind_of_update() {
     let text = |kind| rsmc_core::litmus::parse(&format!("t1: a = {kind}(x, 5)\nt2: b = {kind}(x, 9)\n")).unwrap();
     for name in ["swap", "nand", "smax", "umin"] {
-        assert_eq!(compare(&text(name)), 2);
+        assert_eq!(compare(&text(name), MemoryModel::Pso), 2);
     }
 }

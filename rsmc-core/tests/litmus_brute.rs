@@ -1,4 +1,4 @@
-//! Every interleaving of a litmus program, with no reduction at all: the slow and obvious way.
+//! Every interleaving of a litmus program and of the flushes of its buffers, with no reduction at all: the slow and obvious way.
 //!
 //! The other tests include this file as a module.
 
@@ -6,12 +6,15 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rsmc_core::base::{Digest, LocId};
 use rsmc_core::litmus::{Interpreter, Outcome, Program};
-use rsmc_core::machine::Limits;
+use rsmc_core::machine::Rules;
+use rsmc_core::model::MemoryModel;
 use rsmc_core::step::{End, Executor, Forced, Plan, Run, Step, Tail};
 use rsmc_core::trace::{Source, Trace, reads_from_class};
 
-/// The bounds of every execution in these tests.
-pub const LIMITS: Limits = Limits { max_steps: 200, spin_bound: 2 };
+/// What every execution in these tests follows.
+pub fn rules(memory: MemoryModel) -> Rules {
+    Rules { memory, max_steps: 200, spin_bound: 2 }
+}
 
 /// What all interleavings together show.
 #[derive(Debug, Default)]
@@ -39,8 +42,8 @@ impl Brute {
 }
 
 /// Runs every interleaving; stops with `None` when that takes more than `most` runs.
-pub fn brute(program: &Program, most: u64) -> Option<Brute> {
-    let mut interpreter = Interpreter::new(program, LIMITS).expect("the program can be run");
+pub fn brute(program: &Program, memory: MemoryModel, most: u64) -> Option<Brute> {
+    let mut interpreter = Interpreter::new(program, rules(memory)).expect("the program can be run");
     'again: loop {
         let (mut found, mut run, mut stack) = (Brute::default(), Run::default(), Vec::new());
         for _ in 0..most {

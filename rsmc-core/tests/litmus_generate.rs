@@ -4,7 +4,8 @@
 #[allow(dead_code, reason = "each test uses a part of it")]
 mod brute;
 
-use brute::{LIMITS, brute};
+use brute::{brute, rules};
+use rsmc_core::model::MemoryModel::Sc;
 use rsmc_core::litmus::{Interpreter, Size, Weights, enumerate, random};
 use rsmc_core::step::{Executor, Plan, Run, Tail};
 
@@ -13,7 +14,7 @@ fn troubles(weights: &Weights) -> (u64, u64) {
     let (mut stuck, mut panicked, mut interleavings) = (0, 0, 0);
     for seed in 0..100 {
         let program = random(seed, Size::default(), weights);
-        let found = brute(&program, 10_000).unwrap_or_else(|| panic!("too many interleavings\n{program}"));
+        let found = brute(&program, Sc, 10_000).unwrap_or_else(|| panic!("too many interleavings\n{program}"));
         assert!(!found.cut && found.interleavings > 0, "{program}");
         let [hb, rf, view] = ["hb", "rf", "view"].map(|name| found.count(name).unwrap());
         assert!(found.interleavings >= hb && hb >= rf && rf >= view, "{program}");
@@ -39,8 +40,8 @@ fn random_programs_go_wrong_in_every_way() {
 fn random_schedules_show_only_what_brute_force_shows() {
     for seed in 0..60 {
         let program = random(seed, Size { operations: 7, ..Size::default() }, &Weights::EVERYTHING);
-        let found = brute(&program, 100_000).expect("few interleavings");
-        let mut interpreter = Interpreter::new(&program, LIMITS).unwrap();
+        let found = brute(&program, Sc, 100_000).expect("few interleavings");
+        let mut interpreter = Interpreter::new(&program, rules(Sc)).unwrap();
         let mut run = Run::default();
         for schedule in 0..50 {
             interpreter.execute(&Plan { tail: Tail::Random(schedule), ..Plan::default() }, &mut run);
@@ -53,7 +54,7 @@ fn random_schedules_show_only_what_brute_force_shows() {
 #[test]
 fn enumerated_programs_have_the_interleavings_of_their_lengths() {
     for program in enumerate(2).step_by(97) {
-        let found = brute(&program, 100).expect("few interleavings");
+        let found = brute(&program, Sc, 100).expect("few interleavings");
         let expected = match (program.threads[0].body.len(), program.threads[1].body.len()) {
             (1, 1) => 2,
             (2, 2) => 6,

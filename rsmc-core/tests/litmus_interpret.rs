@@ -4,7 +4,8 @@
 #[allow(dead_code, reason = "each test uses a part of it")]
 mod brute;
 
-use brute::{LIMITS, brute};
+use brute::{brute, rules};
+use rsmc_core::model::MemoryModel::Sc;
 use rsmc_core::litmus::{Interpreter, parse};
 use rsmc_core::step::{End, Executor, Expect, Forced, Plan, Run, Tail, Why};
 use rsmc_core::trace::{Event, Site};
@@ -13,14 +14,14 @@ use rsmc_core::trace::{Event, Site};
 #[track_caller]
 fn check(program: &str, outcomes: &str) {
     let program = parse(program).unwrap_or_else(|error| panic!("{error}"));
-    let found = brute(&program, 1_000_000).expect("few interleavings");
+    let found = brute(&program, Sc, 1_000_000).expect("few interleavings");
     assert_eq!(found.outcomes_text(), outcomes, "{program}");
 }
 
 fn first_run(program: &str) -> Run {
     let program = parse(program).unwrap();
     let mut run = Run::default();
-    Interpreter::new(&program, LIMITS).unwrap().execute(&Plan::default(), &mut run);
+    Interpreter::new(&program, rules(Sc)).unwrap().execute(&Plan::default(), &mut run);
     run
 }
 
@@ -151,7 +152,7 @@ fn waiting_threads_say_what_they_wait_for() {
 #[test]
 fn a_run_repeats_under_its_own_steps() {
     let program = parse("t1: x = 1; a = y; lock m; unlock m\n t2: y = 1; lock m; b = x; unlock m").unwrap();
-    let mut interpreter = Interpreter::new(&program, LIMITS).unwrap();
+    let mut interpreter = Interpreter::new(&program, rules(Sc)).unwrap();
     for seed in 0..50 {
         let (mut run, mut again) = (Run::default(), Run::default());
         let random = Plan { tail: Tail::Random(seed), ..Plan::default() };

@@ -1,14 +1,15 @@
 //! Seeds replay: 200 random failing programs, each with the same failure and the same trace, in a new executor.
 
 use rsmc_core::litmus::{Interpreter, Program, Size, Weights, random};
-use rsmc_core::machine::Limits;
+use rsmc_core::machine::Rules;
+use rsmc_core::model::MemoryModel;
 use rsmc_core::seed::Seed;
-use rsmc_core::session::{Config, Failure, FailureKind, Verdict, check};
-
-const LIMITS: Limits = Limits { max_steps: 1_000, spin_bound: 2 };
+use rsmc_core::session::{Config, ExplorerKind, Failure, FailureKind, Verdict, check};
+use rsmc_core::trace::NoteKind;
 
 fn run(program: &Program, config: &Config) -> (Option<Failure>, u64) {
-    let mut executor = Interpreter::new(program, LIMITS).unwrap();
+    let rules = Rules { memory: config.effective_memory(), max_steps: 1_000, spin_bound: 2 };
+    let mut executor = Interpreter::new(program, rules).unwrap();
     let report = check(config, &mut executor, &mut |_| {});
     match report.verdict {
         Verdict::Failed(failure) => (Some(*failure), report.runs),
@@ -23,27 +24,35 @@ fn essence(failure: &Failure) -> String {
     format!("{:?} {} {events:?} {:?} {:?}", failure.kind, failure.message, failure.waiting, failure.panics)
 }
 
+/// A configuration for the program of a seed: all models and explorers in turn.
+fn config(seed: u64) -> Config {
+    let explorer = if seed.is_multiple_of(2) { ExplorerKind::ReadsFrom } else { ExplorerKind::Random };
+    let memory = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso][seed as usize / 2 % 3];
+    Config::default().memory(memory).explorer(explorer).max_executions(500)
+}
+
 #[test]
 fn two_hundred_failing_programs_fail_again() {
-    let mut kinds = [0; 2];
-    let mut programs = 0;
+    let (mut kinds, mut delayed, mut programs) = ([0; 2], 0, 0);
     for seed in 0.. {
         let program = random(seed, Size::default(), &Weights::EVERYTHING);
-        let (Some(failure), _) = run(&program, &Config::default()) else { continue };
+        let config = config(seed);
+        let (Some(failure), _) = run(&program, &config) else { continue };
         let text = failure.seed.to_string();
-        let replay = Config::default().replay(text.parse::<Seed>().unwrap());
-        let (again, runs) = run(&program, &replay);
+        let (again, runs) = run(&program, &config.replay(text.parse::<Seed>().unwrap()));
         let again = again.unwrap_or_else(|| panic!("the replay of {text} does not fail:\n{program}"));
         assert_eq!(runs, 1);
         assert_eq!(essence(&again), essence(&failure), "{program}");
         assert_eq!(again.seed, failure.seed);
         kinds[usize::from(failure.kind == FailureKind::Deadlock)] += 1;
+        delayed += u32::from(failure.trace.notes.iter().any(|note| matches!(note.kind, NoteKind::Flush(_))));
         programs += 1;
         if programs == 200 {
             break;
         }
     }
     assert!(kinds.iter().all(|&count| count >= 20), "panics and deadlocks: {kinds:?}");
+    assert!(delayed >= 20, "{delayed} of 200 executions have buffered stores");
 }
 
 #[test]

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use rsmc_core::base::Digest;
 use rsmc_core::explore::{Exhaustive, RfSmc};
 use rsmc_core::litmus::{Interpreter, Program, Size, Weights, enumerate, random, shrink};
-use rsmc_core::machine::Limits;
+use rsmc_core::machine::Rules;
+use rsmc_core::model::MemoryModel;
 use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
 use rsmc_core::trace::{outcome_digest, reads_from_class};
 
@@ -26,9 +27,9 @@ type Classes = BTreeMap<Digest, (Shown, u32)>;
 /// Brute force gives up on longer programs.
 const LONGEST: u64 = 400_000;
 
-fn classes(program: &Program, explorer: &mut dyn Explorer) -> Option<Classes> {
-    let limits = Limits { max_steps: 1_000, spin_bound: 2 };
-    let mut executor = Interpreter::new(program, limits).expect("a generated program is well formed");
+fn classes(program: &Program, memory: MemoryModel, explorer: &mut dyn Explorer) -> Option<Classes> {
+    let rules = Rules { memory, max_steps: 1_000, spin_bound: 2 };
+    let mut executor = Interpreter::new(program, rules).expect("a generated program is well formed");
     let (mut plan, mut run, mut classes) = (Plan::default(), Run::default(), Classes::new());
     let mut runs = 0;
     while explorer.next_plan(&mut plan) {
@@ -50,9 +51,9 @@ fn classes(program: &Program, explorer: &mut dyn Explorer) -> Option<Classes> {
 
 /// The difference between an explorer and brute force on a program, if there is one. `None` also where brute force
 /// takes too long.
-fn difference_of(program: &Program, explorer: &mut dyn Explorer) -> Option<String> {
-    let every = classes(program, &mut Exhaustive::new())?;
-    let found = classes(program, explorer).expect("fewer classes than interleavings");
+fn difference_of(program: &Program, memory: MemoryModel, explorer: &mut dyn Explorer) -> Option<String> {
+    let every = classes(program, memory, &mut Exhaustive::new())?;
+    let found = classes(program, memory, explorer).expect("fewer classes than interleavings");
     let missed = every.keys().filter(|class| !found.contains_key(class)).count();
     let extra = found.keys().filter(|class| !every.contains_key(class)).count();
     let twice = found.values().filter(|(_, runs)| *runs > 1).count();
@@ -61,37 +62,37 @@ fn difference_of(program: &Program, explorer: &mut dyn Explorer) -> Option<Strin
         .then(|| format!("{missed} missed, {extra} extra, {twice} run twice, of {} classes", every.len()))
 }
 
-fn difference(program: &Program) -> Option<String> {
-    difference_of(program, &mut RfSmc::new())
+fn difference(program: &Program, memory: MemoryModel) -> Option<String> {
+    difference_of(program, memory, &mut RfSmc::new(memory))
 }
 
 /// The smallest program found by removing statements that still shows a difference.
-fn shrunk(program: Program) -> Program {
-    let smaller = shrink(&program).find(|smaller| difference(smaller).is_some());
-    smaller.map_or(program, shrunk)
+fn shrunk(program: Program, memory: MemoryModel) -> Program {
+    let smaller = shrink(&program).find(|smaller| difference(smaller, memory).is_some());
+    smaller.map_or(program, |smaller| shrunk(smaller, memory))
 }
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
 }
 
-fn compare(name: &str, size: Size, weights: &Weights) {
+fn compare(name: &str, memory: MemoryModel, size: Size, weights: &Weights) {
     let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 100), number("RSMC_ORACLE_SEED", 0));
     for seed in first..first + programs {
         let program = random(seed, size, weights);
-        if let Some(difference) = difference(&program) {
-            let small = shrunk(program);
-            let again = self::difference(&small).unwrap_or_default();
-            panic!("{name}, seed {seed}: {difference}\nshrunk ({again}):\n{small}");
+        if let Some(difference) = difference(&program, memory) {
+            let small = shrunk(program, memory);
+            let again = self::difference(&small, memory).unwrap_or_default();
+            panic!("{name} under {memory}, seed {seed}: {difference}\nshrunk ({again}):\n{small}");
         }
     }
 }
 
 macro_rules! mixes {
-    ($($name:ident: $size:expr, $weights:expr;)+) => {
+    ($memory:ident: $($name:ident: $size:expr, $weights:expr;)+) => {
         $(#[test]
         fn $name() {
-            compare(stringify!($name), $size, &$weights);
+            compare(stringify!($name), MemoryModel::$memory, $size, &$weights);
         })+
     };
 }
@@ -100,7 +101,7 @@ const SMALL: Size = Size { threads: 4, locations: 2, locks: 2, operations: 9 };
 const TWO_THREADS: Size = Size { threads: 2, locations: 2, locks: 2, operations: 14 };
 const THREE_THREADS: Size = Size { threads: 3, locations: 3, locks: 2, operations: 11 };
 
-mixes! {
+mixes! { Sc:
     atomics: SMALL, Weights::ATOMICS;
     atomics_of_two_threads: TWO_THREADS, Weights::ATOMICS;
     updates: SMALL, Weights::UPDATES;
@@ -111,12 +112,37 @@ mixes! {
     everything_of_three_threads: THREE_THREADS, Weights::EVERYTHING;
 }
 
+/// With buffers there is more to interleave: a flush per store.
+const BUFFERED: Size = Size { threads: 4, locations: 2, locks: 2, operations: 7 };
+const BUFFERED_OF_TWO: Size = Size { threads: 2, locations: 3, locks: 2, operations: 9 };
+const BUFFERED_OF_THREE: Size = Size { threads: 3, locations: 3, locks: 2, operations: 8 };
+
+mixes! { Tso:
+    tso_atomics: BUFFERED, Weights::ATOMICS;
+    tso_atomics_of_two_threads: BUFFERED_OF_TWO, Weights::ATOMICS;
+    tso_updates: BUFFERED, Weights::UPDATES;
+    tso_updates_of_three_threads: BUFFERED_OF_THREE, Weights::UPDATES;
+    tso_locks: BUFFERED, Weights::LOCKS;
+    tso_everything: BUFFERED, Weights::EVERYTHING;
+    tso_everything_of_three_threads: BUFFERED_OF_THREE, Weights::EVERYTHING;
+}
+
+mixes! { Pso:
+    pso_atomics: BUFFERED, Weights::ATOMICS;
+    pso_atomics_of_two_threads: BUFFERED_OF_TWO, Weights::ATOMICS;
+    pso_updates: BUFFERED, Weights::UPDATES;
+    pso_updates_of_three_threads: BUFFERED_OF_THREE, Weights::UPDATES;
+    pso_locks: BUFFERED, Weights::LOCKS;
+    pso_everything: BUFFERED, Weights::EVERYTHING;
+    pso_everything_of_three_threads: BUFFERED_OF_THREE, Weights::EVERYTHING;
+}
+
 /// First all small programs, then random larger ones: two threads with up to two operations each.
 #[test]
 fn every_small_program() {
     let mut programs = 0;
     for program in enumerate(2) {
-        assert_eq!(difference(&program), None, "{program}");
+        assert_eq!(difference(&program, MemoryModel::Sc), None, "{program}");
         programs += 1;
     }
     assert_eq!(programs, 24_336);
@@ -150,8 +176,11 @@ impl Explorer for Mistaken {
 #[test]
 fn the_comparison_notices_a_forgotten_and_a_repeated_class() {
     let program = rsmc_core::litmus::parse("t1: x = 1; a = y\nt2: y = 1; b = x\n").unwrap();
-    let found = |forgets| difference_of(&program, &mut Mistaken { right: RfSmc::new(), plans: 0, forgets });
+    let memory = MemoryModel::Sc;
+    let found = |forgets| {
+        difference_of(&program, memory, &mut Mistaken { right: RfSmc::new(memory), plans: 0, forgets })
+    };
     assert_eq!(found(true).as_deref(), Some("2 missed, 0 extra, 0 run twice, of 3 classes"));
     assert_eq!(found(false).as_deref(), Some("0 missed, 0 extra, 1 run twice, of 3 classes"));
-    assert_eq!(difference(&program), None);
+    assert_eq!(difference(&program, memory), None);
 }

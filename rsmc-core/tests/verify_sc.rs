@@ -2,25 +2,26 @@
 
 use proptest::prelude::*;
 use rsmc_core::base::{LocId, Poset};
-use rsmc_core::consistency::{Flaw, Instance, Verifier, check_witness, close, naive_sc};
+use rsmc_core::consistency::{Flaw, Instance, Move, Shape, Verifier, check_witness, close, naive_sc};
+use rsmc_core::model::MemoryModel::Sc;
 
 /// An event: thread, location, whether it reads, whether it writes.
-type Shape = (usize, u32, bool, bool);
+type Drawn = (usize, u32, bool, bool);
 
 /// An instance of these events, in program order per thread; `picks` chooses the good writes of every read: one, or
 /// one and some others.
-fn instance(shapes: &[Shape], picks: &[u64], others: bool) -> Instance {
+fn instance(shapes: &[Drawn], picks: &[u64], others: bool) -> Instance {
     let mut instance = Instance::default();
     let mut last = [None; 4];
     for &(thread, loc, reads, writes) in shapes {
-        let number = instance.push(LocId(loc), reads || !writes, writes);
+        let number = instance.push(Shape::direct(LocId(loc), reads || !writes, writes));
         if let Some(before) = last[thread].replace(number) {
             instance.edge(before, number);
         }
     }
     for (read, &(_, loc, reads, writes)) in shapes.iter().enumerate() {
         if reads || !writes {
-            let same = |&(write, shape): &(usize, &Shape)| write != read && shape.1 == loc && shape.3;
+            let same = |&(write, shape): &(usize, &Drawn)| write != read && shape.1 == loc && shape.3;
             let sources: Vec<_> =
                 shapes.iter().enumerate().filter(same).map(|(write, _)| Some(write)).chain([None]).collect();
             let pick = picks[read];
@@ -36,7 +37,7 @@ fn judge(instance: &Instance, verifier: &mut Verifier) -> bool {
     let mut witness = Vec::new();
     let found = verifier.verify(instance, |event| event as u32, &mut witness);
     if found {
-        assert_eq!(check_witness(instance, &witness), Ok(()), "{instance:?}");
+        assert_eq!(check_witness(instance, Sc, &witness), Ok(()), "{instance:?}");
     }
     let naive = naive_sc(instance);
     assert_eq!(found, naive.is_some(), "{instance:?}");
@@ -53,7 +54,7 @@ fn judge(instance: &Instance, verifier: &mut Verifier) -> bool {
     found
 }
 
-fn shape() -> impl Strategy<Value = Shape> {
+fn shape() -> impl Strategy<Value = Drawn> {
     (0..3_usize, 0..2_u32, any::<bool>(), any::<bool>())
 }
 
@@ -71,6 +72,11 @@ proptest! {
     }
 }
 
+fn check(instance: &Instance, order: &[usize]) -> Result<(), Flaw> {
+    let witness: Vec<Move> = order.iter().copied().map(Move::Perform).collect();
+    check_witness(instance, Sc, &witness)
+}
+
 /// The instances above are no use if nearly all have the same answer; one verifier serves them all.
 #[test]
 fn both_answers_occur_and_memory_is_reused() {
@@ -82,7 +88,7 @@ fn both_answers_occur_and_memory_is_reused() {
     };
     let mut possible = 0;
     for _ in 0..2_000 {
-        let shapes: Vec<Shape> = (0..8)
+        let shapes: Vec<Drawn> = (0..8)
             .map(|_| draw())
             .map(|d| ((d % 3) as usize, (d >> 8) as u32 % 2, d >> 16 & 1 == 1, d >> 17 & 1 == 1))
             .collect();
@@ -98,7 +104,7 @@ fn store_buffering_is_impossible() {
     let mut instance = Instance::default();
     let (x, y) = (LocId(0), LocId(1));
     let [wx, ry, wy, rx] =
-        [(x, false), (y, true), (y, false), (x, true)].map(|(l, reads)| instance.push(l, reads, !reads));
+        [(x, false), (y, true), (y, false), (x, true)].map(|(l, reads)| instance.push(Shape::direct(l, reads, !reads)));
     instance.edge(wx, ry);
     instance.edge(wy, rx);
     instance.good(ry, None);
@@ -110,7 +116,7 @@ fn store_buffering_is_impossible() {
 #[test]
 fn two_updates_cannot_take_one_write() {
     let mut instance = Instance::default();
-    let updates = [0, 1].map(|_| instance.push(LocId(0), true, true));
+    let updates = [0, 1].map(|_| instance.push(Shape::direct(LocId(0), true, true)));
     updates.iter().for_each(|&update| instance.good(update, None));
     assert!(!judge(&instance, &mut Verifier::default()));
 }
@@ -118,15 +124,15 @@ fn two_updates_cannot_take_one_write() {
 #[test]
 fn bad_witnesses_are_refused() {
     let mut instance = Instance::default();
-    let write = instance.push(LocId(0), false, true);
-    let read = instance.push(LocId(0), true, false);
-    let late = instance.push(LocId(0), true, false);
+    let write = instance.push(Shape::direct(LocId(0), false, true));
+    let read = instance.push(Shape::direct(LocId(0), true, false));
+    let late = instance.push(Shape::direct(LocId(0), true, false));
     instance.edge(read, late);
     instance.good(read, Some(write));
     instance.good(late, Some(write));
-    assert_eq!(check_witness(&instance, &[write, read, late]), Ok(()));
-    assert_eq!(check_witness(&instance, &[write, late, read]), Err(Flaw::ProgramOrder(read, late)));
-    assert_eq!(check_witness(&instance, &[read, write, late]), Err(Flaw::BadWrite(read, None)));
-    assert_eq!(check_witness(&instance, &[write, read]), Err(Flaw::NotAPermutation));
-    assert_eq!(check_witness(&instance, &[write, read, read]), Err(Flaw::NotAPermutation));
+    assert_eq!(check(&instance, &[write, read, late]), Ok(()));
+    assert_eq!(check(&instance, &[write, late, read]), Err(Flaw::ProgramOrder(read, late)));
+    assert_eq!(check(&instance, &[read, write, late]), Err(Flaw::BadWrite(read, None)));
+    assert_eq!(check(&instance, &[write, read]), Err(Flaw::NotAPermutation));
+    assert_eq!(check(&instance, &[write, read, read]), Err(Flaw::NotAPermutation));
 }

@@ -12,7 +12,7 @@ use rsmc_core::step::{End, Executor, Plan, Run, Why};
 use rsmc_shim::sync::atomic::{AtomicBool, AtomicUsize};
 use rsmc_shim::sync::{Arc, Mutex};
 use rsmc_shim::{hint, thread};
-use support::{STACK, execute, limits, passes, run};
+use support::{STACK, execute, rules, passes, run};
 
 /// Counts how often it is dropped. The counter is no part of the model.
 struct Counted(Rc<Cell<u32>>);
@@ -58,7 +58,7 @@ fn a_deadlock_unwinds_the_stuck_threads() {
         let _b = b.lock().unwrap();
         drop(other.join());
     };
-    let (mut runtime, mut run) = (Runtime::new(&body, limits(), STACK), Run::default());
+    let (mut runtime, mut run) = (Runtime::new(&body, rules(), STACK), Run::default());
     // The first runs learn that the loop waits.
     execute(&mut runtime, &Plan::default(), &mut run);
     for _ in 0..3 {
@@ -125,7 +125,7 @@ fn a_run_that_ends_before_a_release_releases() {
     }
     // The limit cuts the run off before the release of a lock.
     for max_steps in 1..6 {
-        let limits = rsmc_core::machine::Limits { max_steps, spin_bound: 2 };
+        let rules = rsmc_core::machine::Rules { memory: MemoryModel::Sc, max_steps, spin_bound: 2 };
         let body_with_release = || {
             let lock = Mutex::new(0);
             let _locks = Locks { lock: &lock, _counted: Counted(Rc::clone(&drops)) };
@@ -134,7 +134,7 @@ fn a_run_that_ends_before_a_release_releases() {
             }
         };
         drops.set(0);
-        let mut runtime = Runtime::new(&body_with_release, limits, STACK);
+        let mut runtime = Runtime::new(&body_with_release, rules, STACK);
         let mut run = Run::default();
         runtime.execute(&Plan::default(), &mut run);
         assert!(matches!(run.end, End::StepLimit { .. }), "{:?}", run.end);
@@ -165,7 +165,7 @@ fn a_panic_in_a_destructor_at_the_end_does_not_abort() {
             });
             child.join().unwrap();
         };
-        let (mut runtime, mut run) = (Runtime::new(&body, limits(), STACK), Run::default());
+        let (mut runtime, mut run) = (Runtime::new(&body, rules(), STACK), Run::default());
         runtime.execute(&Plan::default(), &mut run);
         assert_eq!(run.end, End::Stuck);
         assert_eq!(run.waiting.len(), 2);
@@ -187,7 +187,7 @@ fn a_second_panic_of_a_thread_does_not_abort() {
                 });
             });
         };
-        let (mut runtime, mut run) = (Runtime::new(&body, limits(), STACK), Run::default());
+        let (mut runtime, mut run) = (Runtime::new(&body, rules(), STACK), Run::default());
         runtime.execute(&Plan::default(), &mut run);
         assert!(runtime.is_broken());
         assert_eq!(run.panics.len(), 1, "{:?}", run.panics);
@@ -224,7 +224,7 @@ fn a_destructor_that_would_wait_is_left_alone() {
             let _waits = Waits;
             thread::park();
         };
-        let (mut runtime, mut run) = (Runtime::new(&body, limits(), STACK), Run::default());
+        let (mut runtime, mut run) = (Runtime::new(&body, rules(), STACK), Run::default());
         for _ in 0..2 {
             runtime.execute(&Plan::default(), &mut run);
             assert_eq!(run.end, End::Stuck);
@@ -252,7 +252,7 @@ fn an_overflow_of_the_stack_is_reported() {
             let n = Arc::new(AtomicUsize::new(0));
             thread::spawn(move || deeper(&n)).join().unwrap();
         };
-        let (mut runtime, mut run) = (Runtime::new(&body, limits(), STACK), Run::default());
+        let (mut runtime, mut run) = (Runtime::new(&body, rules(), STACK), Run::default());
         for _ in 0..2 {
             execute(&mut runtime, &Plan::default(), &mut run);
             assert!(matches!(run.end, End::StackOverflow { .. }), "{:?}", run.end);

@@ -13,7 +13,7 @@ use rsmc_shim::cell::UnsafeCell;
 use rsmc_shim::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
 use rsmc_shim::sync::{Arc, Mutex};
 use rsmc_shim::thread;
-use support::{STACK, execute, limits, passes, run};
+use support::{STACK, execute, rules, passes, run};
 
 fn line_of(site: Site) -> (&'static str, u32) {
     let Site::Code(place) = site else { panic!("{site:?}") };
@@ -35,7 +35,7 @@ fn statics_start_anew_in_every_execution() {
         assert!(LOCK.try_lock().is_err());
         assert_eq!(COUNT.load(SeqCst), 6);
     };
-    let (mut runtime, mut run) = (Runtime::new(&body, limits(), STACK), Run::default());
+    let (mut runtime, mut run) = (Runtime::new(&body, rules(), STACK), Run::default());
     for _ in 0..3 {
         runtime.execute(&Plan::default(), &mut run);
         assert_eq!((&run.end, run.panics.len()), (&End::Complete, 0), "{:?}", run.panics);
@@ -105,7 +105,7 @@ fn a_thousand_threads_and_no_new_stacks() {
         }
         assert_eq!(sum.load(Relaxed), 499_500);
     };
-    let mut runtime = Runtime::new(&body, limits(), 64 * 1024);
+    let mut runtime = Runtime::new(&body, rules(), 64 * 1024);
     let mut run = Run::default();
     execute(&mut runtime, &Plan::default(), &mut run);
     assert_eq!((&run.end, run.panics.len()), (&End::Complete, 0), "{:?}", run.panics);
@@ -221,7 +221,7 @@ fn asking_whether_a_thread_has_ended_is_a_step() {
         assert!(seen < 1000);
         assert_eq!(child.join().unwrap(), 5);
     };
-    let (mut runtime, mut run) = (Runtime::new(&body, limits(), STACK), Run::default());
+    let (mut runtime, mut run) = (Runtime::new(&body, rules(), STACK), Run::default());
     runtime.execute(&Plan::default(), &mut run);
     assert_eq!(run.end, End::Learned);
     execute(&mut runtime, &Plan::default(), &mut run);

@@ -1,51 +1,107 @@
-//! Checks a witness by playing it: the independent judge of the verifiers.
+//! Checks a witness by playing it with explicit buffers: the independent judge of the verifiers.
 
-use crate::consistency::Instance;
+use crate::consistency::{Instance, Move, Shape};
+use crate::model::MemoryModel;
 
 /// Why a sequence is no witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// An event is missing or stands there twice.
+    /// A move is missing, stands there twice, or is no move of the instance.
     NotAPermutation,
     /// Program order is broken between these two.
     ProgramOrder(usize, usize),
     /// This read finds a write that is not good for it (`None` is the initial value).
     BadWrite(usize, Option<usize>),
+    /// This store is still to be flushed when the event that is fenced on it is performed.
+    Fence(usize, usize),
+    /// This store is flushed before it is performed, or before another store that must go first.
+    BufferOrder(usize),
+    /// This event writes to memory at once while a store of its own thread still waits in the buffer.
+    NotDrained(usize),
 }
 
-/// Whether `order` is a sequentially consistent execution of the instance.
-pub fn check_witness(instance: &Instance, order: &[usize]) -> Result<(), Flaw> {
-    let mut place = vec![None; instance.items.len()];
-    for (at, &event) in order.iter().enumerate() {
-        match place.get_mut(event) {
-            Some(slot @ None) => *slot = Some(at),
-            _ => return Err(Flaw::NotAPermutation),
-        }
-    }
-    if place.contains(&None) {
-        return Err(Flaw::NotAPermutation);
-    }
-    for &(a, b) in &instance.edges {
-        if place[a as usize] >= place[b as usize] {
-            return Err(Flaw::ProgramOrder(a as usize, b as usize));
-        }
-    }
-    let mut last = vec![None; instance.locs];
-    for &event in order {
-        let item = instance.items[event];
-        let newest = &mut last[item.loc.0 as usize];
-        if item.reads {
-            let good = match *newest {
-                None => item.init_good,
-                Some(write) => instance.goods.contains(&(event as u32, write as u32)),
-            };
-            if !good {
-                return Err(Flaw::BadWrite(event, *newest));
+/// Whether `witness` is an execution of the instance under the model. The flaw is the first one in the order of the
+/// witness; that a move is missing is found last.
+///
+/// # Panics
+///
+/// If there is a buffered store, but the model has no buffers.
+pub fn check_witness(instance: &Instance, model: MemoryModel, witness: &[Move]) -> Result<(), Flaw> {
+    let items = &instance.items;
+    let has_buffers = matches!(model, MemoryModel::Tso | MemoryModel::Pso);
+    assert!(has_buffers || items.iter().all(|item| !item.buffered), "{model:?} has no store buffers");
+    let mut performed = vec![false; items.len()];
+    let mut flushed = vec![false; items.len()];
+    // The stores of all threads that are performed and not flushed, oldest first.
+    let mut waiting: Vec<usize> = Vec::new();
+    let mut memory = vec![None; instance.locs];
+    for &step in witness {
+        match step {
+            Move::Perform(event) => {
+                if event >= items.len() || performed[event] {
+                    return Err(Flaw::NotAPermutation);
+                }
+                let item = items[event];
+                for &(a, b) in &instance.edges {
+                    if b as usize == event && !performed[a as usize] {
+                        return Err(Flaw::ProgramOrder(a as usize, event));
+                    }
+                }
+                for &(store, b) in &instance.fences {
+                    if b as usize == event && !flushed[store as usize] {
+                        return Err(Flaw::Fence(store as usize, event));
+                    }
+                }
+                let own = |store: &&usize| items[**store].thread == item.thread;
+                if item.writes && !item.buffered && waiting.iter().filter(own).count() > 0 {
+                    return Err(Flaw::NotDrained(event));
+                }
+                if item.reads {
+                    let forwarded = waiting.iter().filter(own).rfind(|&&store| items[store].loc == item.loc);
+                    let found = forwarded.copied().or(memory[item.loc.0 as usize]);
+                    let good = match found {
+                        None => instance.init_good[event],
+                        Some(write) => instance.goods.contains(&(event as u32, write as u32)),
+                    };
+                    if !good {
+                        return Err(Flaw::BadWrite(event, found));
+                    }
+                }
+                if item.buffered {
+                    waiting.push(event);
+                } else if item.writes {
+                    memory[item.loc.0 as usize] = Some(event);
+                }
+                performed[event] = true;
+            }
+            Move::Flush(store) => {
+                if store >= items.len() || !items[store].buffered || flushed[store] {
+                    return Err(Flaw::NotAPermutation);
+                }
+                let Some(at) = waiting.iter().position(|&other| other == store) else {
+                    return Err(Flaw::BufferOrder(store));
+                };
+                let blocked = waiting.iter().enumerate().any(|(i, &other)| {
+                    let (other, store) = (items[other], items[store]);
+                    other.thread == store.thread && goes_first(model, other, store, i < at)
+                });
+                if blocked {
+                    return Err(Flaw::BufferOrder(store));
+                }
+                waiting.remove(at);
+                memory[items[store].loc.0 as usize] = Some(store);
+                flushed[store] = true;
             }
         }
-        if item.writes {
-            *newest = Some(event);
-        }
     }
-    Ok(())
+    let complete = performed.iter().all(|&done| done) && waiting.is_empty();
+    if complete { Ok(()) } else { Err(Flaw::NotAPermutation) }
+}
+
+/// Whether a waiting store is flushed before another one of its thread; `older`: it was performed before it.
+fn goes_first(model: MemoryModel, first: Shape, second: Shape, older: bool) -> bool {
+    match model {
+        MemoryModel::Pso => first.epoch < second.epoch || (older && first.loc == second.loc),
+        _ => older,
+    }
 }

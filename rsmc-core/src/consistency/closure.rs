@@ -85,7 +85,7 @@ pub(super) fn close_with(instance: &Instance, order: &mut Poset, scratch: &mut S
 /// Applies the rules to one read; whether the order grew.
 fn apply_rules(instance: &Instance, read: usize, order: &mut Poset, scratch: &mut Scratch) -> Result<bool, Cycle> {
     let item = instance.items[read];
-    let init_visible = item.init_good && !overwritten(None, read, order, scratch.writes(item.loc));
+    let init_visible = instance.init_good[read] && !overwritten(None, read, order, scratch.writes(item.loc));
     let mut visible = std::mem::take(&mut scratch.visible);
     visible.clear();
     let sees = |w: usize| !order.lt(read, w) && !overwritten(Some(w), read, order, scratch.writes(item.loc));

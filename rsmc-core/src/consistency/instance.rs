@@ -1,34 +1,66 @@
 //! The question that consistency algorithms answer: events, program order, and the good writes of every read.
 
-use crate::base::{BitSet, LocId};
+use crate::base::{BitSet, LocId, ThreadId};
 
 /// One event of an instance. An event that reads and writes does both at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Item {
-    pub(super) loc: LocId,
-    pub(super) reads: bool,
-    pub(super) writes: bool,
-    /// Whether the initial value is good for it.
-    pub(super) init_good: bool,
+pub struct Shape {
+    /// Its thread. Only stores that wait in a buffer, and what is read from them, depend on it.
+    pub thread: ThreadId,
+    /// Its location.
+    pub loc: LocId,
+    /// Whether it reads.
+    pub reads: bool,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Whether it is a store that goes through the buffer of its thread. Such an event does not read.
+    pub buffered: bool,
+    /// How many store-store fences its thread has passed before it; counts for buffered stores under PSO.
+    pub epoch: u32,
+}
+
+impl Shape {
+    /// An event that acts on memory at once.
+    pub fn direct(loc: LocId, reads: bool, writes: bool) -> Self {
+        Self { thread: ThreadId::MAIN, loc, reads, writes, buffered: false, epoch: 0 }
+    }
 }
 
 /// Events numbered from 0, their program order, and for every read the writes it may take its value from.
 ///
+/// A store that goes through a buffer happens twice: it is *performed*, when it enters the buffer of its thread, and
+/// *flushed*, when it becomes visible to all. Everything else happens once.
+///
 /// Reused from question to question.
 #[derive(Clone, Debug, Default)]
 pub struct Instance {
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<Shape>,
+    /// By event, whether the initial value is good for it.
+    pub(super) init_good: Vec<bool>,
     pub(super) edges: Vec<(u32, u32)>,
+    /// Pairs of a buffered store and an event that is not performed before the store is flushed.
+    pub(super) fences: Vec<(u32, u32)>,
     /// Pairs of a read and one of its good writes.
     pub(super) goods: Vec<(u32, u32)>,
     pub(super) locs: usize,
+}
+
+/// One step of a witness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// The event is performed.
+    Perform(usize),
+    /// The buffered store becomes visible to all.
+    Flush(usize),
 }
 
 impl Instance {
     /// Forgets the question and keeps the memory.
     pub fn clear(&mut self) {
         self.items.clear();
+        self.init_good.clear();
         self.edges.clear();
+        self.fences.clear();
         self.goods.clear();
         self.locs = 0;
     }
@@ -44,22 +76,30 @@ impl Instance {
     }
 
     /// Adds an event and returns its number. A read has no good write yet.
-    pub fn push(&mut self, loc: LocId, reads: bool, writes: bool) -> usize {
-        self.items.push(Item { loc, reads, writes, init_good: false });
-        self.locs = self.locs.max(loc.0 as usize + 1);
+    pub fn push(&mut self, shape: Shape) -> usize {
+        debug_assert!(!shape.buffered || (shape.writes && !shape.reads), "only a plain store waits in a buffer");
+        self.items.push(shape);
+        self.init_good.push(false);
+        self.locs = self.locs.max(shape.loc.0 as usize + 1);
         self.items.len() - 1
     }
 
-    /// Puts one event before another in program order.
+    /// Puts one event before another in program order: it is performed first.
     pub fn edge(&mut self, before: usize, after: usize) {
         self.edges.push((before as u32, after as u32));
+    }
+
+    /// Puts a full fence between a buffered store and an event: the store is flushed before the event is performed.
+    pub fn fence(&mut self, store: usize, event: usize) {
+        debug_assert!(self.items[store].buffered);
+        self.fences.push((store as u32, event as u32));
     }
 
     /// Makes a write good for a read; `None` is the initial value.
     pub fn good(&mut self, read: usize, write: Option<usize>) {
         debug_assert!(self.items[read].reads && write.is_none_or(|write| self.items[write].writes));
         match write {
-            None => self.items[read].init_good = true,
+            None => self.init_good[read] = true,
             Some(write) => self.goods.push((read as u32, write as u32)),
         }
     }

@@ -5,12 +5,20 @@
 
 mod check_witness;
 mod closure;
+mod closure_buffers;
 mod instance;
+mod naive_buffers;
 mod naive_sc;
+mod search;
+mod verifier;
+mod verify_pso;
 mod verify_sc;
+mod verify_tso;
 
 pub use check_witness::{Flaw, check_witness};
 pub use closure::close;
-pub use instance::Instance;
+pub use closure_buffers::close_buffers;
+pub use instance::{Instance, Move, Shape};
+pub use naive_buffers::{naive, naive_pso, naive_tso};
 pub use naive_sc::naive_sc;
-pub use verify_sc::Verifier;
+pub use verifier::Verifier;

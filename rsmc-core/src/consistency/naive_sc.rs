@@ -1,6 +1,7 @@
 //! The naive verifier: every interleaving, until one is a witness. The oracle of [`super::Verifier`].
 
-use crate::consistency::{Instance, check_witness};
+use crate::consistency::{Instance, Move, check_witness};
+use crate::model::MemoryModel;
 
 /// A witness of the instance, found by trying all orders that respect program order. Exponential.
 pub fn naive_sc(instance: &Instance) -> Option<Vec<usize>> {
@@ -10,7 +11,8 @@ pub fn naive_sc(instance: &Instance) -> Option<Vec<usize>> {
 
 fn extend(instance: &Instance, order: &mut Vec<usize>) -> bool {
     if order.len() == instance.items.len() {
-        return check_witness(instance, order).is_ok();
+        let witness: Vec<Move> = order.iter().copied().map(Move::Perform).collect();
+        return check_witness(instance, MemoryModel::Sc, &witness).is_ok();
     }
     for event in 0..instance.items.len() {
         let ready = |&(a, b): &(u32, u32)| b as usize != event || order.contains(&(a as usize));

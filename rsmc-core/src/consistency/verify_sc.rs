@@ -22,7 +22,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::base::{BitSet, Digest, Poset};
-use crate::consistency::Instance;
+use crate::consistency::{Instance, Move};
 use crate::consistency::closure::{Scratch, close_with};
 
 /// No write: the initial value is active.
@@ -30,7 +30,7 @@ const INIT: u32 = u32::MAX;
 
 /// Answers instances; keeps its memory from one to the next.
 #[derive(Clone, Debug, Default)]
-pub struct Verifier {
+pub(super) struct VerifySc {
     order: Poset,
     scratch: Scratch,
     /// Event by rank in the auxiliary trace.
@@ -65,11 +65,9 @@ struct Branch {
     state: Digest,
 }
 
-impl Verifier {
-    /// A witness of the instance as a sequence of its events, appended to `witness`; false if there is none.
-    ///
-    /// `rank` gives the place of each event in an auxiliary trace that is close to a witness.
-    pub fn verify(&mut self, instance: &Instance, rank: impl Fn(usize) -> u32, witness: &mut Vec<usize>) -> bool {
+impl VerifySc {
+    /// As [`super::Verifier::verify`].
+    pub(super) fn verify(&mut self, instance: &Instance, rank: impl Fn(usize) -> u32, witness: &mut Vec<Move>) -> bool {
         self.scratch.prepare(instance);
         if close_with(instance, &mut self.order, &mut self.scratch).is_err() {
             return false;
@@ -77,7 +75,7 @@ impl Verifier {
         self.start(instance, rank);
         let found = self.search(instance);
         if found {
-            witness.extend(self.prefix.iter().map(|step| step.event as usize));
+            witness.extend(self.prefix.iter().map(|step| Move::Perform(step.event as usize)));
         }
         found
     }
@@ -157,7 +155,7 @@ impl Verifier {
         let item = instance.items[event];
         let active = self.active[item.loc.0 as usize];
         let finds_good = || match active {
-            INIT => item.init_good,
+            INIT => instance.init_good[event],
             write => self.scratch.good(event).contains(&write),
         };
         if item.reads && !finds_good() {

@@ -1,10 +1,10 @@
-//! Every interleaving of the visible operations, without any reduction: the oracle of all other explorers.
+//! Every interleaving of the visible operations and of the moments at which stores leave their buffers, without any reduction: the oracle of all other explorers.
 //!
 //! Algorithm. Depth first: repeat the last run up to the deepest step at which another step was possible and has
 //! not been taken, take it, and run on. No state is remembered but the path.
 //!
 //! Guarantees. Complete and, with one run per interleaving, as slow as it gets. What is no visible operation
-//! (starting a thread, receiving its end, fences under SC, accesses of tracked cells) commutes with everything and
+//! (starting a thread, receiving its end, passing a fence, accesses of tracked cells) commutes with everything and
 //! is not interleaved.
 
 use crate::step::{Choice, Explorer, Forced, Plan, Run, Step};
@@ -47,7 +47,7 @@ impl Explorer for Exhaustive {
 
     fn observe(&mut self, run: &Run) {
         // Behind a repeated iteration there is nothing new.
-        let end = run.repeated.map_or(run.choices.len(), |events| run.choices.len().min(events as usize));
+        let end = run.repeated.map_or(run.choices.len(), |steps| run.choices.len().min(steps as usize));
         for Choice { taken, possible } in &run.choices[self.path.len().min(end)..end] {
             let left = possible.iter().copied().filter(|step| step != taken).collect();
             self.path.push(Node { taken: *taken, left });

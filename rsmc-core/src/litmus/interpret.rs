@@ -1,7 +1,7 @@
 //! The interpreter: an executor whose threads are positions in lists of instructions.
 //!
 //! It drives [`crate::machine`] exactly as the coroutine runtime does, and shares nothing with it: locations are
-//! added at their first access, fences are notes, each thread stands before its next visible operation.
+//! added at their first access, each thread stands before its next visible operation.
 //!
 //! Limits. Instructions between two visible operations are not bounded by the machine; after [`SILENT`] of them the
 //! execution ends as [`End::StepLimit`], so that `while 1 { }` is reported and does not hang.
@@ -14,9 +14,9 @@ use crate::litmus::compile::{Compiled, Instruction, compile};
 use crate::litmus::expr::MASK;
 use crate::litmus::names::Place;
 use crate::litmus::{Error, Expr, Outcome, Program};
-use crate::machine::{Limits, Machine, Next, Outcome as Performed};
+use crate::machine::{Machine, Next, Outcome as Performed, Rules};
 use crate::step::{End, Executor, Plan, Run};
-use crate::trace::{Action, LocInfo, NoteKind, Op, POISONED, Rmw, Site};
+use crate::trace::{Action, LocInfo, Op, POISONED, Rmw, Site};
 
 /// The most instructions a thread may take without a visible operation.
 const SILENT: u32 = 1 << 16;
@@ -85,18 +85,20 @@ enum Then {
     Jump(usize),
     /// It stands before an operation.
     Stand(Arrival),
-    /// It waits for another thread, and goes on with the next instruction then.
+    /// It waits, and goes on with the next instruction then.
     Wait,
+    /// It waits until its stores are visible, and comes back to this instruction then.
+    Drain,
     /// It panics.
     Panic(String),
 }
 
 impl Interpreter {
     /// An interpreter of a program; an error if the program cannot be run.
-    pub fn new(program: &Program, limits: Limits) -> Result<Self, Error> {
+    pub fn new(program: &Program, rules: Rules) -> Result<Self, Error> {
         let compiled = compile(program)?;
         Ok(Self {
-            machine: Machine::new(limits),
+            machine: Machine::new(rules),
             threads: vec![Thread::default(); compiled.threads.len()],
             numbers: IdVec::new(),
             locs: Vec::new(),
@@ -151,6 +153,7 @@ impl Interpreter {
                 Then::Jump(to) => self.threads[number].at = to,
                 Then::Stand(arrival) => return self.arrive(compiled, id, &arrival, site),
                 Then::Wait => return self.threads[number].at = at + 1,
+                Then::Drain => return,
                 Then::Panic(message) => {
                     self.machine.panicked(id, message, site);
                     self.threads[number].panicked = true;
@@ -218,14 +221,13 @@ impl Interpreter {
             Instruction::JumpUnless { condition, to } if thread.eval(condition) == 0 => Then::Jump(*to),
             Instruction::JumpUnless { .. } => Then::Next,
             Instruction::Jump(to) => Then::Jump(*to),
-            Instruction::Fence(order) => {
-                self.machine.note(id, NoteKind::Fence(*order), site);
-                Then::Next
-            }
+            Instruction::Fence(order) if self.machine.fence(id, *order, site) => Then::Next,
+            Instruction::Fence(_) => Then::Wait,
             Instruction::Spin => {
                 self.machine.hint(id, site);
                 Then::Next
             }
+            Instruction::Spawn(_) | Instruction::Join(_) if !self.machine.drain(id) => Then::Drain,
             Instruction::Spawn(number) => {
                 let child = self.machine.spawn(id, Some(compiled.threads[*number].name.clone()), site);
                 self.started(child, *number);

@@ -7,79 +7,108 @@ use crate::step::{Choice, Difference, End, Step, Tail};
 use crate::trace::{Effect, Op};
 
 impl Machine {
-    /// Decides who goes on. Every thread must stand, wait, be due or have ended, except the one that asks.
+    /// Decides who goes on; stores that become visible on the way do so here. Every thread must stand, wait, be due
+    /// or have ended, except the one that asks.
     pub fn who_next(&mut self) -> Next {
-        if self.over {
-            return Next::Over;
+        while !self.over {
+            if let Some(thread) = self.due.pop_front() {
+                self.threads[thread].status = Status::Running;
+                return Next::Continue(thread);
+            }
+            match self.next_step() {
+                Some(step @ Step::Run(thread)) => {
+                    self.record_choice(step);
+                    return Next::Step(thread);
+                }
+                Some(step @ Step::Flush(store)) => {
+                    self.record_choice(step);
+                    let flushed = self.flush(store);
+                    debug_assert!(flushed, "a store that is chosen may become visible");
+                }
+                None => {}
+            }
         }
-        if let Some(thread) = self.due.pop_front() {
-            self.threads[thread].status = Status::Running;
-            return Next::Continue(thread);
-        }
-        let step = self.run.trace.events.len();
-        if let Some(forced) = self.plan.forced.get(step) {
-            let thread = forced.step.thread();
-            return match self.check_forced(step, thread) {
-                None => self.take(thread),
-                Some(difference) => self.diverge(step, thread, difference),
-            };
-        }
-        if step >= self.limits.max_steps as usize {
-            let site = self.run.trace.events.last().map_or_else(Default::default, |event| event.op.site);
-            self.finish(End::StepLimit { thread: self.last, site });
-            return Next::Over;
-        }
-        match self.choose() {
-            Some(thread) => self.take(thread),
-            None => self.settle(),
-        }
+        Next::Over
     }
 
-    pub(super) fn take(&mut self, thread: ThreadId) -> Next {
+    /// The next step; `None` where the execution has just ended.
+    fn next_step(&mut self) -> Option<Step> {
+        if let Some(&forced) = self.plan.forced.get(self.steps) {
+            let difference = match forced.step {
+                Step::Run(thread) => self.check_forced(self.steps, thread),
+                Step::Flush(store) => self.check_flush(store),
+            };
+            return match difference {
+                None => Some(forced.step),
+                Some(difference) => self.diverge(forced.step, difference),
+            };
+        }
+        if self.run.trace.events.len() >= self.rules.max_steps as usize {
+            let site = self.run.trace.events.last().map_or_else(Default::default, |event| event.op.site);
+            self.finish(End::StepLimit { thread: self.last, site });
+            return None;
+        }
+        self.choose().or_else(|| self.settle())
+    }
+
+    fn record_choice(&mut self, taken: Step) {
         if self.plan.record_choices {
             let alone = self.let_go.is_some();
-            let possible = if alone { vec![Step::Run(thread)] } else { self.possible_steps() };
-            self.run.choices.push(Choice { taken: Step::Run(thread), possible });
+            let possible = if alone { vec![taken] } else { self.possible_steps() };
+            self.run.choices.push(Choice { taken, possible });
         }
-        Next::Step(thread)
     }
 
     fn check_forced(&self, step: usize, thread: ThreadId) -> Option<Difference> {
         let reason = match self.threads.get(thread).map(|t| &t.status) {
             Some(Status::Standing(op)) => {
-                let current = self.memory.get(op.loc).value;
+                let current = self.memory.view(thread, op.loc).value;
                 let expect = self.plan.forced[step].expect.as_ref();
                 let loc = &self.run.trace.locs[op.loc];
                 let difference = expect.and_then(|expect| expect.differs(op, loc, current));
                 if difference.is_some() {
                     return difference;
                 }
-                if op.action.effect(current) != Effect::Blocked {
+                if self.has_to_drain(thread, op) {
+                    "its earlier stores are not visible yet"
+                } else if op.action.effect(current) == Effect::Blocked {
+                    "what it waits for has not happened"
+                } else {
                     return None;
                 }
-                "what it waits for has not happened"
             }
             Some(Status::Joining(..)) => "it waits for the end of another thread",
+            Some(Status::Draining(_)) => "it waits until its stores are visible",
             Some(Status::Ended) => "it has ended",
             _ => "it was never started",
         };
         Some(Difference::NotRunnable { reason })
     }
 
-    pub(super) fn diverge(&mut self, step: usize, thread: ThreadId, difference: Difference) -> Next {
-        let event = EventId { thread, index: self.run.trace.count(thread) };
-        self.finish(End::Diverged { step, event, difference });
-        Next::Over
+    fn check_flush(&self, store: EventId) -> Option<Difference> {
+        let waits = |at: usize| self.memory.may_flush(store.thread).any(|other| other.at as usize == at);
+        let may = self.run.trace.position(store).is_some_and(waits);
+        (!may).then_some(Difference::NotRunnable { reason: "no store of it can become visible here" })
     }
 
-    fn choose(&mut self) -> Option<ThreadId> {
+    pub(super) fn diverge(&mut self, forced: Step, difference: Difference) -> Option<Step> {
+        let event = match forced {
+            Step::Run(thread) => EventId { thread, index: self.run.trace.count(thread) },
+            Step::Flush(store) => store,
+        };
+        self.finish(End::Diverged { step: self.steps, event, difference });
+        None
+    }
+
+    fn choose(&mut self) -> Option<Step> {
         if self.plan.tail == Tail::RunOn {
             return self.run_on();
         }
         let mut enabled = std::mem::take(&mut self.enabled);
         enabled.clear();
-        enabled.extend(self.threads.ids().filter(|&thread| self.is_enabled(thread)));
-        let step = self.run.trace.events.len() as u32;
+        enabled.extend(self.threads.ids().filter(|&thread| self.is_enabled(thread)).map(Step::Run));
+        enabled.extend(self.flushes());
+        let step = self.steps as u32;
         let chosen = match self.plan.tail {
             _ if enabled.is_empty() => None,
             Tail::Pct { .. } => Some(self.dice.highest(&enabled, step)),
@@ -89,27 +118,41 @@ impl Machine {
         chosen
     }
 
-    /// A thread that has just been woken from a spin loop, the thread that ran last, or the lowest that can run.
-    /// Waking first keeps what woke a spinner in place until it has looked.
-    fn run_on(&self) -> Option<ThreadId> {
+    /// A thread that has just been woken from a spin loop, the thread that ran last, its oldest store, the lowest
+    /// thread that can run, or any store. Waking first keeps what woke a spinner in place until it has looked.
+    fn run_on(&self) -> Option<Step> {
         if self.spinning > 0 {
             let woken = |&thread: &ThreadId| self.threads[thread].spin.is_some() && self.is_enabled(thread);
             if let Some(thread) = self.threads.ids().find(woken) {
-                return Some(thread);
+                return Some(Step::Run(thread));
             }
         }
         if self.is_enabled(self.last) {
-            return Some(self.last);
+            return Some(Step::Run(self.last));
         }
-        self.threads.ids().find(|&thread| self.is_enabled(thread))
+        let lowest = || self.threads.ids().find(|&thread| self.is_enabled(thread)).map(Step::Run);
+        self.flushes_of(self.last).next().or_else(lowest).or_else(|| self.flushes().next())
+    }
+
+    fn flushes_of(&self, thread: ThreadId) -> impl Iterator<Item = Step> + '_ {
+        self.memory.may_flush(thread).map(|store| Step::Flush(self.run.trace.events[store.at as usize].id))
+    }
+
+    /// Every store that may become visible.
+    fn flushes(&self) -> impl Iterator<Item = Step> + '_ {
+        let threads = if self.memory.is_drained() { 0 } else { self.threads.len() };
+        self.threads.ids().take(threads).flat_map(|thread| self.flushes_of(thread))
+    }
+
+    fn has_to_drain(&self, thread: ThreadId, op: &Op) -> bool {
+        !self.memory.waiting_of(thread).is_empty() && self.rules.memory.drains(op)
     }
 
     /// The operation a thread stands before, if it could happen now.
     pub(super) fn possible_op(&self, thread: ThreadId) -> Option<&Op> {
-        match &self.threads[thread].status {
-            Status::Standing(op) if op.action.effect(self.memory.get(op.loc).value) != Effect::Blocked => Some(op),
-            _ => None,
-        }
+        let Status::Standing(op) = &self.threads[thread].status else { return None };
+        let blocked = op.action.effect(self.memory.view(thread, op.loc).value) == Effect::Blocked;
+        (!blocked && !self.has_to_drain(thread, op)).then_some(op)
     }
 
     fn is_enabled(&self, thread: ThreadId) -> bool {
@@ -118,17 +161,17 @@ impl Machine {
 
     /// Whether a thread waits in a spin loop and nothing it watches has changed.
     pub(super) fn waits_in_loop(&self, thread: ThreadId) -> bool {
-        let changed = |&(loc, value): &(crate::base::LocId, u64)| self.memory.get(loc).value != value;
+        let changed = |&(loc, value): &(crate::base::LocId, u64)| self.memory.view(thread, loc).value != value;
         self.threads[thread].spin.as_ref().is_some_and(|spin| !spin.watched.iter().any(changed))
     }
 
     /// Every step that is possible. A thread in a spin loop may start its next iteration before anything has
     /// changed, in the hope that it changes under way; not if nobody else could change anything.
     fn possible_steps(&self) -> Vec<Step> {
-        let somebody = self.threads.ids().any(|thread| self.is_enabled(thread));
+        let somebody = !self.memory.is_drained() || self.threads.ids().any(|thread| self.is_enabled(thread));
         let possible = |&thread: &ThreadId| {
             if somebody { self.possible_op(thread).is_some() } else { self.is_enabled(thread) }
         };
-        self.threads.ids().filter(possible).map(Step::Run).collect()
+        self.threads.ids().filter(possible).map(Step::Run).chain(self.flushes()).collect()
     }
 }

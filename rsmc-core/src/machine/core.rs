@@ -1,19 +1,23 @@
 //! The state of an execution, and what the executor calls.
 
+use std::sync::atomic::Ordering;
+
 use rustc_hash::FxHashSet;
 
 use crate::base::{EventId, IdVec, LocId, ThreadId};
 use crate::machine::names::Names;
 use crate::machine::settle::LetGo;
 use crate::machine::tail::Dice;
-use crate::model::sc::Memory;
-use crate::step::{End, Panicked, Plan, Run, Tail, Wait};
+use crate::model::{Memory, MemoryModel};
+use crate::step::{End, Panicked, Plan, Run, Step, Tail, Wait};
 use crate::trace::spin::{Iteration, PATIENCE, Recent};
 use crate::trace::{Event, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
 
-/// Bounds of one execution.
+/// What an execution follows: its memory model and its bounds.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct Rules {
+    /// The memory model.
+    pub memory: MemoryModel,
     /// The largest number of visible operations.
     pub max_steps: u32,
     /// How often a loop without a hint repeats an iteration before it waits, once it is known to only wait.
@@ -54,8 +58,21 @@ pub(super) enum Status {
     Standing(Op),
     /// It waits for the end of a thread.
     Joining(ThreadId, Site),
+    /// It waits until its stores are visible to all.
+    Draining(Then),
     /// It ended.
     Ended,
+}
+
+/// What a thread does when its stores are visible to all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Then {
+    /// It passes a fence.
+    Fence(Ordering, Site),
+    /// It starts a thread, or begins to wait for one.
+    GoOn,
+    /// It ends.
+    End,
 }
 
 /// A wait in a spin loop.
@@ -76,7 +93,7 @@ pub(super) struct Thread {
 
 /// The state of an execution; see the module.
 pub struct Machine {
-    pub(super) limits: Limits,
+    pub(super) rules: Rules,
     pub(super) memory: Memory,
     pub(super) threads: IdVec<ThreadId, Thread>,
     pub(super) plan: Plan,
@@ -85,8 +102,10 @@ pub struct Machine {
     pub(super) due: std::collections::VecDeque<ThreadId>,
     pub(super) last: ThreadId,
     pub(super) spinning: u32,
+    /// How many steps were taken.
+    pub(super) steps: usize,
     pub(super) dice: Dice,
-    pub(super) enabled: Vec<ThreadId>,
+    pub(super) enabled: Vec<Step>,
     pub(super) let_go: Option<LetGo>,
     pub(super) tried: Vec<ThreadId>,
     pub(super) over: bool,
@@ -96,16 +115,17 @@ pub struct Machine {
 
 impl Machine {
     /// A machine that has run nothing.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(rules: Rules) -> Self {
         Self {
-            limits,
-            memory: Memory::default(),
+            rules,
+            memory: Memory::new(rules.memory),
             threads: IdVec::new(),
             plan: Plan::default(),
             run: Run::default(),
             due: std::collections::VecDeque::new(),
             last: ThreadId::MAIN,
             spinning: 0,
+            steps: 0,
             dice: Dice::default(),
             enabled: Vec::new(),
             let_go: None,
@@ -131,10 +151,11 @@ impl Machine {
         }
         self.last = ThreadId::MAIN;
         self.spinning = 0;
+        self.steps = 0;
         self.let_go = None;
         self.over = false;
         self.dice.reset(plan.tail);
-        self.run.spin_bound = self.limits.spin_bound;
+        self.run.spin_bound = self.rules.spin_bound;
         self.run.waiting_loops.extend(&self.waiting_loops);
         self.admit(ThreadId::MAIN, Status::Running, ThreadInfo { present: true, ..ThreadInfo::default() });
     }
@@ -175,7 +196,7 @@ impl Machine {
         child
     }
 
-    /// A thread waits for another's end; true if it need not wait.
+    /// A thread waits for another's end; true if it need not wait. It must be drained.
     pub fn join(&mut self, thread: ThreadId, target: ThreadId, site: Site) -> bool {
         if self.threads[target].status == Status::Ended {
             self.note(thread, NoteKind::Join(target), site);
@@ -183,6 +204,29 @@ impl Machine {
         }
         self.stand(thread, Status::Joining(target, site));
         false
+    }
+
+    /// A thread waits until its stores are visible to all, as before a spawn and a join; true if it need not wait.
+    pub fn drain(&mut self, thread: ThreadId) -> bool {
+        self.drain_then(thread, Then::GoOn)
+    }
+
+    /// A thread comes to a fence; true if it need not wait there.
+    pub fn fence(&mut self, thread: ThreadId, order: Ordering, site: Site) -> bool {
+        if order == Ordering::SeqCst && !self.drain_then(thread, Then::Fence(order, site)) {
+            return false;
+        }
+        self.memory.order_stores(thread, order);
+        self.note(thread, NoteKind::Fence(order), site);
+        true
+    }
+
+    fn drain_then(&mut self, thread: ThreadId, then: Then) -> bool {
+        let drained = self.memory.waiting_of(thread).is_empty();
+        if !drained {
+            self.stand(thread, Status::Draining(then));
+        }
+        drained
     }
 
     /// A thread stands before an operation.
@@ -198,8 +242,11 @@ impl Machine {
         self.threads[thread].status = status;
     }
 
-    /// A thread ends.
+    /// A thread ends, as soon as its stores are visible to all.
     pub fn end(&mut self, thread: ThreadId) {
+        if !self.drain_then(thread, Then::End) {
+            return;
+        }
         self.note(thread, NoteKind::End, Site::Unknown);
         self.stop_spinning(thread);
         self.threads[thread].status = Status::Ended;
@@ -212,6 +259,35 @@ impl Machine {
                 self.due.push_back(waiting);
             }
         }
+    }
+
+    /// A store leaves the buffer of its thread; false if it cannot.
+    pub(super) fn flush(&mut self, store: EventId) -> bool {
+        let thread = store.thread;
+        let Some(at) = self.run.trace.position(store).map(|at| at as u32) else { return false };
+        if !self.memory.flush(thread, at) {
+            return false;
+        }
+        self.steps += 1;
+        self.note(thread, NoteKind::Flush(at), self.run.trace.events[at as usize].op.site);
+        if self.memory.waiting_of(thread).is_empty()
+            && let Status::Draining(then) = self.threads[thread].status
+        {
+            self.drained(thread, then);
+        }
+        true
+    }
+
+    fn drained(&mut self, thread: ThreadId, then: Then) {
+        match then {
+            Then::End => return self.end(thread),
+            Then::Fence(order, site) => {
+                self.note(thread, NoteKind::Fence(order), site);
+            }
+            Then::GoOn => {}
+        }
+        self.threads[thread].status = Status::Due;
+        self.due.push_back(thread);
     }
 
     /// A thread panics; a note of it stays in the trace.
@@ -242,13 +318,14 @@ impl Machine {
         }
     }
 
-    /// Performs the operation that a thread stands before. Under SC it happens now, for all to see.
+    /// Performs the operation that a thread stands before.
     pub fn perform(&mut self, thread: ThreadId) -> Outcome {
         let Status::Standing(op) = std::mem::replace(&mut self.threads[thread].status, Status::Running) else {
             unreachable!("this is a bug in rsmc: {thread:?} performs an operation it does not stand before");
         };
         self.stop_spinning(thread);
         self.last = thread;
+        self.steps += 1;
         let event = self.happen(thread, op);
         if let Some(iteration) = self.threads[thread].recent.event(&event) {
             self.iterated(thread, iteration);
@@ -259,14 +336,15 @@ impl Machine {
     }
 
     fn happen(&mut self, thread: ThreadId, op: Op) -> Event {
-        let cell = self.memory.get(op.loc);
-        let effect = op.action.effect(cell.value);
+        let cell = self.memory.view(thread, op.loc);
+        let written = op.action.effect(cell.value).written();
         let (source, read) = if op.action.reads() { (cell.writer, cell.value) } else { (Source::None, 0) };
         let id = EventId { thread, index: self.run.trace.count(thread) };
-        let event = Event { id, op, source, read, written: effect.written() };
+        let buffered = written.is_some() && self.rules.memory.buffers(&op);
+        let event = Event { id, op, source, read, written, buffered };
         let at = self.run.trace.push(event);
         if let Some(value) = event.written {
-            self.memory.write(op.loc, value, at);
+            self.memory.store(thread, &op, value, at);
         }
         event
     }
@@ -274,12 +352,14 @@ impl Machine {
     /// Performs an operation at once, outside the schedule; `None` if it cannot happen. Used while the threads of a
     /// finished run are unwound.
     pub fn perform_aside(&mut self, op: Op) -> Option<Outcome> {
-        let cell = self.memory.get(op.loc);
+        self.memory.flush_all();
+        let op = Op { order: Ordering::SeqCst, ..op };
+        let cell = self.memory.shared(op.loc);
         match op.action.effect(cell.value) {
             crate::trace::Effect::Blocked => None,
             effect => {
                 if let Some(value) = effect.written() {
-                    self.memory.write(op.loc, value, 0);
+                    self.memory.store(ThreadId::MAIN, &op, value, 0);
                 }
                 Some(Outcome { read: cell.value, written: effect.written() })
             }
@@ -298,10 +378,9 @@ impl Machine {
             }
             return;
         }
-        let bound = if iteration.hinted { 0 } else { self.limits.spin_bound };
+        let bound = if iteration.hinted { 0 } else { self.rules.spin_bound };
         if iteration.repeats > bound {
-            let events = self.run.trace.events.len() as u32;
-            self.run.repeated.get_or_insert(events);
+            self.run.repeated.get_or_insert(self.steps as u32);
             if self.plan.tail == Tail::RunOn {
                 // What others do now may still be of interest, but not what this thread does.
                 self.plan.frozen.push(thread);

@@ -5,8 +5,9 @@
 //! keeps memory, decides what is enabled, follows the plan, recognises spin loops and records the trace.
 //!
 //! Invariants.
-//! - Every thread stands before a visible operation, waits in a join, or has ended, whenever a step is chosen:
-//!   starts and finished joins are continued first, since they commute with everything.
+//! - Every thread stands before a visible operation, waits in a join or for its stores to become visible, or has
+//!   ended, whenever a step is chosen: starts, finished joins and passed fences are continued first, since they
+//!   commute with everything.
 //! - A forced step is taken as it is or the run ends as [`crate::step::End::Diverged`]; it is never replaced.
 //! - `perform` records exactly one event.
 
@@ -16,4 +17,4 @@ mod names;
 mod settle;
 mod tail;
 
-pub use self::core::{Limits, Machine, Next, Outcome};
+pub use self::core::{Machine, Next, Outcome, Rules};

@@ -1,10 +1,9 @@
 //! The end of an execution: letting spinning threads go once more, and saying what everybody waits for.
 
 use crate::base::{EventId, LocId, ThreadId};
-use crate::machine::Next;
 use crate::machine::core::{Machine, Status};
-use crate::model::sc::Memory;
-use crate::step::{Difference, End, Pending, Why};
+use crate::model::Memory;
+use crate::step::{Difference, End, Pending, Step, Why};
 use crate::trace::spin::Iteration;
 use crate::trace::{Event, Source};
 
@@ -14,6 +13,7 @@ use crate::trace::{Event, Source};
 #[derive(Clone, Debug)]
 pub(super) struct LetGo {
     thread: ThreadId,
+    steps: usize,
     events: usize,
     notes: usize,
     choices: usize,
@@ -26,36 +26,36 @@ pub(super) struct LetGo {
 
 impl Machine {
     /// Nothing can run: lets a spinning thread go, or ends the execution.
-    pub(super) fn settle(&mut self) -> Next {
+    pub(super) fn settle(&mut self) -> Option<Step> {
         if self.let_go.is_some() {
             // It left its loop, and has ended or waits for something else now.
             self.commit();
         }
-        let step = self.run.trace.events.len();
-        if step < self.plan.forced.len() {
-            let thread = self.plan.forced[step].step.thread();
-            return self.diverge(step, thread, Difference::NotRunnable { reason: "the execution is over" });
+        if let Some(forced) = self.plan.forced.get(self.steps) {
+            let step = forced.step;
+            return self.diverge(step, Difference::NotRunnable { reason: "the execution is over" });
         }
         // Where a thread is frozen, the end is no end, and nobody needs to be let go.
         let ends = self.plan.frozen.is_empty();
         let spins = |&thread: &ThreadId| ends && self.waits_in_loop(thread) && !self.tried.contains(&thread);
         if let Some(thread) = self.threads.ids().find(spins) {
             self.release(thread);
-            return self.take(thread);
+            return Some(Step::Run(thread));
         }
         self.collect_waiting();
         let end = if self.run.waiting.is_empty() { End::Complete } else { End::Stuck };
         self.finish(end);
-        Next::Over
+        None
     }
 
     fn release(&mut self, thread: ThreadId) {
         let events = self.run.trace.events.len();
         let spin = self.threads[thread].spin.as_ref().expect("it spins");
         let reserve = events + 8 * spin.watched.len() + 64;
-        let left = (self.limits.max_steps as usize).saturating_sub(reserve) / (self.spinning as usize).max(1);
+        let left = (self.rules.max_steps as usize).saturating_sub(reserve) / (self.spinning as usize).max(1);
         let let_go = LetGo {
             thread,
+            steps: self.steps,
             events,
             notes: self.run.trace.notes.len(),
             choices: self.run.choices.len(),
@@ -103,6 +103,7 @@ impl Machine {
         let watched = self.threads[thread].recent.watched(iteration);
         self.run.trace.truncate(let_go.events, let_go.notes);
         self.run.choices.truncate(let_go.choices);
+        self.steps = let_go.steps;
         self.memory = let_go.memory;
         self.tried.push(thread);
         self.wait_in_loop(thread, watched, iteration);
@@ -130,7 +131,9 @@ impl Machine {
                     waiting.push(Pending { id, op: Some(*op), why, site: op.site });
                 }
                 Status::Absent | Status::Ended => {}
-                Status::Due | Status::Running => unreachable!("this is a bug in rsmc: {thread:?} still runs"),
+                Status::Due | Status::Running | Status::Draining(_) => {
+                    unreachable!("this is a bug in rsmc: {thread:?} still runs")
+                }
             }
         }
         self.run.waiting = waiting;
@@ -138,7 +141,7 @@ impl Machine {
 
     /// The thread that holds a lock, unless it has ended.
     fn holder(&self, lock: LocId) -> Option<ThreadId> {
-        let Source::At(at) = self.memory.get(lock).writer else { return None };
+        let Source::At(at) = self.memory.shared(lock).writer else { return None };
         let thread = self.run.trace.events[at as usize].id.thread;
         (self.threads[thread].status != Status::Ended).then_some(thread)
     }

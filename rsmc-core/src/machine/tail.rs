@@ -2,10 +2,11 @@
 //!
 //! Source of PCT. S. Burckhardt et al., "A randomized scheduler with probabilistic guarantees of finding bugs",
 //! ASPLOS 2010: random distinct priorities, highest first; at `depth - 1` random steps the running thread gets the
-//! lowest priority so far. Deviation: a thread draws its priority when it is first seen.
+//! lowest priority so far. Deviations: a thread draws its priority when it is first seen; the buffer of a thread is
+//! a thread of its own, whose steps are flushes.
 
 use crate::base::{IdVec, ThreadId};
-use crate::step::Tail;
+use crate::step::{Step, Tail};
 
 /// A stream of random numbers, the same for the same seed on every platform and in every version: seeds are kept
 /// by users, so no library's stream will do. (SplitMix64, Steele, Lea and Flood, OOPSLA 2014.)
@@ -30,7 +31,8 @@ impl Stream {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dice {
     stream: Stream,
-    priorities: IdVec<ThreadId, u64>,
+    /// By thread: its priority, and that of its buffer.
+    priorities: IdVec<ThreadId, [u64; 2]>,
     lowered_at: Vec<u32>,
     lowest: u64,
 }
@@ -56,26 +58,36 @@ impl Dice {
         }
     }
 
-    /// One of the threads, uniformly.
-    pub(super) fn any(&mut self, threads: &[ThreadId]) -> ThreadId {
-        threads[self.stream.below(threads.len())]
+    /// One of the steps, uniformly.
+    pub(super) fn any(&mut self, steps: &[Step]) -> Step {
+        steps[self.stream.below(steps.len())]
     }
 
-    /// The thread of highest priority at this step.
-    pub(super) fn highest(&mut self, threads: &[ThreadId], step: u32) -> ThreadId {
-        for &thread in threads {
+    /// The step of highest priority at this point; any, where a buffer has several.
+    pub(super) fn highest(&mut self, steps: &[Step], now: u32) -> Step {
+        for step in steps {
             let stream = &mut self.stream;
-            self.priorities.grow_to(thread, || LOWERED + (stream.next() >> 1));
+            let mut draw = || LOWERED + (stream.next() >> 1);
+            self.priorities.grow_to(step.thread(), || [draw(), draw()]);
         }
-        let best = |priorities: &IdVec<ThreadId, u64>| {
-            *threads.iter().max_by_key(|&&thread| priorities[thread]).expect("somebody can run")
-        };
-        let first = best(&self.priorities);
-        if !self.lowered_at.contains(&step) {
-            return first;
+        let mut best = self.best(steps);
+        if self.lowered_at.contains(&now) {
+            self.lowest -= 1;
+            self.priorities[best.thread()][lane(best)] = self.lowest;
+            best = self.best(steps);
         }
-        self.lowest -= 1;
-        self.priorities[first] = self.lowest;
-        best(&self.priorities)
+        let same = |step: &&Step| step.thread() == best.thread() && lane(**step) == lane(best);
+        match steps.iter().filter(same).count() {
+            1 => best,
+            several => *steps.iter().filter(same).nth(self.stream.below(several)).expect("there are several"),
+        }
     }
+
+    fn best(&self, steps: &[Step]) -> Step {
+        *steps.iter().max_by_key(|step| self.priorities[step.thread()][lane(**step)]).expect("somebody can run")
+    }
+}
+
+fn lane(step: Step) -> usize {
+    usize::from(matches!(step, Step::Flush(_)))
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use scoped_tls::scoped_thread_local;
 
-use crate::machine::Limits;
+use crate::machine::Rules;
 use crate::runtime::coroutine;
 use crate::runtime::execution::Execution;
 use crate::runtime::hook;
@@ -28,13 +28,13 @@ pub struct Runtime<'body> {
 
 impl<'body> Runtime<'body> {
     /// Prepares to run `body`, with stacks of `stack_size` bytes.
-    pub fn new(body: &'body (dyn Fn() + 'body), limits: Limits, stack_size: usize) -> Self {
+    pub fn new(body: &'body (dyn Fn() + 'body), rules: Rules, stack_size: usize) -> Self {
         panics::install();
         // SAFETY: the coroutines are part of `execution`, which cannot outlive `'body`. One that is leaked never
         // runs again.
         let body = unsafe { coroutine::extend(body) };
         let body = Rc::new(move || drop(hook::catch(|| body())));
-        Self { execution: Execution::new(body, limits, stack_size), body: PhantomData }
+        Self { execution: Execution::new(body, rules, stack_size), body: PhantomData }
     }
 
     /// How many stacks were allocated so far.

@@ -5,9 +5,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 
 use crate::base::{Id, IdVec, ThreadId};
-use crate::machine::{Limits, Machine, Next, Outcome};
+use crate::machine::{Machine, Next, Outcome, Rules};
 use crate::runtime::coroutine::{Coroutine, Job, Returned, Suspender};
 use crate::runtime::locations::Locations;
 use crate::step::{End, Plan, Run};
@@ -56,9 +57,9 @@ pub(super) struct Execution {
 }
 
 impl Execution {
-    pub(super) fn new(body: Rc<dyn Fn()>, limits: Limits, stack_size: usize) -> Self {
+    pub(super) fn new(body: Rc<dyn Fn()>, rules: Rules, stack_size: usize) -> Self {
         let core = Core {
-            machine: Machine::new(limits),
+            machine: Machine::new(rules),
             fibers: IdVec::new(),
             locations: Locations::default(),
             idle: Vec::new(),
@@ -175,20 +176,38 @@ impl Execution {
     /// A thread waits for the end of another.
     pub(super) fn join(&self, target: ThreadId, site: Site) {
         let me = self.running.get();
+        self.wait_unless(|machine| machine.drain(me));
+        self.wait_unless(|machine| machine.join(me, target, site));
         if self.unwinding.get() {
-            return self.join_aside(target);
+            self.join_aside(target);
         }
+    }
+
+    /// A thread comes to a fence.
+    pub(super) fn fence(&self, order: Ordering, site: Site) {
+        let me = self.running.get();
+        self.wait_unless(|machine| machine.fence(me, order, site));
+    }
+
+    /// The running thread waits, unless it turns out that it need not.
+    fn wait_unless(&self, ready: impl FnOnce(&mut Machine) -> bool) {
+        if self.unwinding.get() {
+            return;
+        }
+        let me = self.running.get();
         {
-            let mut core = self.core.borrow_mut();
-            if core.machine.join(me, target, site) {
+            let machine = &mut self.core.borrow_mut().machine;
+            if ready(machine) {
                 return;
             }
-            self.next.set(whom(core.machine.who_next()));
+            match machine.who_next() {
+                Next::Continue(thread) if thread == me => return,
+                next => self.next.set(whom(next)),
+            }
         }
         self.suspend();
         if self.unwinding.get() {
             self.unwind_from(me);
-            self.join_aside(target);
         }
     }
 
@@ -205,8 +224,10 @@ impl Execution {
     }
 
     pub(super) fn spawn(&self, name: Option<String>, site: Site, main: Box<dyn FnOnce()>) -> ThreadId {
+        let me = self.running.get();
+        self.wait_unless(|machine| machine.drain(me));
         let mut core = self.core.borrow_mut();
-        let child = core.machine.spawn(self.running.get(), name, site);
+        let child = core.machine.spawn(me, name, site);
         core.admit(child, Job::Thread(main));
         child
     }

@@ -89,11 +89,11 @@ pub fn access_at(
     })
 }
 
-/// A fence: under SC it does nothing, but it counts for data races. True if in an execution.
+/// A fence: what it does depends on the memory model, and it counts for data races. True if in an execution.
 #[track_caller]
 pub fn fence(order: Ordering) -> bool {
     let site = here();
-    enter(|execution| execution.note(NoteKind::Fence(order), site)).is_some()
+    enter(|execution| execution.fence(order, site)).is_some()
 }
 
 /// An access to a tracked cell. No scheduling point: races are found by happens-before.
@@ -182,7 +182,7 @@ pub fn ending(tag: &Tag) {
     enter(|execution| {
         if execution.core.borrow().ends_are_seen && !execution.unwinding.get() {
             let loc = execution.locate(Object { tag, kind: "thread end", created: None }, || 0, site);
-            let order = Ordering::Release;
+            let order = Ordering::SeqCst;
             execution.operate(Op { action: Action::Store(1), loc, order, failure: order, site });
         }
     });

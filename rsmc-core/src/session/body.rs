@@ -1,6 +1,6 @@
 //! Checks of real code: a thread of its own for the coroutines.
 
-use crate::machine::Limits;
+use crate::machine::Rules;
 use crate::runtime::Runtime;
 use crate::session::{Config, ConfigError, Report, check_counted};
 use crate::step::Run;
@@ -22,9 +22,10 @@ pub fn check_body(
 ) -> Result<Report, ConfigError> {
     assert!(!crate::runtime::in_run(), "a check was started inside the body of another: checks do not nest");
     config.validate()?;
-    let limits = Limits { max_steps: config.max_steps, spin_bound: config.spin_bound };
+    let memory = config.effective_memory();
+    let rules = Rules { memory, max_steps: config.max_steps, spin_bound: config.spin_bound };
     let explore = move || {
-        let mut executor = Runtime::new(body, limits, config.stack_size);
+        let mut executor = Runtime::new(body, rules, config.stack_size);
         check_counted(config, &mut executor, observe)
     };
     let report = std::thread::scope(|scope| {

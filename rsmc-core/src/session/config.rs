@@ -6,20 +6,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+pub use crate::model::MemoryModel;
 use crate::seed::Seed;
-
-/// The memory model that executions follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MemoryModel {
-    /// Sequential consistency: one interleaving of all operations, every write seen by all at once.
-    Sc,
-    /// Total store order (x86). Not implemented yet.
-    Tso,
-    /// Partial store order (SPARC). Not implemented yet.
-    Pso,
-    /// C++20's memory model, which Rust promises. Not implemented yet.
-    C11,
-}
 
 /// How executions are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,7 +84,7 @@ pub enum ConfigError {
     /// A pair of explorer and memory model that is not implemented.
     #[error(
         "the explorer `{explorer}` is not implemented for the memory model `{memory}`; \
-         implemented are reads-from, exhaustive, random and pct, each for sc"
+         implemented are reads-from, exhaustive, random and pct, each for sc, tso and pso"
     )]
     NotImplemented {
         /// The explorer.
@@ -118,7 +106,7 @@ pub enum ConfigError {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
-    /// The memory model; `None` is the weakest that the explorer implements (today SC).
+    /// The memory model; `None` is the weakest that the explorer implements (today PSO).
     pub memory: Option<MemoryModel>,
     /// The explorer. Default: reads-from.
     pub explorer: ExplorerKind,
@@ -237,7 +225,7 @@ impl Config {
 
     /// The memory model that the check will use.
     pub fn effective_memory(&self) -> MemoryModel {
-        self.memory.unwrap_or(MemoryModel::Sc)
+        self.memory.unwrap_or(MemoryModel::Pso)
     }
 
     /// Whether this configuration can be carried out.
@@ -254,7 +242,7 @@ impl Config {
             explorer,
             ExplorerKind::ReadsFrom | ExplorerKind::Exhaustive | ExplorerKind::Random | ExplorerKind::Pct
         );
-        if explores && memory == MemoryModel::Sc {
+        if explores && memory != MemoryModel::C11 {
             Ok(())
         } else {
             Err(ConfigError::NotImplemented { explorer, memory })

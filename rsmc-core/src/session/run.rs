@@ -106,7 +106,7 @@ impl<'c> Check<'c> {
             ExplorerKind::Exhaustive => Box::new(Exhaustive::new()),
             ExplorerKind::Random => Box::new(Random::new(self.config.seed)),
             ExplorerKind::Pct => Box::new(Pct::new(self.config.seed)),
-            _ => Box::new(RfSmc::new()),
+            _ => Box::new(RfSmc::new(self.report.memory)),
         }
     }
 

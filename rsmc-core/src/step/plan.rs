@@ -1,16 +1,15 @@
 //! Plans: a forced beginning and a policy for the rest.
 
-use crate::base::ThreadId;
+use crate::base::{EventId, ThreadId};
 use crate::step::Expect;
 
-/// One decision of an execution.
-///
-/// Under SC a step lets one thread perform its next visible operation. Models with buffers add flushes, C11 adds
-/// the source of a load.
+/// One decision of an execution. C11 will add the source of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// The thread performs the operation it stands before.
     Run(ThreadId),
+    /// This store leaves the buffer of its thread and becomes visible to all.
+    Flush(EventId),
 }
 
 impl Step {
@@ -18,6 +17,7 @@ impl Step {
     pub fn thread(self) -> ThreadId {
         match self {
             Step::Run(thread) => thread,
+            Step::Flush(store) => store.thread,
         }
     }
 }

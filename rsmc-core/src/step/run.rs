@@ -2,7 +2,7 @@
 
 use crate::base::{EventId, LocId, ThreadId};
 use crate::step::{Difference, Step};
-use crate::trace::{Op, Site, Trace};
+use crate::trace::{NoteKind, Op, Row, Site, Trace};
 
 /// How an execution ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -132,7 +132,7 @@ pub struct Run {
     pub waiting: Vec<Pending>,
     /// The panics, in order.
     pub panics: Vec<Panicked>,
-    /// How many events had happened when a loop that only waits first repeated an iteration: such an execution is no
+    /// How many steps had been taken when a loop that only waits first repeated an iteration: such an execution is no
     /// class of its own.
     pub repeated: Option<u32>,
     /// Where threads began to wait in a loop, in order.
@@ -165,6 +165,12 @@ impl Run {
 
     /// The steps that were taken.
     pub fn steps(&self) -> impl Iterator<Item = Step> + '_ {
-        self.trace.events.iter().map(|event| Step::Run(event.id.thread))
+        self.trace.rows().filter_map(|row| match row {
+            Row::Event(_, event) => Some(Step::Run(event.id.thread)),
+            Row::Note(note) => match note.kind {
+                NoteKind::Flush(store) => Some(Step::Flush(self.trace.events[store as usize].id)),
+                _ => None,
+            },
+        })
     }
 }

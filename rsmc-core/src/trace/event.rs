@@ -83,6 +83,8 @@ pub struct Event {
     pub read: u64,
     /// The value it wrote, if it wrote.
     pub written: Option<u64>,
+    /// Whether what it wrote went into the buffer of its thread; a [`NoteKind::Flush`] makes it visible to all.
+    pub buffered: bool,
 }
 
 impl Event {
@@ -111,8 +113,11 @@ pub enum NoteKind {
     Join(ThreadId),
     /// The thread ended.
     End,
-    /// A fence that does nothing in the explored model, but counts for data races.
+    /// A fence. One that is `SeqCst` has waited for the buffers of its thread.
     Fence(Ordering),
+    /// The buffered store at this position of [`crate::trace::Trace::events`] became visible to all. The note is its
+    /// thread's, though the thread has no part in it.
+    Flush(u32),
     /// Read a tracked cell.
     CellRead(LocId),
     /// Wrote a tracked cell.

@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use rsmc_core::base::{EventId, LocId, ThreadId};
-use rsmc_core::machine::{Limits, Machine, Next};
+use rsmc_core::machine::{Rules, Machine, Next};
+use rsmc_core::model::MemoryModel;
 use rsmc_core::step::{Pending, Plan, Run, Why};
 use rsmc_core::trace::{Action, LocInfo, NoteKind, Op, Rmw, RmwKind, Site};
 
@@ -19,7 +20,7 @@ pub struct Script {
 
 impl Script {
     pub fn new(file: &'static str) -> Self {
-        let mut machine = Machine::new(Limits { max_steps: 1000, spin_bound: 2 });
+        let mut machine = Machine::new(Rules { memory: MemoryModel::Sc, max_steps: 1000, spin_bound: 2 });
         machine.begin(&Plan::default());
         Self { machine, file, waits: false }
     }

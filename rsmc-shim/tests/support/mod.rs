@@ -1,14 +1,15 @@
 //! Running a body once, or a few times, in the model.
 #![allow(dead_code)]
 
-use rsmc_core::machine::Limits;
+use rsmc_core::machine::Rules;
+use rsmc_core::model::MemoryModel;
 use rsmc_core::runtime::Runtime;
 use rsmc_core::step::{End, Executor, Plan, Run, Tail};
 
 pub const STACK: usize = 256 * 1024;
 
-pub fn limits() -> Limits {
-    Limits { max_steps: 100_000, spin_bound: 2 }
+pub fn rules() -> Rules {
+    Rules { memory: MemoryModel::Sc, max_steps: 100_000, spin_bound: 2 }
 }
 
 /// Runs `body` until it ends otherwise than by learning something.
@@ -22,7 +23,7 @@ pub fn execute(runtime: &mut Runtime<'_>, plan: &Plan, run: &mut Run) {
 /// Runs `body` once.
 pub fn run(body: &dyn Fn()) -> Run {
     let mut run = Run::default();
-    execute(&mut Runtime::new(body, limits(), STACK), &Plan::default(), &mut run);
+    execute(&mut Runtime::new(body, rules(), STACK), &Plan::default(), &mut run);
     run
 }
 
@@ -36,7 +37,7 @@ pub fn passes(name: &str, body: &dyn Fn()) -> Run {
 
 /// Runs `body` under many random schedules, all of which must end well.
 pub fn passes_always(name: &str, body: &dyn Fn(), schedules: u64) {
-    let (mut runtime, mut run) = (Runtime::new(body, limits(), STACK), Run::default());
+    let (mut runtime, mut run) = (Runtime::new(body, rules(), STACK), Run::default());
     for seed in 0..schedules {
         let plan = Plan { tail: Tail::Random(seed), ..Plan::default() };
         execute(&mut runtime, &plan, &mut run);

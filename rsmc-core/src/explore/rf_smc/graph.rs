@@ -2,6 +2,7 @@
 
 use crate::base::{BitMatrix, IdVec, LocId, ThreadId};
 use crate::explore::rf_smc::Entry;
+use crate::model::MemoryModel;
 use crate::step::Run;
 use crate::trace::{Action, Event, ProgramOrder, Source, Trace};
 
@@ -11,6 +12,9 @@ pub(super) struct Graph {
     pub(super) order: ProgramOrder,
     /// Row of an event: all events causally before it.
     past: BitMatrix,
+    /// Row of an event: all events before it in program order. Only under PSO.
+    program_past: BitMatrix,
+    model: MemoryModel,
     /// The place in `τ` of the event at each position of the trace.
     pub(super) place: Vec<u32>,
     writes: IdVec<LocId, Vec<u32>>,
@@ -18,11 +22,16 @@ pub(super) struct Graph {
 }
 
 impl Graph {
+    pub(super) fn new(model: MemoryModel) -> Self {
+        Self { model, ..Self::default() }
+    }
+
     pub(super) fn compute(&mut self, run: &Run, tau: &[Entry]) {
         let trace = &run.trace;
         let n = trace.events.len();
         self.order.compute(trace);
         self.past.reset(n);
+        self.program_past.reset(if self.model == MemoryModel::Pso { n } else { 0 });
         self.place.clear();
         self.place.resize(n, 0);
         for (place, entry) in tau.iter().enumerate() {
@@ -45,6 +54,10 @@ impl Graph {
             let pred = self.order.preds(at)[i] as usize;
             self.past.union_rows(at, pred);
             self.past.set(at, pred);
+            if self.model == MemoryModel::Pso {
+                self.program_past.union_rows(at, pred);
+                self.program_past.set(at, pred);
+            }
         }
         if let Source::At(write) = event.source {
             self.past.union_rows(at, write as usize);
@@ -92,14 +105,18 @@ impl Graph {
     }
 
     /// Whether a read with these program-order predecessors can see `write` (`None`: the initial value) at all: not
-    /// if some other write of the location is causally between them.
+    /// if some other write of the location must be between them.
+    ///
+    /// Under SC and TSO that is a write causally between them. Under PSO what one thread does is seen in any order by
+    /// others, so only program order says something.
     pub(super) fn is_visible(&self, loc: LocId, write: Option<usize>, preds: &[u32]) -> bool {
-        !self.writes(loc).iter().any(|&other| {
-            let other = other as usize;
+        let past = if self.model == MemoryModel::Pso { &self.program_past } else { &self.past };
+        let hidden = |other: usize| {
             Some(other) != write
-                && self.precedes_by_program(other, preds)
-                && write.is_none_or(|write| self.precedes(write, other))
-        })
+                && preds.iter().any(|&pred| pred as usize == other || past.get(pred as usize, other))
+                && write.is_none_or(|write| past.get(other, write))
+        };
+        !self.writes(loc).iter().any(|&other| hidden(other as usize))
     }
 
     /// The release that ends what the acquire at `at` began.

@@ -48,10 +48,12 @@ mod wait;
 use rustc_hash::FxHashSet;
 
 use crate::base::{Digest, EventId};
+use crate::consistency::Instance;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Mutation, Question};
 use crate::explore::rf_smc::schedule::{Builder, Schedule};
 use crate::explore::rf_smc::wait::Waits;
+use crate::model::MemoryModel;
 use crate::step::{Explorer, Plan, Purpose, Run};
 
 /// An event of `τ`.
@@ -84,7 +86,7 @@ impl Decision {
 }
 
 /// The explorer; see the module.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct RfSmc {
     tau: Vec<Entry>,
     decisions: Vec<Decision>,
@@ -97,9 +99,15 @@ pub struct RfSmc {
 }
 
 impl RfSmc {
-    /// An exploration that has not started.
-    pub fn new() -> Self {
-        Self::default()
+    /// An exploration under a memory model that has not started.
+    pub fn new(model: MemoryModel) -> Self {
+        let (graph, builder, waits) = (Graph::new(model), Builder::new(model), Waits::new(model));
+        Self { graph, builder, waits, ..Self::default() }
+    }
+
+    /// Shows every question that is put to the verifier, and whether the answer was yes, to `observe`.
+    pub fn on_question(&mut self, observe: impl FnMut(&Instance, bool) + 'static) {
+        self.builder.observe = Some(Box::new(observe));
     }
 
     /// Extends `τ` by what the run did after it, and makes its reads decisions.

@@ -1,12 +1,13 @@
 //! From a mutation to a schedule: what is retained, how it is named, and a witness of it.
 
 use crate::base::{Digest, EventId, words_for};
-use crate::consistency::{Instance, Verifier};
+use crate::consistency::{Instance, Move, Shape, Verifier, check_witness};
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, Mutation, source_of};
 use crate::explore::rf_smc::{Decision, Entry};
+use crate::model::MemoryModel;
 use crate::step::{Expect, Forced, Run, Step};
-use crate::trace::{Event, Op, Source, Trace};
+use crate::trace::{Action, Event, Op, Source, Trace};
 
 /// A sequence that is possible, and an execution of it.
 #[derive(Debug)]
@@ -43,6 +44,7 @@ struct Member {
     source: Option<Actor>,
     read: u64,
     writes: bool,
+    buffered: bool,
 }
 
 impl Member {
@@ -51,12 +53,13 @@ impl Member {
             Actor::Event(at) => {
                 let event = &run.trace.events[at];
                 let source = source_of(event).map(Actor::Event);
-                Member { who, id: event.id, op: event.op, source, read: event.read, writes: event.written.is_some() }
+                let (writes, buffered) = (event.written.is_some(), event.buffered);
+                Member { who, id: event.id, op: event.op, source, read: event.read, writes, buffered }
             }
             Actor::Waiting(i) => {
                 let waiting = &run.waiting[i];
                 let op = waiting.op.expect("an actor that waits stands before an operation");
-                Member { who, id: waiting.id, op, source: None, read: 0, writes: false }
+                Member { who, id: waiting.id, op, source: None, read: 0, writes: false, buffered: false }
             }
         }
     }
@@ -67,9 +70,13 @@ impl Member {
     }
 }
 
+/// Sees questions and answers.
+type Observer = Box<dyn FnMut(&Instance, bool)>;
+
 /// Builds schedules; keeps its memory from one to the next.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Builder {
+    pub(super) observe: Option<Observer>,
     needed: Vec<u64>,
     /// The members at the decision's place and after it.
     suffix: Vec<Member>,
@@ -77,10 +84,14 @@ pub(super) struct Builder {
     numbers: Vec<u32>,
     instance: Instance,
     verifier: Verifier,
-    witness: Vec<usize>,
+    witness: Vec<Move>,
 }
 
 impl Builder {
+    pub(super) fn new(model: MemoryModel) -> Self {
+        Self { verifier: Verifier::new(model), ..Self::default() }
+    }
+
     /// Finds what stands at the decision's place and after it: the actor, and what it needs.
     pub(super) fn retain(&mut self, run: &Run, graph: &Graph, tau: &[Entry], decision: &Decision, mutation: &Mutation) {
         self.find_needed(run, graph, mutation);
@@ -156,12 +167,19 @@ impl Builder {
             Actor::Waiting(_) => u32::MAX,
         };
         self.witness.clear();
-        if !self.verifier.verify(&self.instance, rank, &mut self.witness) {
+        let possible = self.verifier.verify(&self.instance, rank, &mut self.witness);
+        if let Some(observe) = &mut self.observe {
+            observe(&self.instance, possible);
+        }
+        if !possible {
             return None;
         }
-        debug_assert_eq!(crate::consistency::check_witness(&self.instance, &self.witness), Ok(()));
+        debug_assert_eq!(check_witness(&self.instance, self.verifier.model(), &self.witness), Ok(()));
         let suffix = self.suffix.iter().enumerate().map(|(i, member)| Entry { id: member.id, marked: i > 0 });
-        let witness = self.witness.iter().map(|&number| forced(run, &members[number]));
+        let witness = self.witness.iter().map(|&step| match step {
+            Move::Perform(number) => forced(run, &members[number]),
+            Move::Flush(number) => flushed(members[number].id),
+        });
         Some(Schedule { suffix: suffix.collect(), witness: witness.collect() })
     }
 
@@ -176,23 +194,42 @@ impl Builder {
         self.numbers.clear();
         self.numbers.resize(run.trace.events.len(), u32::MAX);
         for member in &self.members {
-            let number = self.instance.push(member.op.loc, member.op.action.reads(), member.writes);
+            let epoch = match member.who {
+                Actor::Event(at) if member.buffered => graph.order.epoch(at),
+                _ => 0,
+            };
+            let (reads, writes, buffered) = (member.op.action.reads(), member.writes, member.buffered);
+            let shape = Shape { thread: member.id.thread, loc: member.op.loc, reads, writes, buffered, epoch };
+            let number = self.instance.push(shape);
             if let Actor::Event(at) = member.who {
                 self.numbers[at] = number as u32;
             }
         }
-        for (number, member) in self.members.iter().enumerate() {
-            let preds = match member.who {
-                Actor::Event(at) => graph.order.preds(at),
-                Actor::Waiting(i) => graph.next_preds(run.waiting[i].id.thread),
-            };
-            for &pred in preds {
-                self.instance.edge(self.number_of(Actor::Event(pred as usize)), number);
-            }
+        for number in 0..self.members.len() {
+            self.add_order(run, graph, number);
         }
         for (number, member) in self.members.iter().enumerate().filter(|(_, member)| member.op.action.reads()) {
             let write = member.source.map(|source| self.number_of(source));
             self.instance.good(number, write);
+        }
+    }
+
+    /// What is before a member in program order, and which stores are flushed before it.
+    fn add_order(&mut self, run: &Run, graph: &Graph, number: usize) {
+        let member = &self.members[number];
+        let drains = member.op.action != Action::Load;
+        let (preds, fenced) = match member.who {
+            Actor::Event(at) => (graph.order.preds(at), graph.order.fenced(at).to_vec()),
+            Actor::Waiting(i) => {
+                let thread = run.waiting[i].id.thread;
+                (graph.order.next_preds(thread), graph.order.next_fenced(thread, drains).collect())
+            }
+        };
+        for &pred in preds {
+            self.instance.edge(self.number_of(Actor::Event(pred as usize)), number);
+        }
+        for store in fenced {
+            self.instance.fence(self.number_of(Actor::Event(store as usize)), number);
         }
     }
 
@@ -208,6 +245,10 @@ impl Builder {
 /// The second of two reversed events takes what the first one took.
 fn reverse(second: Member, first: &Event) -> Member {
     second.takes(source_of(first).map(Actor::Event), first.read, true)
+}
+
+pub(super) fn flushed(store: EventId) -> Forced {
+    Forced { step: Step::Flush(store), expect: None }
 }
 
 fn forced(run: &Run, member: &Member) -> Forced {

@@ -12,12 +12,14 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::base::{Digest, EventId};
-use crate::consistency::{Instance, Verifier};
+use crate::base::{Digest, EventId, LocId, ThreadId};
+use crate::consistency::{Instance, Move, Shape, Verifier};
 use crate::explore::rf_smc::Decision;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, Mutation};
-use crate::step::{Expect, Forced, Run, Step, Why};
+use crate::explore::rf_smc::schedule::flushed;
+use crate::model::MemoryModel;
+use crate::step::{Expect, Forced, Pending, Run, Step, Why};
 use crate::trace::spin::Recent;
 use crate::trace::{NoteKind, Row, Source, reads_from_class};
 
@@ -67,7 +69,8 @@ fn repeats_at(run: &Run, actor: Actor, value: u64) -> bool {
             let waiting = &run.waiting[i];
             let Some(op) = waiting.op else { return false };
             let written = op.action.effect(value).written();
-            let event = crate::trace::Event { id: waiting.id, op, source: Source::Init, read: value, written };
+            let source = Source::Init;
+            let event = crate::trace::Event { id: waiting.id, op, source, read: value, written, buffered: false };
             (waiting.id.thread, event)
         }
     };
@@ -96,6 +99,10 @@ pub(super) struct Waits {
 }
 
 impl Waits {
+    pub(super) fn new(model: MemoryModel) -> Self {
+        Self { verifier: Verifier::new(model), ..Self::default() }
+    }
+
     /// Asks whether the threads that are frozen at the end of a run can wait for ever, and if so plans that.
     pub(super) fn look_for_livelock(&mut self, run: &Run, graph: &Graph) {
         let between = |why: &Why| matches!(why, Why::Spin { watched, .. } if watched.is_empty());
@@ -105,44 +112,84 @@ impl Waits {
         if !self.known.insert(reads_from_class(&run.trace)) {
             return;
         }
-        self.build_instance(run, graph);
-        let mut witness = Vec::new();
-        if self.verifier.verify(&self.instance, |event| event as u32, &mut witness) {
-            let events = witness.iter().filter_map(|&number| run.trace.events.get(number));
-            self.livelocks.push(events.map(|event| forced(run, event)).collect());
+        let watched: Vec<(LocId, u64)> = run.waiting.iter().filter_map(watched_by).flatten().copied().collect();
+        let mut last = Vec::new();
+        if let Some(witness) = self.end_with(run, graph, &watched, &mut last) {
+            let events = &run.trace.events;
+            let forced = |step: Move| match step {
+                Move::Perform(number) => events.get(number).map(|event| forced(run, event)),
+                Move::Flush(number) => Some(flushed(events[number].id)),
+            };
+            self.livelocks.push(witness.into_iter().filter_map(forced).collect());
         }
     }
 
+    /// An execution of the run's events in which the watched locations end with the values that were seen; `last`
+    /// has the last write of the first of them (`None`: nobody writes it).
+    fn end_with(
+        &mut self,
+        run: &Run,
+        graph: &Graph,
+        watched: &[(LocId, u64)],
+        last: &mut Vec<Option<usize>>,
+    ) -> Option<Vec<Move>> {
+        let Some(&(loc, value)) = watched.get(last.len()) else {
+            self.build_instance(run, graph, watched, last);
+            let mut witness = Vec::new();
+            let found = self.verifier.verify(&self.instance, |event| event as u32, &mut witness);
+            return found.then_some(witness);
+        };
+        let writes = graph.writes(loc);
+        let unwritten = (writes.is_empty() && run.trace.locs[loc].init == value).then_some(None);
+        let same = writes.iter().filter(|&&write| run.trace.events[write as usize].written == Some(value));
+        for write in same.map(|&write| Some(write as usize)).chain(unwritten) {
+            last.push(write);
+            let found = self.end_with(run, graph, watched, last);
+            last.pop();
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+
     /// The events of the run with their sources, and at the end a read of every location that is watched.
-    fn build_instance(&mut self, run: &Run, graph: &Graph) {
+    fn build_instance(&mut self, run: &Run, graph: &Graph, watched: &[(LocId, u64)], last: &[Option<usize>]) {
         let (instance, events) = (&mut self.instance, &run.trace.events);
         instance.clear();
-        for event in events {
-            instance.push(event.op.loc, event.op.action.reads(), event.written.is_some());
+        for (at, event) in events.iter().enumerate() {
+            let (reads, writes, buffered) = (event.op.action.reads(), event.written.is_some(), event.buffered);
+            let (thread, loc, epoch) = (event.id.thread, event.op.loc, graph.order.epoch(at));
+            instance.push(Shape { thread, loc, reads, writes, buffered, epoch });
         }
         for (number, event) in events.iter().enumerate() {
             graph.order.preds(number).iter().for_each(|&pred| instance.edge(pred as usize, number));
+            graph.order.fenced(number).iter().for_each(|&store| instance.fence(store as usize, number));
             match event.source {
                 Source::None => {}
                 Source::Init => instance.good(number, None),
                 Source::At(write) => instance.good(number, Some(write as usize)),
             }
         }
-        let watched = run.waiting.iter().filter_map(|pending| match &pending.why {
-            Why::Spin { watched, .. } => Some(watched),
-            _ => None,
-        });
-        for &(loc, value) in watched.flatten() {
-            let look = instance.push(loc, true, false);
-            if run.trace.locs[loc].init == value {
-                instance.good(look, None);
-            }
+        for (&(loc, _), &write) in watched.iter().zip(last) {
+            let look = instance.push(Shape { thread: NOBODY, ..Shape::direct(loc, true, false) });
+            instance.good(look, write);
             for &write in graph.writes(loc) {
                 instance.edge(write as usize, look);
-                if events[write as usize].written == Some(value) {
-                    instance.good(look, Some(write as usize));
+                if events[write as usize].buffered {
+                    instance.fence(write as usize, look);
                 }
             }
         }
+    }
+}
+
+/// Who looks at memory when everything is over.
+const NOBODY: ThreadId = ThreadId(u32::MAX);
+
+fn watched_by(pending: &Pending) -> Option<&Vec<(LocId, u64)>> {
+    match &pending.why {
+        Why::Spin { watched, .. } => Some(watched),
+        _ => None,
     }
 }

@@ -1,0 +1,141 @@
+//! The state of memory: one value per location, and the stores that wait in the buffers of their threads.
+
+use std::sync::atomic::Ordering;
+
+use crate::base::{IdVec, LocId, ThreadId};
+use crate::model::MemoryModel;
+use crate::trace::{Op, Source};
+
+/// What a location holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The value.
+    pub value: u64,
+    /// The event that wrote it.
+    pub writer: Source,
+}
+
+/// A store that waits in the buffer of its thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Buffered {
+    /// The location.
+    pub loc: LocId,
+    /// The value.
+    pub value: u64,
+    /// The position of its event in the trace.
+    pub at: u32,
+    /// How many store-store fences its thread had passed.
+    pub epoch: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Buffer {
+    waiting: Vec<Buffered>,
+    epoch: u32,
+}
+
+/// The whole memory of an execution.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    model: MemoryModel,
+    cells: IdVec<LocId, Cell>,
+    buffers: IdVec<ThreadId, Buffer>,
+    waiting: usize,
+}
+
+impl Memory {
+    /// An empty memory.
+    pub fn new(model: MemoryModel) -> Self {
+        Self { model, ..Self::default() }
+    }
+
+    /// The model it follows.
+    pub fn model(&self) -> MemoryModel {
+        self.model
+    }
+
+    /// Forgets every location and keeps the memory.
+    pub fn clear(&mut self) {
+        self.cells.clear();
+        self.waiting = 0;
+        for buffer in self.buffers.values_mut() {
+            buffer.waiting.clear();
+            buffer.epoch = 0;
+        }
+    }
+
+    /// Adds a location with its initial value.
+    pub fn add(&mut self, init: u64) -> LocId {
+        self.cells.push(Cell { value: init, writer: Source::Init })
+    }
+
+    /// What a thread sees in a location: its own newest store there, or what is in memory.
+    pub fn view(&self, thread: ThreadId, loc: LocId) -> Cell {
+        let own = self.waiting_of(thread).iter().rev().find(|store| store.loc == loc);
+        own.map_or(self.cells[loc], |store| Cell { value: store.value, writer: Source::At(store.at) })
+    }
+
+    /// What everybody sees.
+    pub fn shared(&self, loc: LocId) -> Cell {
+        self.cells[loc]
+    }
+
+    /// Stores a value by an operation of a thread: the event at position `at` of the trace.
+    pub fn store(&mut self, thread: ThreadId, op: &Op, value: u64, at: u32) {
+        if !self.model.buffers(op) {
+            self.cells[op.loc] = Cell { value, writer: Source::At(at) };
+            return;
+        }
+        self.order_stores(thread, op.order);
+        let buffer = &mut self.buffers[thread];
+        buffer.waiting.push(Buffered { loc: op.loc, value, at, epoch: buffer.epoch });
+        self.waiting += 1;
+    }
+
+    /// Passes a fence, or the fence that is part of a store: where its ordering says so, later stores of the thread
+    /// stay behind earlier ones.
+    pub fn order_stores(&mut self, thread: ThreadId, order: Ordering) {
+        self.buffers.grow_to(thread, Buffer::default);
+        let buffer = &mut self.buffers[thread];
+        buffer.epoch += u32::from(self.model.orders_stores(order));
+    }
+
+    /// The stores of a thread that wait, oldest first.
+    pub fn waiting_of(&self, thread: ThreadId) -> &[Buffered] {
+        match self.buffers.get(thread) {
+            Some(buffer) if self.waiting > 0 => &buffer.waiting,
+            _ => &[],
+        }
+    }
+
+    /// Whether no store of any thread waits.
+    pub fn is_drained(&self) -> bool {
+        self.waiting == 0
+    }
+
+    /// The stores of a thread that may become visible now.
+    pub fn may_flush(&self, thread: ThreadId) -> impl Iterator<Item = Buffered> + '_ {
+        let buffer = self.waiting_of(thread);
+        (0..buffer.len()).filter(|&at| self.model.may_flush(buffer, at)).map(|at| buffer[at])
+    }
+
+    /// Makes a waiting store, named by its event, visible to all; false if it may not be or does not wait.
+    pub fn flush(&mut self, thread: ThreadId, event: u32) -> bool {
+        let Some(store) = self.may_flush(thread).find(|store| store.at == event) else { return false };
+        self.buffers[thread].waiting.retain(|other| other.at != event);
+        self.waiting -= 1;
+        self.cells[store.loc] = Cell { value: store.value, writer: Source::At(event) };
+        true
+    }
+
+    /// Makes everything that waits visible, thread by thread: for what is left when an execution is cut off.
+    pub fn flush_all(&mut self) {
+        if self.waiting == 0 {
+            return;
+        }
+        for store in self.buffers.values_mut().flat_map(|buffer| buffer.waiting.drain(..)) {
+            self.cells[store.loc] = Cell { value: store.value, writer: Source::At(store.at) };
+        }
+        self.waiting = 0;
+    }
+}

@@ -1,0 +1,26 @@
+//! Partial store order: the stores of a thread wait in one queue per location.
+//!
+//! Source. The SPARC Architecture Manual, version 8, appendix K. A `Release` store, or a fence that releases, is
+//! a store-store fence (`STBAR`): stores after it stay behind those before it. Without that, every correct mailbox would be
+//! flagged.
+
+use std::sync::atomic::Ordering;
+
+use crate::model::{Buffered, tso};
+use crate::trace::Op;
+
+/// As under TSO.
+pub(super) fn buffers(op: &Op) -> bool {
+    tso::buffers(op)
+}
+
+/// Releasing orderings are store-store fences.
+pub(super) fn orders_stores(order: Ordering) -> bool {
+    matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
+}
+
+/// The oldest store to its location goes first, and nothing overtakes what stands before a store-store fence.
+pub(super) fn may_flush(buffer: &[Buffered], at: usize) -> bool {
+    let own = &buffer[at];
+    buffer[..at].iter().all(|earlier| earlier.loc != own.loc && earlier.epoch == own.epoch)
+}
