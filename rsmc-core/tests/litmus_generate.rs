@@ -5,8 +5,8 @@
 mod brute;
 
 use brute::{brute, rules};
-use rsmc_core::model::MemoryModel::Sc;
 use rsmc_core::litmus::{Interpreter, Size, Weights, enumerate, random};
+use rsmc_core::model::MemoryModel::Sc;
 use rsmc_core::step::{Executor, Plan, Run, Tail};
 
 /// How many of 100 programs have a deadlock and a panic in some interleaving.

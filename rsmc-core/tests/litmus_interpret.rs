@@ -5,8 +5,8 @@
 mod brute;
 
 use brute::{brute, rules};
-use rsmc_core::model::MemoryModel::Sc;
 use rsmc_core::litmus::{Interpreter, parse};
+use rsmc_core::model::MemoryModel::Sc;
 use rsmc_core::step::{End, Executor, Expect, Forced, Plan, Run, Tail, Why};
 use rsmc_core::trace::{Event, Site};
 

@@ -177,9 +177,8 @@ impl Explorer for Mistaken {
 fn the_comparison_notices_a_forgotten_and_a_repeated_class() {
     let program = rsmc_core::litmus::parse("t1: x = 1; a = y\nt2: y = 1; b = x\n").unwrap();
     let memory = MemoryModel::Sc;
-    let found = |forgets| {
-        difference_of(&program, memory, &mut Mistaken { right: RfSmc::new(memory), plans: 0, forgets })
-    };
+    let found =
+        |forgets| difference_of(&program, memory, &mut Mistaken { right: RfSmc::new(memory), plans: 0, forgets });
     assert_eq!(found(true).as_deref(), Some("2 missed, 0 extra, 0 run twice, of 3 classes"));
     assert_eq!(found(false).as_deref(), Some("0 missed, 0 extra, 1 run twice, of 3 classes"));
     assert_eq!(difference(&program, memory), None);

@@ -12,7 +12,7 @@ use rsmc_core::step::{End, Executor, Plan, Run, Why};
 use rsmc_shim::sync::atomic::{AtomicBool, AtomicUsize};
 use rsmc_shim::sync::{Arc, Mutex};
 use rsmc_shim::{hint, thread};
-use support::{STACK, execute, rules, passes, run};
+use support::{STACK, execute, passes, rules, run};
 
 /// Counts how often it is dropped. The counter is no part of the model.
 struct Counted(Rc<Cell<u32>>);

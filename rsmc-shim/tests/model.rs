@@ -13,7 +13,7 @@ use rsmc_shim::cell::UnsafeCell;
 use rsmc_shim::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
 use rsmc_shim::sync::{Arc, Mutex};
 use rsmc_shim::thread;
-use support::{STACK, execute, rules, passes, run};
+use support::{STACK, execute, passes, rules, run};
 
 fn line_of(site: Site) -> (&'static str, u32) {
     let Site::Code(place) = site else { panic!("{site:?}") };

@@ -94,7 +94,8 @@ fn add_fence_map(instance: &Instance, prefix: &Prefix, state: &mut Digest) {
     for flush in nodes.events..nodes.len() {
         let store = &instance.items[nodes.event[flush] as usize];
         let waits = !prefix.done.contains(flush) && prefix.done.contains(nodes.event[flush] as usize);
-        let needed = || ones(prefix.order.after(flush)).any(|later| later < nodes.events && !prefix.done.contains(later));
+        let needed =
+            || ones(prefix.order.after(flush)).any(|later| later < nodes.events && !prefix.done.contains(later));
         if !waits || !needed() {
             continue;
         }

@@ -22,8 +22,8 @@
 use rustc_hash::FxHashSet;
 
 use crate::base::{BitSet, Digest, Poset};
-use crate::consistency::{Instance, Move};
 use crate::consistency::closure::{Scratch, close_with};
+use crate::consistency::{Instance, Move};
 
 /// No write: the initial value is active.
 const INIT: u32 = u32::MAX;

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use rsmc_core::base::{EventId, LocId, ThreadId};
-use rsmc_core::machine::{Rules, Machine, Next};
+use rsmc_core::machine::{Machine, Next, Rules};
 use rsmc_core::model::MemoryModel;
 use rsmc_core::step::{Pending, Plan, Run, Why};
 use rsmc_core::trace::{Action, LocInfo, NoteKind, Op, Rmw, RmwKind, Site};
