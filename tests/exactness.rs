@@ -1,17 +1,17 @@
-//! Outcomes under SC, exactly: none that is impossible, none missed. Several of these go wrong in loom.
+//! Outcomes through the shim, exactly: none that is impossible, none missed. Several of these go wrong in loom.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use rsmc::sync::atomic::{AtomicU32, Ordering::*};
-use rsmc::{Config, Explorer, Verdict, thread};
+use rsmc::sync::atomic::{AtomicU32, Ordering::*, fence};
+use rsmc::{Config, Explorer, MemoryModel, Verdict, thread};
 
-/// All outcomes of a body, which must be the same for the oracle.
+/// All outcomes of a body under a memory model, which must be the same for the oracle.
 #[track_caller]
-fn outcomes<T: Ord + Send>(body: impl Fn() -> T + Sync) -> BTreeSet<T> {
+fn outcomes_under<T: Ord + Send>(memory: MemoryModel, body: impl Fn() -> T + Sync) -> BTreeSet<T> {
     let explore = |explorer| {
         let seen = Mutex::new(BTreeSet::new());
-        let report = rsmc::explore(&Config::default().explorer(explorer), || {
+        let report = rsmc::explore(&Config::default().memory(memory).explorer(explorer), || {
             let outcome = body();
             seen.lock().unwrap().insert(outcome);
         });
@@ -21,6 +21,22 @@ fn outcomes<T: Ord + Send>(body: impl Fn() -> T + Sync) -> BTreeSet<T> {
     let found = explore(Explorer::ReadsFrom);
     assert!(found == explore(Explorer::Exhaustive), "reads-from and brute force differ");
     found
+}
+
+/// All outcomes of a body that has the same under every model.
+#[track_caller]
+fn outcomes<T: Ord + Send>(body: impl Fn() -> T + Sync) -> BTreeSet<T> {
+    let found = outcomes_under(MemoryModel::Sc, &body);
+    for memory in [MemoryModel::Tso, MemoryModel::Pso] {
+        assert!(found == outcomes_under(memory, &body), "{memory} differs from sc");
+    }
+    found
+}
+
+/// What a body can show under SC, TSO and PSO.
+#[track_caller]
+fn by_model<T: Ord + Send>(body: impl Fn() -> T + Sync) -> [BTreeSet<T>; 3] {
+    [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso].map(|memory| outcomes_under(memory, &body))
 }
 
 /// Runs two closures in threads of their own and returns what both return.
@@ -118,4 +134,84 @@ fn a_failed_compare_exchange_may_succeed_elsewhere() {
         (both, x.load(Relaxed))
     });
     assert_eq!(found, BTreeSet::from([((true, true), 2), ((true, false), 1)]));
+}
+
+#[test]
+fn store_buffering_shows_two_zeros_with_buffers() {
+    for release in [Relaxed, Release] {
+        let [sc, tso, pso] = by_model(|| {
+            let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
+            let first = || {
+                x.store(1, release);
+                y.load(Acquire)
+            };
+            let second = || {
+                y.store(1, release);
+                x.load(Acquire)
+            };
+            both(first, second)
+        });
+        assert_eq!(sc, BTreeSet::from([(0, 1), (1, 0), (1, 1)]));
+        assert_eq!(tso, BTreeSet::from([(0, 0), (0, 1), (1, 0), (1, 1)]));
+        assert_eq!(pso, tso);
+    }
+}
+
+/// A fence or a lock in both threads is enough, and so is an update of another location.
+#[test]
+fn whatever_drains_the_buffer_forbids_two_zeros() {
+    let update = || assert!(AtomicU32::new(0).compare_exchange(1, 2, Relaxed, Relaxed).is_err());
+    let lock = || drop(rsmc::sync::Mutex::new(()).lock());
+    let drains: [&(dyn Fn() + Sync); 3] = [&|| fence(SeqCst), &update, &lock];
+    for drain in drains {
+        let found = outcomes(|| {
+            let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
+            let first = || {
+                x.store(1, Relaxed);
+                drain();
+                y.load(Relaxed)
+            };
+            let second = || {
+                y.store(1, Relaxed);
+                drain();
+                x.load(Relaxed)
+            };
+            both(first, second)
+        });
+        assert_eq!(found, BTreeSet::from([(0, 1), (1, 0), (1, 1)]));
+    }
+}
+
+#[test]
+fn a_message_needs_a_release_under_pso_only() {
+    let passing = |order| {
+        by_model(move || {
+            let (data, flag) = (AtomicU32::new(0), AtomicU32::new(0));
+            let send = || {
+                data.store(1, Relaxed);
+                flag.store(1, order);
+            };
+            let receive = || (flag.load(Acquire), data.load(Relaxed));
+            both(send, receive).1
+        })
+    };
+    let in_order = BTreeSet::from([(0, 0), (0, 1), (1, 1)]);
+    let any = BTreeSet::from([(0, 0), (0, 1), (1, 0), (1, 1)]);
+    assert_eq!(passing(Relaxed), [in_order.clone(), in_order.clone(), any]);
+    assert_eq!(passing(Release), [in_order.clone(), in_order.clone(), in_order]);
+}
+
+/// What a thread stored before it starts another, and before it ends, is in memory.
+#[test]
+fn spawn_and_join_drain() {
+    let found = outcomes(|| {
+        let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
+        x.store(1, Relaxed);
+        let seen = thread::scope(|scope| {
+            scope.spawn(|| y.store(x.load(Relaxed), Relaxed)).join().unwrap();
+            y.load(Relaxed)
+        });
+        (seen, x.load(Relaxed))
+    });
+    assert_eq!(found, BTreeSet::from([(1, 1)]));
 }

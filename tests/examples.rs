@@ -1,12 +1,17 @@
-//! What rsmc says about the algorithms of `examples/`: nothing is wrong with the right ones, and what is wrong with
-//! the others. Every failure is replayed from its seed.
+//! What rsmc says about the algorithms of `examples/` under each memory model: nothing is wrong with the right ones,
+//! and what is wrong with the others. Every failure is replayed from its seed.
 
 #[path = "../examples/algorithms/mod.rs"]
 mod algorithms;
 
+use rsmc::MemoryModel::{self, Pso, Sc, Tso};
+
+/// All that are implemented, the weakest last.
+const MODELS: [MemoryModel; 3] = [Sc, Tso, Pso];
+
 /// The right ones, tested the way a user would.
 mod correct {
-    use crate::algorithms;
+    use crate::{MODELS, algorithms};
 
     #[rsmc::test]
     fn treiber_stack() {
@@ -23,6 +28,11 @@ mod correct {
         algorithms::peterson_lock::correct();
     }
 
+    #[rsmc::test(memory = ["sc", "tso", "pso"])]
+    fn dekker_lock() {
+        algorithms::dekker_lock::correct();
+    }
+
     #[rsmc::test]
     fn spsc_ring() {
         algorithms::spsc_ring::correct();
@@ -33,30 +43,55 @@ mod correct {
         algorithms::ref_count::correct();
     }
 
+    #[rsmc::test(memory = ["sc", "tso", "pso"])]
+    fn publish() {
+        algorithms::publish::correct();
+    }
+
+    #[rsmc::test(memory = ["sc", "tso", "pso"])]
+    fn seqlock() {
+        algorithms::seqlock::correct();
+    }
+
     /// A test passes at a limit that was asked for; none of these needs one.
     #[test]
     fn all_are_verified() {
-        let bodies: [(&str, fn()); 5] = [
+        let bodies: [(&str, fn()); 14] = [
             ("treiber_stack", algorithms::treiber_stack::correct),
             ("michael_scott_queue", algorithms::michael_scott_queue::correct),
             ("peterson_lock", algorithms::peterson_lock::correct),
+            ("peterson_lock, fenced", algorithms::peterson_lock::correct_fenced),
+            ("peterson_lock, by value", algorithms::peterson_lock::correct_by_value),
+            ("dekker_lock", algorithms::dekker_lock::correct),
+            ("dekker_lock, by value", algorithms::dekker_lock::correct_by_value),
             ("spsc_ring", algorithms::spsc_ring::correct),
             ("ref_count", algorithms::ref_count::correct),
+            ("publish", algorithms::publish::correct),
+            ("publish, fenced", algorithms::publish::correct_fenced),
+            ("publish, cell", algorithms::publish::correct_cell),
+            ("publish, cell, fenced", algorithms::publish::correct_cell_fenced),
+            ("seqlock", algorithms::seqlock::correct),
         ];
-        let config = rsmc::Config::default().max_duration(std::time::Duration::from_secs(20));
-        for (name, body) in bodies {
-            let report = rsmc::explore(&config, body);
-            assert!(matches!(report.verdict, rsmc::Verdict::Verified), "{name}: {}", rsmc::render(&report, None));
-            assert!(report.executions > 1, "{name} has nothing to interleave: {report:?}");
+        for memory in MODELS {
+            let config = rsmc::Config::default().memory(memory).max_duration(std::time::Duration::from_secs(20));
+            for (name, body) in bodies {
+                let report = rsmc::explore(&config, body);
+                let text = rsmc::render(&report, None);
+                assert!(matches!(report.verdict, rsmc::Verdict::Verified), "{name} under {memory}: {text}");
+                assert!(report.executions > 1, "{name} has nothing to interleave: {report:?}");
+            }
         }
     }
 }
 
 /// The others, each with how it fails.
 mod broken {
-    use rsmc::{Config, Failure, FailureKind, Verdict};
+    use rsmc::{Config, Failure, FailureKind, MemoryModel, Verdict};
 
-    use crate::algorithms::{michael_scott_queue, peterson_lock, ref_count, spsc_ring, treiber_stack};
+    use crate::algorithms::{
+        dekker_lock, michael_scott_queue, peterson_lock, publish, ref_count, seqlock, spsc_ring, treiber_stack,
+    };
+    use crate::{MODELS, Pso, Tso};
 
     #[test]
     fn treiber_stack_push_once() {
@@ -84,6 +119,51 @@ mod broken {
     }
 
     #[test]
+    fn peterson_lock_without_fence() {
+        fails_under(&[Tso, Pso], peterson_lock::broken_without_fence, FailureKind::DataRace, "peterson_lock.rs");
+    }
+
+    #[test]
+    fn peterson_lock_without_fence_by_value() {
+        fails_under(&[Tso, Pso], peterson_lock::broken_without_fence_by_value, FailureKind::Panic, "a count was lost");
+    }
+
+    #[test]
+    fn peterson_lock_last_fence_only() {
+        fails(peterson_lock::broken_last_fence_only, FailureKind::DataRace, "peterson_lock.rs");
+    }
+
+    #[test]
+    fn peterson_lock_last_fence_only_by_value() {
+        fails_under(&[Pso], peterson_lock::broken_last_fence_only_by_value, FailureKind::Panic, "a count was lost");
+    }
+
+    #[test]
+    fn peterson_lock_without_acquire() {
+        fails(peterson_lock::broken_without_acquire, FailureKind::DataRace, "peterson_lock.rs");
+    }
+
+    #[test]
+    fn dekker_lock_stubborn() {
+        fails(dekker_lock::broken_stubborn, FailureKind::Livelock, "dekker_lock.rs");
+    }
+
+    #[test]
+    fn dekker_lock_without_fence() {
+        fails_under(&[Tso, Pso], dekker_lock::broken_without_fence, FailureKind::DataRace, "dekker_lock.rs");
+    }
+
+    #[test]
+    fn dekker_lock_without_fence_by_value() {
+        fails_under(&[Tso, Pso], dekker_lock::broken_without_fence_by_value, FailureKind::Panic, "a count was lost");
+    }
+
+    #[test]
+    fn dekker_lock_fenced_once() {
+        fails_under(&[Tso, Pso], dekker_lock::broken_fenced_once, FailureKind::DataRace, "dekker_lock.rs");
+    }
+
+    #[test]
     fn spsc_ring_published_early() {
         fails(spsc_ring::broken_published_early, FailureKind::DataRace, "spsc_ring.rs");
     }
@@ -108,14 +188,70 @@ mod broken {
         fails(ref_count::broken_no_fence, FailureKind::DataRace, "ref_count.rs");
     }
 
-    /// Checks that a body fails like this, and that its seed fails in the same way.
+    #[test]
+    fn publish_relaxed() {
+        fails_under(&[Pso], publish::broken_relaxed, FailureKind::Panic, "the flag came before the letter");
+    }
+
+    #[test]
+    fn publish_cell_relaxed() {
+        fails(publish::broken_cell_relaxed, FailureKind::DataRace, "publish.rs");
+    }
+
+    #[test]
+    fn publish_cell_no_acquire() {
+        fails(publish::broken_cell_no_acquire, FailureKind::DataRace, "publish.rs");
+    }
+
+    #[test]
+    fn seqlock_never_odd() {
+        fails(seqlock::broken_never_odd, FailureKind::Panic, "a torn pair");
+    }
+
+    #[test]
+    fn seqlock_no_recheck() {
+        fails(seqlock::broken_no_recheck, FailureKind::Panic, "a torn pair");
+    }
+
+    #[test]
+    fn seqlock_released_start() {
+        fails_under(&[Pso], seqlock::broken_released_start, FailureKind::Panic, "a torn pair");
+    }
+
+    #[test]
+    fn seqlock_relaxed_end() {
+        fails_under(&[Pso], seqlock::broken_relaxed_end, FailureKind::Panic, "a torn pair");
+    }
+
+    /// Checks that a body fails like this under every model.
     #[track_caller]
     fn fails(body: fn(), kind: FailureKind, message: &str) {
-        let failure = failure_of(&Config::default(), body);
+        fails_under(&MODELS, body, kind, message);
+    }
+
+    /// Checks that a body fails like this under these models, and is verified under the others.
+    #[track_caller]
+    fn fails_under(models: &[MemoryModel], body: fn(), kind: FailureKind, message: &str) {
+        for memory in MODELS {
+            let config = Config::default().memory(memory);
+            if models.contains(&memory) {
+                fails_with(&config, body, kind, message);
+            } else {
+                let report = rsmc::explore(&config, body);
+                let text = rsmc::render(&report, None);
+                assert!(matches!(report.verdict, Verdict::Verified), "it should hold under {memory}: {text}");
+            }
+        }
+    }
+
+    /// Checks that a body fails like this, and that its seed fails in the same way.
+    #[track_caller]
+    fn fails_with(config: &Config, body: fn(), kind: FailureKind, message: &str) {
+        let failure = failure_of(config, body);
         assert_eq!(failure.kind, kind, "{}", failure.message);
         assert!(failure.message.contains(message), "`{message}` is not in: {}", failure.message);
 
-        let again = failure_of(&Config::default().replay(failure.seed.clone()), body);
+        let again = failure_of(&config.clone().replay(failure.seed.clone()), body);
         assert_eq!((again.kind, &again.message), (failure.kind, &failure.message));
         assert_eq!(again.trace.events.len(), failure.trace.events.len());
         assert_eq!(again.seed, failure.seed);

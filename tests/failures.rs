@@ -8,7 +8,7 @@ use std::time::Instant;
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::*};
 use rsmc::sync::{Arc, Mutex};
-use rsmc::{Config, Explorer, Failure, FailureKind, Report, Seed, Verdict, thread};
+use rsmc::{Config, Explorer, Failure, FailureKind, MemoryModel, Report, Seed, Verdict, thread};
 
 fn explore(body: impl Fn() + Sync) -> Report {
     rsmc::explore(&Config::default(), body)
@@ -374,7 +374,42 @@ fn what_is_not_implemented_is_a_clear_error() {
     let config = Config::default().explorer(Explorer::View);
     let payload = catch_unwind(AssertUnwindSafe(|| rsmc::explore(&config, || {}))).unwrap_err();
     let text = payload.downcast_ref::<String>().unwrap();
-    assert!(text.contains("`view` is not implemented for the memory model `sc`; implemented are reads-from"), "{text}");
+    assert!(
+        text.contains("`view` is not implemented for the memory model `pso`; implemented are reads-from"),
+        "{text}"
+    );
+}
+
+/// Store buffering: fails under TSO and PSO, not under SC.
+fn store_buffering() {
+    let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
+    let seen = thread::scope(|scope| {
+        let first = scope.spawn(|| {
+            x.store(1, Relaxed);
+            y.load(Relaxed)
+        });
+        let second = scope.spawn(|| {
+            y.store(1, Relaxed);
+            x.load(Relaxed)
+        });
+        (first.join().unwrap(), second.join().unwrap())
+    });
+    assert_ne!(seen, (0, 0));
+}
+
+#[test]
+fn a_seed_knows_its_memory_model() {
+    let tso = Config::default().memory(MemoryModel::Tso);
+    let Verdict::Failed(failure) = rsmc::explore(&tso, store_buffering).verdict else { panic!("it fails") };
+    for config in [Config::default(), tso] {
+        let report = rsmc::explore(&config.replay(failure.seed.clone()), store_buffering);
+        assert!(matches!(report.verdict, Verdict::Failed(_)), "{:?}", report.verdict);
+        assert_eq!((report.runs, report.memory), (1, MemoryModel::Tso));
+    }
+    let sc = Config::default().memory(MemoryModel::Sc).replay(failure.seed.clone());
+    let payload = catch_unwind(AssertUnwindSafe(|| rsmc::explore(&sc, store_buffering))).unwrap_err();
+    let text = payload.downcast_ref::<String>().unwrap();
+    assert!(text.contains("made under the memory model `tso`, and this test runs under `sc`"), "{text}");
 }
 
 #[test]

@@ -16,6 +16,7 @@ use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::base::{EventId, IdVec, ThreadId, mix};
+use crate::model::MemoryModel;
 use crate::step::{Forced, Plan, Run, Step};
 use crate::trace::{Action, Event, RmwKind, Trace};
 
@@ -27,7 +28,7 @@ const LONGEST: usize = 4_000;
 /// An execution that can be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seed {
-    model: u8,
+    model: MemoryModel,
     /// Threads are numbered by the order of spawning, also in the names of stores.
     steps: Vec<Step>,
     checks: Vec<u8>,
@@ -53,8 +54,8 @@ pub struct Mismatch {
 }
 
 impl Seed {
-    /// The seed of an execution; `model` is the number of the memory model.
-    pub fn of_run(run: &Run, model: u8) -> Self {
+    /// The seed of an execution under a memory model.
+    pub fn of_run(run: &Run, model: MemoryModel) -> Self {
         let numbers: Vec<ThreadId> = std::iter::once(ThreadId::MAIN).chain(run.trace.spawned()).collect();
         let number = |thread: ThreadId| {
             let number = numbers.iter().position(|&t| t == thread).expect("it was spawned");
@@ -70,8 +71,8 @@ impl Seed {
         Self { model, steps, checks }
     }
 
-    /// The number of the memory model.
-    pub fn model(&self) -> u8 {
+    /// The memory model under which it was made.
+    pub fn model(&self) -> MemoryModel {
         self.model
     }
 
@@ -90,7 +91,7 @@ impl Seed {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![self.model];
+        let mut bytes = vec![self.model as u8];
         put(&mut bytes, self.steps.len());
         let codes: Vec<usize> = self.steps.iter().map(|&step| code(step)).collect();
         for same in codes.chunk_by(|a, b| a == b) {
@@ -116,6 +117,7 @@ impl Seed {
             return None;
         }
         let (&model, mut rest) = content.split_first()?;
+        let model = MODELS.into_iter().find(|&known| known as u8 == model)?;
         let steps = take(&mut rest)?;
         let mut codes = Vec::new();
         while codes.len() < steps {
@@ -142,6 +144,8 @@ impl Seed {
         (rest.len() == operations).then(|| Self { model, steps, checks: rest.to_vec() })
     }
 }
+
+const MODELS: [MemoryModel; 4] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11];
 
 /// No execution has more threads.
 const MOST_THREADS: u32 = 1 << 24;
@@ -251,7 +255,7 @@ mod tests {
         let run = |thread| Step::Run(ThreadId(thread));
         let flush = |thread, index| Step::Flush(EventId { thread: ThreadId(thread), index });
         let steps = vec![run(0), run(1), run(1), run(1), flush(1, 2), flush(1, 0), run(2), run(300), run(0)];
-        Seed { model: 0, steps, checks: vec![1, 2, 3, 4, 5, 6, 7] }
+        Seed { model: MemoryModel::Pso, steps, checks: vec![1, 2, 3, 4, 5, 6, 7] }
     }
 
     #[test]

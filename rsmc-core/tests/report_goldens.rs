@@ -1,5 +1,7 @@
 //! Golden files of reports: a change of what users read shows as a change of a file in `tests/goldens`.
 //!
+//! Those with store buffers are in `goldens/buffered.rs`.
+//!
 //! `RSMC_BLESS=1 cargo test -p rsmc-core --test report_goldens` rewrites them.
 
 mod goldens;
@@ -11,7 +13,7 @@ use goldens::script::{MAIN, Script, add, cas};
 use goldens::{Case, check, counts};
 use rsmc_core::analysis::race::{Access, Race};
 use rsmc_core::report;
-use rsmc_core::session::{ExplorerKind, FailureKind, Limit};
+use rsmc_core::session::{ExplorerKind, FailureKind, Limit, MemoryModel};
 use rsmc_core::step::{Run, Why};
 use rsmc_core::trace::{Action, NoteKind, Site};
 
@@ -236,6 +238,7 @@ fn success() {
         report::verified(&base),
         report::verified(&report::Counts { runs: 1300, blocked: 4, ..base }),
         report::verified(&report::Counts { runs: 1301, elapsed: Duration::from_secs(185), ..base }),
+        report::verified(&report::Counts { memory: MemoryModel::Tso, ..base }),
         report::verified(&counts(1, 3, 4)),
         report::verified(&counts(1, 1, 4)),
         report::verified(&counts(2, 1, 4)),

@@ -31,17 +31,20 @@ use crate::trace::{Action, Op};
 /// | locks, park, unpark, spawn, join, end of a thread | memory | as a `SeqCst` store | the same |
 ///
 /// None of them reorders loads: a missing `Acquire` shows in no value, only as a data race on a tracked cell.
+///
+/// The numbers are part of seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
 pub enum MemoryModel {
     /// Sequential consistency: one interleaving of all operations, every write seen by all at once.
     #[default]
-    Sc,
+    Sc = 0,
     /// Total store order (x86): the stores of a thread wait in one buffer and become visible in order.
-    Tso,
+    Tso = 1,
     /// Partial store order (SPARC): the stores of a thread to different locations become visible in any order.
-    Pso,
+    Pso = 2,
     /// C++20's memory model, which Rust promises. Not implemented yet.
-    C11,
+    C11 = 3,
 }
 
 impl MemoryModel {

@@ -2,14 +2,20 @@
 //!
 //! Kept are the beginning, the end, every marked row with its neighbours, the writes that marked rows and the last
 //! rows read from, and where the locks were taken that somebody waits for. The end is never folded.
+//!
+//! A read that missed a buffered store may be long before the failure that it causes. The first such reads and the last
+//! are kept too, each with the store and with the row in which that becomes visible.
 
-use crate::report::rows::{Line, Origin, Scene};
+use crate::report::buffers;
+use crate::report::rows::{Buffering, Line, Origin, Scene};
 
 /// Schedules of up to this many rows are shown in full.
 const LONGEST: usize = 60;
 /// How many rows are kept at the beginning and at the end of a longer one.
 const BEGINNING: usize = 10;
 const END: usize = 30;
+/// How many reads that missed a buffered store are kept, of the first and of the last.
+const MISSES: usize = 2;
 /// Fewer rows than this are not worth folding.
 const FEWEST: usize = 4;
 
@@ -57,10 +63,35 @@ fn kept(scene: &Scene<'_>) -> Vec<bool> {
             kept[number - 1] = true;
         }
     }
-    for number in scene.held_since() {
+    let overtaking = buffers::overtaking(scene).map(|(later, earlier)| [later, earlier]);
+    for number in scene.held_since().chain(overtaking.into_iter().flatten()) {
         kept[number - 1] = true;
     }
+    keep_misses(lines, &mut kept);
+    keep_stores(lines, &mut kept);
     kept
+}
+
+/// Keeps some of the reads that missed a store.
+fn keep_misses(lines: &[Line], kept: &mut [bool]) {
+    let misses = |at: &usize| matches!(lines[*at].buffering, Buffering::Misses(_));
+    let all: Vec<usize> = (0..lines.len()).filter(misses).collect();
+    let (first, last) = (all.iter().take(MISSES), all.iter().rev().take(MISSES));
+    first.chain(last).for_each(|read| kept[*read] = true);
+}
+
+/// Keeps, for every row that is kept, the buffered stores that it speaks of, and where these become visible.
+fn keep_stores(lines: &[Line], kept: &mut [bool]) {
+    for at in 0..lines.len() {
+        if let (true, Buffering::Flush(store) | Buffering::Misses(store)) = (kept[at], lines[at].buffering) {
+            kept[store - 1] = true;
+        }
+    }
+    for (at, line) in lines.iter().enumerate() {
+        if let Buffering::Flush(store) = line.buffering {
+            kept[at] |= kept[store - 1];
+        }
+    }
 }
 
 /// `… 40 rows folded: main 2, t1 38 …`

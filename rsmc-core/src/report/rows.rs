@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use crate::base::{LocId, ThreadId};
 use crate::report::Finding;
+use crate::report::buffers::Buffers;
 use crate::report::names::{Locations, Threads};
 use crate::report::places::Places;
 use crate::report::values::Values;
@@ -22,6 +23,19 @@ pub(super) enum Origin {
     Row(usize),
 }
 
+/// What a row has to do with store buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Buffering {
+    /// Nothing.
+    Nothing,
+    /// Its store waits in the buffer of its thread.
+    Waits,
+    /// The store in the row of this number becomes visible to all.
+    Flush(usize),
+    /// It reads an older value than the store in the row of this number, which waits.
+    Misses(usize),
+}
+
 /// One row of the schedule.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
@@ -37,6 +51,8 @@ pub(super) struct Line {
     pub(super) order: &'static str,
     /// Where its value comes from.
     pub(super) from: Origin,
+    /// Whether its store waits, or it is about one that does.
+    pub(super) buffering: Buffering,
     /// Where it stands.
     pub(super) site: Site,
 }
@@ -48,6 +64,7 @@ pub(super) struct Scene<'a> {
     pub(super) locations: Locations,
     pub(super) places: Places,
     pub(super) values: Values,
+    pub(super) buffers: Buffers,
     /// All rows, before any folding.
     pub(super) lines: Vec<Line>,
     event_rows: Vec<usize>,
@@ -64,6 +81,7 @@ impl<'a> Scene<'a> {
             places: Places::new(sites(finding, &locations).into_iter()),
             locations,
             values: Values::new(finding.trace),
+            buffers: Buffers::new(finding.trace),
             lines: Vec::new(),
             event_rows: Vec::new(),
             note_rows: Vec::new(),
@@ -102,9 +120,9 @@ impl<'a> Scene<'a> {
         let trace = self.finding.trace;
         for row in trace.rows() {
             match row {
-                Row::Event(_, event) => {
+                Row::Event(at, event) => {
                     self.event_rows.push(self.lines.len() + 1);
-                    let line = self.event_line(event);
+                    let line = self.event_line(at, event);
                     self.lines.push(line);
                 }
                 Row::Note(note) => {
@@ -115,7 +133,7 @@ impl<'a> Scene<'a> {
             }
         }
         if self.finding.kind == FailureKind::StepLimit
-            && let Some(last) = self.lines.last_mut()
+            && let Some(last) = self.lines.iter_mut().rfind(|line| !matches!(line.buffering, Buffering::Flush(_)))
         {
             last.marked = true;
         }
@@ -126,7 +144,8 @@ impl<'a> Scene<'a> {
             let what = format!("waits: {}", self.wanted(pending));
             let (thread, site) = (pending.id.thread, pending.site);
             let marked = matches!(self.finding.kind, FailureKind::Deadlock | FailureKind::Livelock);
-            self.lines.push(Line { marked, number: None, thread, what, order: "", from: Origin::Nowhere, site });
+            let (from, buffering) = (Origin::Nowhere, Buffering::Nothing);
+            self.lines.push(Line { marked, number: None, thread, what, order: "", from, buffering, site });
         }
     }
 
@@ -152,7 +171,7 @@ impl<'a> Scene<'a> {
         name.strip_prefix("token(").and_then(|name| name.strip_suffix(')')).unwrap_or(name).to_owned()
     }
 
-    fn event_line(&self, event: &Event) -> Line {
+    fn event_line(&self, at: usize, event: &Event) -> Line {
         let loc = &self.finding.trace.locs[event.op.loc];
         let is_atomic =
             matches!(event.op.action, Action::Load | Action::Store(_) | Action::Rmw(_) | Action::Cas { .. });
@@ -169,7 +188,17 @@ impl<'a> Scene<'a> {
                 Source::Init if is_atomic => Origin::Init,
                 _ => Origin::Nowhere,
             },
+            buffering: self.buffering(at),
             site: event.op.site,
+        }
+    }
+
+    fn buffering(&self, at: usize) -> Buffering {
+        let missed = self.buffers.missed(at).and_then(|store| self.row_of_event(store));
+        match missed {
+            Some(store) => Buffering::Misses(store),
+            None if self.buffers.waits(at) => Buffering::Waits,
+            None => Buffering::Nothing,
         }
     }
 
@@ -193,7 +222,7 @@ impl<'a> Scene<'a> {
     }
 
     fn note_line(&self, note: &Note) -> Option<Line> {
-        let mut order = "";
+        let (mut order, mut buffering, mut site) = ("", Buffering::Nothing, note.site);
         let what = match note.kind {
             NoteKind::Spawn(child) => format!("spawn {}", self.threads.name(child)),
             NoteKind::Join(child) => format!("join {}", self.threads.name(child)),
@@ -205,11 +234,17 @@ impl<'a> Scene<'a> {
             NoteKind::CellRead(cell) => format!("read {}", self.locations.name(cell)),
             NoteKind::CellWrite(cell) => format!("write {}", self.locations.name(cell)),
             NoteKind::Panic(_) => "panic".to_owned(),
+            NoteKind::Flush(store) if self.buffers.waits(store as usize) => {
+                let row = self.row_of_event(store as usize)?;
+                buffering = Buffering::Flush(row);
+                site = Site::Unknown; // the thread has gone on since
+                format!("#{row} visible to all")
+            }
             _ => return None,
         };
-        let marked = self.is_marked(note);
+        let (marked, from) = (self.is_marked(note), Origin::Nowhere);
         let number = Some(self.lines.len() + 1);
-        Some(Line { marked, number, thread: note.thread, what, order, from: Origin::Nowhere, site: note.site })
+        Some(Line { marked, number, thread: note.thread, what, order, from, buffering, site })
     }
 
     fn is_marked(&self, note: &Note) -> bool {
@@ -230,13 +265,16 @@ impl<'a> Scene<'a> {
 /// Every place that the report mentions.
 fn sites(finding: &Finding<'_>, locations: &Locations) -> Vec<Site> {
     let trace = finding.trace;
-    let is_shown =
-        |note: &&Note| !matches!(note.kind, NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) | NoteKind::Hint);
     let mut sites: Vec<Site> = trace.events.iter().map(|event| event.op.site).collect();
-    sites.extend(trace.notes.iter().filter(is_shown).map(|note| note.site));
+    sites.extend(trace.notes.iter().filter(|note| has_row(note)).map(|note| note.site));
     sites.extend(locations.iter().map(|(loc, _)| trace.locs[loc].created));
     sites.extend(finding.waiting.iter().map(|pending| pending.site));
     sites
+}
+
+/// Whether a note has a row; that of a flush is left out where its store need not have waited.
+pub(super) fn has_row(note: &Note) -> bool {
+    !matches!(note.kind, NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) | NoteKind::Hint)
 }
 
 /// What a row calls an operation.

@@ -1,9 +1,10 @@
 //! The schedule as a table: one column per thread, then what all rows have in common.
 
 use crate::base::ThreadId;
+use crate::report::buffers;
 use crate::report::fold::{Shown, fold};
 use crate::report::lanes;
-use crate::report::rows::{Line, Origin, Scene};
+use crate::report::rows::{Buffering, Line, Origin, Scene};
 use crate::report::text::{WIDTH, pad, widest, width};
 
 /// The schedule with its heading; empty if nothing happened.
@@ -25,7 +26,8 @@ fn heading(scene: &Scene<'_>) -> String {
     if scene.lines.iter().any(|line| line.marked) {
         parts.push("✗ the failure");
     }
-    format!("schedule ({})", parts.join(", "))
+    let legend = buffers::legend(scene).map(|legend| format!("\n{legend}")).unwrap_or_default();
+    format!("schedule ({}){legend}", parts.join(", "))
 }
 
 /// The columns right of the threads: ordering, source, place.
@@ -81,11 +83,17 @@ pub(super) fn lines<'a>(shown: &'a [Shown<'_>]) -> impl Iterator<Item = &'a Line
     })
 }
 
+/// Where the value comes from, and which newer one it is not; or, of a store, that it does not go anywhere yet.
 fn source(line: &Line) -> String {
-    match line.from {
+    let from = match line.from {
         Origin::Nowhere => String::new(),
         Origin::Init => "init".to_owned(),
         Origin::Row(number) => format!("#{number}"),
+    };
+    match line.buffering {
+        Buffering::Nothing | Buffering::Flush(_) => from,
+        Buffering::Waits => "buffered".to_owned(),
+        Buffering::Misses(store) => format!("{from}, not #{store}"),
     }
 }
 

@@ -92,6 +92,17 @@ pub enum ConfigError {
         /// The memory model.
         memory: MemoryModel,
     },
+    /// A seed that was made under another memory model.
+    #[error(
+        "the seed was made under the memory model `{seed}`, and this test runs under `{memory}`: run the test with \
+         the model of the seed, for instance with RSMC_MEMORY={seed}"
+    )]
+    SeedOfAnotherModel {
+        /// The model of the seed.
+        seed: MemoryModel,
+        /// The model of the test.
+        memory: MemoryModel,
+    },
     /// A number that means nothing.
     #[error("`{name}` must be at least {least}")]
     TooSmall {
@@ -223,9 +234,10 @@ impl Config {
         self
     }
 
-    /// The memory model that the check will use.
+    /// The memory model that the check will use: a replay that names none uses that of its seed.
     pub fn effective_memory(&self) -> MemoryModel {
-        self.memory.unwrap_or(MemoryModel::Pso)
+        let of_seed = self.replay.as_ref().map(Seed::model);
+        self.memory.or(of_seed).unwrap_or(MemoryModel::Pso)
     }
 
     /// Whether this configuration can be carried out.
@@ -242,10 +254,12 @@ impl Config {
             explorer,
             ExplorerKind::ReadsFrom | ExplorerKind::Exhaustive | ExplorerKind::Random | ExplorerKind::Pct
         );
-        if explores && memory != MemoryModel::C11 {
-            Ok(())
-        } else {
-            Err(ConfigError::NotImplemented { explorer, memory })
+        if !explores || memory == MemoryModel::C11 {
+            return Err(ConfigError::NotImplemented { explorer, memory });
+        }
+        match &self.replay {
+            Some(seed) if seed.model() != memory => Err(ConfigError::SeedOfAnotherModel { seed: seed.model(), memory }),
+            _ => Ok(()),
         }
     }
 }

@@ -153,7 +153,7 @@ impl<'c> Check<'c> {
     }
 
     fn failure(&self, finding: Finding) -> Failure {
-        let seed = Seed::of_run(&self.run, self.report.memory as u8);
+        let seed = Seed::of_run(&self.run, self.report.memory);
         failure(&self.run, finding, seed)
     }
 

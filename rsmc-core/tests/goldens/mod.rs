@@ -1,5 +1,6 @@
 //! Cases for the goldens, and the comparison with their files.
 
+mod buffered;
 pub mod script;
 
 use std::path::Path;
@@ -16,11 +17,12 @@ pub struct Case<'a> {
     pub message: &'a str,
     pub run: &'a Run,
     pub race: Option<Race>,
+    pub memory: MemoryModel,
 }
 
 impl<'a> Case<'a> {
     pub fn new(kind: FailureKind, message: &'a str, run: &'a Run) -> Self {
-        Self { kind, message, run, race: None }
+        Self { kind, message, run, race: None, memory: MemoryModel::Sc }
     }
 
     /// The report, after a check that found it in the third of four runs.
@@ -34,7 +36,8 @@ impl<'a> Case<'a> {
             panics: &self.run.panics,
             race: self.race.as_ref(),
         };
-        report::finding_text(&finding, name, &Counts { runs: 4, failures: 1, ..counts(3, 3, 12) })
+        let counts = Counts { runs: 4, failures: 1, memory: self.memory, ..counts(3, 3, 12) };
+        report::finding_text(&finding, name, &counts)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use rsmc_core::base::{EventId, LocId, ThreadId};
 use rsmc_core::machine::{Machine, Next, Rules};
 use rsmc_core::model::MemoryModel;
-use rsmc_core::step::{Pending, Plan, Run, Why};
+use rsmc_core::step::{Forced, Pending, Plan, Run, Step, Why};
 use rsmc_core::trace::{Action, LocInfo, NoteKind, Op, Rmw, RmwKind, Site};
 
 /// The thread of the test body.
@@ -16,13 +16,39 @@ pub struct Script {
     machine: Machine,
     file: &'static str,
     waits: bool,
+    /// The steps so far.
+    steps: Vec<Step>,
+    /// Whether the machine takes its steps from a plan, and flushes on the way.
+    planned: bool,
+}
+
+/// An execution with store buffers. It is told twice, since a machine flushes only what its plan says: under `Sc`, to
+/// learn the steps, and then under the model, by a plan of these steps.
+pub fn buffered(memory: MemoryModel, file: &'static str, tell: impl Fn(&mut Script)) -> Run {
+    let mut first = Script::new(file);
+    tell(&mut first);
+    let max_steps = first.machine.run().trace.events.len() as u32;
+    let forced = first.steps.into_iter().map(|step| Forced { step, expect: None }).collect();
+    let plan = Plan { forced, ..Plan::default() };
+    let mut second =
+        Script { planned: true, ..Script::planned(file, Rules { memory, max_steps, spin_bound: 2 }, &plan) };
+    tell(&mut second);
+    assert_eq!(second.machine.who_next(), Next::Over, "the last flushes");
+    let run = second.finish();
+    let flushes = run.trace.notes.iter().filter(|note| matches!(note.kind, NoteKind::Flush(_))).count();
+    assert_eq!(run.trace.events.len() + flushes, plan.forced.len(), "it follows the plan: {:?}", run.end);
+    run
 }
 
 impl Script {
     pub fn new(file: &'static str) -> Self {
-        let mut machine = Machine::new(Rules { memory: MemoryModel::Sc, max_steps: 1000, spin_bound: 2 });
-        machine.begin(&Plan::default());
-        Self { machine, file, waits: false }
+        Self::planned(file, Rules { memory: MemoryModel::Sc, max_steps: 1000, spin_bound: 2 }, &Plan::default())
+    }
+
+    fn planned(file: &'static str, rules: Rules, plan: &Plan) -> Self {
+        let mut machine = Machine::new(rules);
+        machine.begin(plan);
+        Self { machine, file, waits: false, steps: Vec::new(), planned: false }
     }
 
     /// From now on, lines are of this file.
@@ -44,11 +70,22 @@ impl Script {
         child
     }
 
-    /// The thread performs an operation.
-    pub fn step(&mut self, thread: ThreadId, action: Action, loc: LocId, order: Ordering, line: u32) {
+    /// The thread performs an operation; returns its event.
+    pub fn step(&mut self, thread: ThreadId, action: Action, loc: LocId, order: Ordering, line: u32) -> EventId {
+        let event = EventId { thread, index: self.machine.run().trace.count(thread) };
         self.stand(thread, action, loc, order, line);
         self.waits = false;
+        self.steps.push(Step::Run(thread));
+        if self.planned {
+            assert_eq!(self.machine.who_next(), Next::Step(thread), "{:?}", self.machine.run().end);
+        }
         self.machine.perform(thread);
+        event
+    }
+
+    /// A store becomes visible to all, before whatever waits for it or is the next step.
+    pub fn flush(&mut self, store: EventId) {
+        self.steps.push(Step::Flush(store));
     }
 
     /// The thread comes to an operation, and never performs it.
@@ -67,7 +104,10 @@ impl Script {
 
     /// The thread receives the end of another that has ended.
     pub fn join(&mut self, thread: ThreadId, target: ThreadId, line: u32) {
-        assert!(self.machine.join(thread, target, self.site(line)));
+        if !self.machine.join(thread, target, self.site(line)) {
+            assert!(self.planned, "it has ended");
+            assert_eq!(self.machine.who_next(), Next::Continue(thread), "it ends when its stores are visible");
+        }
     }
 
     /// The thread waits for the end of another.
@@ -92,7 +132,7 @@ impl Script {
 
     /// The execution so far; if its last step made a thread wait, all threads must wait.
     pub fn finish(mut self) -> Run {
-        if self.waits {
+        if self.waits && !self.planned {
             assert_eq!(self.machine.who_next(), Next::Over);
         }
         let mut run = Run::default();

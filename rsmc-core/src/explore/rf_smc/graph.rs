@@ -1,10 +1,26 @@
 //! What RF-SMC needs to know of a run: causal past, places in `τ`, and who writes and reads what.
 
-use crate::base::{BitMatrix, IdVec, LocId, ThreadId};
+use crate::base::{BitMatrix, EventId, IdVec, LocId, ThreadId, words_for};
 use crate::explore::rf_smc::Entry;
 use crate::model::MemoryModel;
 use crate::step::Run;
 use crate::trace::{Action, Event, ProgramOrder, Source, Trace};
+
+/// An event, or the operation that a thread stands before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reader<'a> {
+    pub(super) id: EventId,
+    /// Its predecessors in program order.
+    pub(super) preds: &'a [u32],
+    /// The stores that are in memory before it.
+    pub(super) fenced: &'a [u32],
+}
+
+fn unite(to: &mut [u64], from: &[u64]) {
+    for (mine, theirs) in to.iter_mut().zip(from) {
+        *mine |= theirs;
+    }
+}
 
 /// The causal order (program order and reads-from) of a run, and tables of its writes.
 #[derive(Debug, Default)]
@@ -12,8 +28,10 @@ pub(super) struct Graph {
     pub(super) order: ProgramOrder,
     /// Row of an event: all events causally before it.
     past: BitMatrix,
-    /// Row of an event: all events before it in program order. Only under PSO.
-    program_past: BitMatrix,
+    /// Under PSO. Row of an event: all events whose effect is certainly in memory when it is performed.
+    settled: BitMatrix,
+    /// Under PSO. Row of a write: the same, when what it writes reaches memory.
+    stored: BitMatrix,
     model: MemoryModel,
     /// The place in `τ` of the event at each position of the trace.
     pub(super) place: Vec<u32>,
@@ -31,7 +49,9 @@ impl Graph {
         let n = trace.events.len();
         self.order.compute(trace);
         self.past.reset(n);
-        self.program_past.reset(if self.model == MemoryModel::Pso { n } else { 0 });
+        let relaxed = if self.model == MemoryModel::Pso { n } else { 0 };
+        self.settled.reset(relaxed);
+        self.stored.reset(relaxed);
         self.place.clear();
         self.place.resize(n, 0);
         for (place, entry) in tau.iter().enumerate() {
@@ -46,6 +66,9 @@ impl Graph {
         self.readers[..n].iter_mut().for_each(Vec::clear);
         for (at, event) in trace.events.iter().enumerate() {
             self.enter(at, event);
+            if self.model == MemoryModel::Pso {
+                self.settle(trace, at, event);
+            }
         }
     }
 
@@ -54,10 +77,6 @@ impl Graph {
             let pred = self.order.preds(at)[i] as usize;
             self.past.union_rows(at, pred);
             self.past.set(at, pred);
-            if self.model == MemoryModel::Pso {
-                self.program_past.union_rows(at, pred);
-                self.program_past.set(at, pred);
-            }
         }
         if let Source::At(write) = event.source {
             self.past.union_rows(at, write as usize);
@@ -77,9 +96,7 @@ impl Graph {
     /// Adds to `set` the event and all that is causally before it.
     pub(super) fn add_past(&self, at: usize, set: &mut [u64]) {
         set[at / 64] |= 1 << (at % 64);
-        for (mine, theirs) in set.iter_mut().zip(self.past.row(at)) {
-            *mine |= theirs;
-        }
+        unite(set, self.past.row(at));
     }
 
     /// Adds all that is before the event in program order, and what is causally before that.
@@ -104,19 +121,76 @@ impl Graph {
         &self.readers[write]
     }
 
-    /// Whether a read with these program-order predecessors can see `write` (`None`: the initial value) at all: not
-    /// if some other write of the location must be between them.
-    ///
-    /// Under SC and TSO that is a write causally between them. Under PSO what one thread does is seen in any order by
-    /// others, so only program order says something.
-    pub(super) fn is_visible(&self, loc: LocId, write: Option<usize>, preds: &[u32]) -> bool {
-        let past = if self.model == MemoryModel::Pso { &self.program_past } else { &self.past };
-        let hidden = |other: usize| {
-            Some(other) != write
-                && preds.iter().any(|&pred| pred as usize == other || past.get(pred as usize, other))
-                && write.is_none_or(|write| past.get(other, write))
+    /// Under PSO what one thread does is seen in any order by others, so the causal order says too much: a buffered
+    /// store counts from where it is known to be in memory, because it was read by another thread or is behind a
+    /// full fence.
+    fn settle(&mut self, trace: &Trace, at: usize, event: &Event) {
+        let (settled, stored) = (&mut self.settled, &mut self.stored);
+        for &pred in self.order.preds(at) {
+            settled.union_rows(at, pred as usize);
+            if !trace.events[pred as usize].buffered {
+                settled.set(at, pred as usize);
+            }
+        }
+        let mut receive = |write: usize| {
+            unite(settled.row_mut(at), stored.row(write));
+            settled.set(at, write);
         };
-        !self.writes(loc).iter().any(|&other| hidden(other as usize))
+        self.order.fenced(at).iter().for_each(|&store| receive(store as usize));
+        if let Source::At(write) = event.source
+            && trace.events[write as usize].id.thread != event.id.thread
+        {
+            receive(write as usize);
+        }
+        unite(stored.row_mut(at), settled.row(at));
+        if !event.buffered {
+            return;
+        }
+        for &earlier in trace.of_thread(event.id.thread).iter().take(event.id.index as usize) {
+            let (earlier, own) = (earlier as usize, trace.events[earlier as usize]);
+            let first = own.op.loc == event.op.loc || self.order.epoch(earlier) < self.order.epoch(at);
+            if own.buffered && first {
+                stored.union_rows(at, earlier);
+                stored.set(at, earlier);
+            }
+        }
+    }
+
+    /// The events whose effect a reader certainly sees or finds overwritten, whatever it reads from: the events of
+    /// `run` that are before it but for its own source.
+    pub(super) fn seen_before(&self, trace: &Trace, who: Reader<'_>, seen: &mut Vec<u64>) {
+        seen.clear();
+        seen.resize(words_for(trace.events.len()), 0);
+        if self.model != MemoryModel::Pso {
+            return self.add_program_past(who.preds, seen);
+        }
+        for &pred in who.preds {
+            unite(seen, self.settled.row(pred as usize));
+            seen[pred as usize / 64] |= 1 << (pred % 64);
+        }
+        for &store in who.fenced {
+            unite(seen, self.stored.row(store as usize));
+            seen[store as usize / 64] |= 1 << (store % 64);
+        }
+        for &own in trace.of_thread(who.id.thread).iter().take(who.id.index as usize) {
+            seen[own as usize / 64] |= 1 << (own % 64);
+        }
+    }
+
+    /// Whether a reader that has `seen` so much can see `write` (`None`: the initial value) at all: not if some
+    /// other write of the location must be between them.
+    pub(super) fn is_visible(&self, loc: LocId, write: Option<usize>, seen: &[u64]) -> bool {
+        let hides = |other: usize| {
+            let is_seen = seen[other / 64] >> (other % 64) & 1 == 1;
+            Some(other) != write && is_seen && write.is_none_or(|write| self.reaches_memory_before(write, other))
+        };
+        !self.writes(loc).iter().any(|&other| hides(other as usize))
+    }
+
+    /// Whether one write certainly reaches memory before another.
+    pub(super) fn reaches_memory_before(&self, a: usize, b: usize) -> bool {
+        let before = if self.model == MemoryModel::Pso { &self.stored } else { &self.past };
+        before.get(b, a)
     }
 
     /// The release that ends what the acquire at `at` began.

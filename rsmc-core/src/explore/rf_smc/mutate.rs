@@ -2,7 +2,7 @@
 
 use crate::base::LocId;
 use crate::explore::rf_smc::Decision;
-use crate::explore::rf_smc::graph::Graph;
+use crate::explore::rf_smc::graph::{Graph, Reader};
 use crate::step::Run;
 use crate::trace::{Action, Effect, Event, Source};
 
@@ -84,21 +84,16 @@ fn value_of(run: &Run, loc: LocId, write: Option<usize>) -> u64 {
 
 /// Deviation (1): every conflicting write and the initial value.
 fn other_sources(run: &Run, graph: &Graph, actor: Actor, found: &mut Vec<Mutation>) {
-    let (op, preds, own, now) = match actor {
-        Actor::Event(at) => {
-            let event = &run.trace.events[at];
-            (event.op, graph.order.preds(at), Some(at), Some(source_of(event)))
-        }
-        Actor::Waiting(i) => {
-            let waiting = &run.waiting[i];
-            let op = waiting.op.expect("it stands before an operation");
-            (op, graph.next_preds(waiting.id.thread), None, None)
-        }
+    let (op, own, now) = match actor {
+        Actor::Event(at) => (run.trace.events[at].op, Some(at), Some(source_of(&run.trace.events[at]))),
+        Actor::Waiting(i) => (run.waiting[i].op.expect("it stands before an operation"), None, None),
     };
+    let mut seen = Vec::new();
+    graph.seen_before(&run.trace, reader(run, graph, actor, &mut Vec::new()), &mut seen);
     let writes = graph.writes(op.loc).iter().map(|&write| Some(write as usize));
     for source in writes.chain([None]) {
         let impossible = |write: usize| own.is_some_and(|own| write == own || graph.precedes(own, write));
-        if now == Some(source) || source.is_some_and(impossible) || !graph.is_visible(op.loc, source, preds) {
+        if now == Some(source) || source.is_some_and(impossible) || !graph.is_visible(op.loc, source, &seen) {
             continue;
         }
         let value = value_of(run, op.loc, source);
@@ -106,6 +101,20 @@ fn other_sources(run: &Run, graph: &Graph, actor: Actor, found: &mut Vec<Mutatio
         if effect != Effect::Blocked {
             let source = source.map(Actor::Event);
             found.push(Mutation { actor, source, value, effect, reversed: None });
+        }
+    }
+}
+
+fn reader<'a>(run: &Run, graph: &'a Graph, actor: Actor, fenced: &'a mut Vec<u32>) -> Reader<'a> {
+    match actor {
+        Actor::Event(at) => {
+            Reader { id: run.trace.events[at].id, preds: graph.order.preds(at), fenced: graph.order.fenced(at) }
+        }
+        Actor::Waiting(i) => {
+            let id = run.waiting[i].id;
+            let drains = run.waiting[i].op.is_some_and(|op| op.action != Action::Load);
+            fenced.extend(graph.order.next_fenced(id.thread, drains));
+            Reader { id, preds: graph.next_preds(id.thread), fenced }
         }
     }
 }

@@ -112,9 +112,14 @@ impl Waits {
         if !self.known.insert(reads_from_class(&run.trace)) {
             return;
         }
-        let watched: Vec<(LocId, u64)> = run.waiting.iter().filter_map(watched_by).flatten().copied().collect();
-        let mut last = Vec::new();
-        if let Some(witness) = self.end_with(run, graph, &watched, &mut last) {
+        let looks: Vec<Look> = run
+            .waiting
+            .iter()
+            .filter_map(watched_by)
+            .flatten()
+            .map(|&(loc, value)| look(run, graph, loc, value))
+            .collect();
+        if let Some(witness) = self.end_with(run, graph, &looks) {
             let events = &run.trace.events;
             let forced = |step: Move| match step {
                 Move::Perform(number) => events.get(number).map(|event| forced(run, event)),
@@ -124,37 +129,25 @@ impl Waits {
         }
     }
 
-    /// An execution of the run's events in which the watched locations end with the values that were seen; `last`
-    /// has the last write of the first of them (`None`: nobody writes it).
-    fn end_with(
-        &mut self,
-        run: &Run,
-        graph: &Graph,
-        watched: &[(LocId, u64)],
-        last: &mut Vec<Option<usize>>,
-    ) -> Option<Vec<Move>> {
-        let Some(&(loc, value)) = watched.get(last.len()) else {
-            self.build_instance(run, graph, watched, last);
-            let mut witness = Vec::new();
-            let found = self.verifier.verify(&self.instance, |event| event as u32, &mut witness);
-            return found.then_some(witness);
-        };
-        let writes = graph.writes(loc);
-        let unwritten = (writes.is_empty() && run.trace.locs[loc].init == value).then_some(None);
-        let same = writes.iter().filter(|&&write| run.trace.events[write as usize].written == Some(value));
-        for write in same.map(|&write| Some(write as usize)).chain(unwritten) {
-            last.push(write);
-            let found = self.end_with(run, graph, watched, last);
-            last.pop();
-            if found.is_some() {
-                return found;
-            }
+    /// An execution of the run's events that ends as the looks say. With buffers a read has one good write, so every
+    /// choice of them is a question of its own.
+    fn end_with(&mut self, run: &Run, graph: &Graph, looks: &[Look]) -> Option<Vec<Move>> {
+        let open = looks.iter().position(|look| look.last.len() != 1);
+        if let Some(open) = open.filter(|_| self.verifier.model().has_buffers()) {
+            return looks[open].last.iter().find_map(|&write| {
+                let mut looks = looks.to_vec();
+                looks[open].last = vec![write];
+                self.end_with(run, graph, &looks)
+            });
         }
-        None
+        self.build_instance(run, graph, looks);
+        let mut witness = Vec::new();
+        let found = self.verifier.verify(&self.instance, |event| event as u32, &mut witness);
+        found.then_some(witness)
     }
 
     /// The events of the run with their sources, and at the end a read of every location that is watched.
-    fn build_instance(&mut self, run: &Run, graph: &Graph, watched: &[(LocId, u64)], last: &[Option<usize>]) {
+    fn build_instance(&mut self, run: &Run, graph: &Graph, looks: &[Look]) {
         let (instance, events) = (&mut self.instance, &run.trace.events);
         instance.clear();
         for (at, event) in events.iter().enumerate() {
@@ -171,10 +164,10 @@ impl Waits {
                 Source::At(write) => instance.good(number, Some(write as usize)),
             }
         }
-        for (&(loc, _), &write) in watched.iter().zip(last) {
-            let look = instance.push(Shape { thread: NOBODY, ..Shape::direct(loc, true, false) });
-            instance.good(look, write);
-            for &write in graph.writes(loc) {
+        for Look { loc, last } in looks {
+            let look = instance.push(Shape { thread: NOBODY, ..Shape::direct(*loc, true, false) });
+            last.iter().for_each(|&write| instance.good(look, write));
+            for &write in graph.writes(*loc) {
                 instance.edge(write as usize, look);
                 if events[write as usize].buffered {
                     instance.fence(write as usize, look);
@@ -186,6 +179,24 @@ impl Waits {
 
 /// Who looks at memory when everything is over.
 const NOBODY: ThreadId = ThreadId(u32::MAX);
+
+/// A location that is watched, and the writes of the value that was seen that could be its last (`None`: nobody
+/// writes it).
+#[derive(Clone, Debug)]
+struct Look {
+    loc: LocId,
+    last: Vec<Option<usize>>,
+}
+
+fn look(run: &Run, graph: &Graph, loc: LocId, value: u64) -> Look {
+    let writes = graph.writes(loc);
+    let overwritten =
+        |write: u32| writes.iter().any(|&other| graph.reaches_memory_before(write as usize, other as usize));
+    let ends = |write: u32| run.trace.events[write as usize].written == Some(value) && !overwritten(write);
+    let unwritten = (writes.is_empty() && run.trace.locs[loc].init == value).then_some(None);
+    let last = writes.iter().filter(|&&write| ends(write)).map(|&write| Some(write as usize));
+    Look { loc, last: last.chain(unwritten).collect() }
+}
 
 fn watched_by(pending: &Pending) -> Option<&Vec<(LocId, u64)>> {
     match &pending.why {

@@ -1,0 +1,203 @@
+//! Stores that wait in the buffer of their thread: which of them a reader should know of, and who missed them.
+//!
+//! A store that became visible to all before another thread did anything might as well never have waited. It is shown
+//! as an ordinary store, and its flush is not shown: a failure that has nothing to do with buffers looks as under
+//! `sc`.
+
+use std::collections::BTreeMap;
+
+use crate::base::ThreadId;
+use crate::report::rows::{Buffering, Scene, has_row};
+use crate::report::text::wrap;
+use crate::trace::{Event, NoteKind, Row, Source, Trace};
+
+/// What the buffers did in an execution. All numbers are positions of events.
+#[derive(Default)]
+pub(super) struct Buffers {
+    waits: Vec<bool>,
+    missed: BTreeMap<usize, usize>,
+    overtaking: Vec<(usize, usize)>,
+}
+
+impl Buffers {
+    /// Looks through an execution.
+    pub(super) fn new(trace: &Trace) -> Self {
+        let mut buffers = Self::default();
+        let mut waiting: Vec<usize> = Vec::new();
+        let mut turns = Turns::default();
+        for row in trace.rows() {
+            let turn = turns.of(&row);
+            match row {
+                Row::Event(at, event) => {
+                    buffers.waits.push(event.buffered);
+                    turns.began.push(turn);
+                    let missed = newest_missed(trace, event, &waiting);
+                    buffers.missed.extend(missed.map(|store| (at, store)));
+                    if event.buffered {
+                        waiting.push(at);
+                    }
+                }
+                Row::Note(note) => {
+                    let NoteKind::Flush(store) = note.kind else { continue };
+                    let store = store as usize;
+                    waiting.retain(|other| *other != store);
+                    let own = |at: &&usize| trace.events[**at].id.thread == note.thread && **at < store;
+                    buffers.overtaking.extend(waiting.iter().find(own).map(|earlier| (store, *earlier)));
+                    buffers.waits[store] = turns.began[store] != turn;
+                }
+            }
+        }
+        buffers
+    }
+
+    /// Whether the reader should know that this store waited.
+    pub(super) fn waits(&self, at: usize) -> bool {
+        self.waits[at]
+    }
+
+    /// The newest store that a read would have seen if it had not waited in the buffer of another thread.
+    pub(super) fn missed(&self, at: usize) -> Option<usize> {
+        self.missed.get(&at).copied()
+    }
+
+    /// A store that became visible before an earlier one of its thread, which a read then missed.
+    fn overtaking(&self) -> Option<(usize, usize)> {
+        let was_missed = |earlier| self.missed.values().any(|missed| *missed == earlier);
+        self.overtaking.iter().copied().find(|(_, earlier)| was_missed(*earlier))
+    }
+}
+
+/// Counts how often another thread goes on.
+#[derive(Default)]
+struct Turns {
+    last: Option<ThreadId>,
+    number: usize,
+    /// By event: in which turn it happened.
+    began: Vec<usize>,
+}
+
+impl Turns {
+    fn of(&mut self, row: &Row<'_>) -> usize {
+        let (thread, counts) = match row {
+            Row::Event(_, event) => (event.id.thread, true),
+            Row::Note(note) => (note.thread, has_row(note)),
+        };
+        if counts && self.last.replace(thread) != Some(thread) {
+            self.number += 1;
+        }
+        self.number
+    }
+}
+
+fn newest_missed(trace: &Trace, read: &Event, waiting: &[usize]) -> Option<usize> {
+    let from = match read.source {
+        Source::None => return None,
+        Source::Init => None,
+        Source::At(at) => Some(at as usize),
+    };
+    if from.is_some_and(|from| waiting.contains(&from)) {
+        return None; // its own: it would not see another store in any case
+    }
+    let newer = |&&at: &&usize| {
+        let store = &trace.events[at];
+        store.op.loc == read.op.loc && store.id.thread != read.id.thread && Some(at) > from
+    };
+    waiting.iter().rev().find(newer).copied()
+}
+
+/// Explains what rows say about buffers; nothing if no row does.
+pub(super) fn legend(scene: &Scene<'_>) -> Option<String> {
+    let any = |what: fn(&Buffering) -> bool| scene.lines.iter().any(|line| what(&line.buffering));
+    if !any(|row| matches!(row, Buffering::Waits)) {
+        return None;
+    }
+    let until = if any(|row| matches!(row, Buffering::Flush(_))) {
+        "until \"#n visible to all\""
+    } else {
+        "here until the end"
+    };
+    let mut lines = vec![format!("  buffered: only its own thread sees the value, {until}")];
+    if any(|row| matches!(row, Buffering::Misses(_))) {
+        lines.push("  not #n: the newer value of row n was still buffered".to_owned());
+        lines.push(format!("  {}", remedy(scene)));
+    }
+    Some(lines.iter().map(|line| wrap(line, "    ")).collect::<Vec<_>>().join("\n"))
+}
+
+/// What would have made the store visible in time.
+fn remedy(scene: &Scene<'_>) -> String {
+    match overtaking(scene) {
+        Some((later, earlier)) => {
+            format!("#{later} became visible to all before #{earlier} did; as a `Release` store it could not")
+        }
+        None => "`SeqCst` stores are visible at once; a `SeqCst` fence waits for earlier ones".to_owned(),
+    }
+}
+
+/// The rows of a store that became visible before an earlier one of its thread, which a read then missed, and of that.
+pub(super) fn overtaking(scene: &Scene<'_>) -> Option<(usize, usize)> {
+    let (later, earlier) = scene.buffers.overtaking()?;
+    Some((scene.row_of_event(later)?, scene.row_of_event(earlier)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+    use crate::base::{EventId, LocId};
+    use crate::trace::{Action, Note, Op, Site};
+
+    /// Appends a store that waits, or a load, of the only location.
+    fn add(trace: &mut Trace, thread: u32, action: Action, source: Source) -> u32 {
+        let (order, thread) = (Ordering::Relaxed, ThreadId(thread));
+        let op = Op { action, loc: LocId(0), order, failure: order, site: Site::Unknown };
+        let id = EventId { thread, index: trace.count(thread) };
+        let buffered = action != Action::Load;
+        trace.push(Event { id, op, source, read: 0, written: buffered.then_some(1), buffered })
+    }
+
+    fn store(trace: &mut Trace, thread: u32) -> u32 {
+        add(trace, thread, Action::Store(1), Source::None)
+    }
+
+    fn load(trace: &mut Trace, thread: u32, source: Source) -> usize {
+        add(trace, thread, Action::Load, source) as usize
+    }
+
+    fn flush(trace: &mut Trace, thread: u32, store: u32) {
+        let at = trace.events.len() as u32;
+        let kind = NoteKind::Flush(store);
+        trace.notes.push(Note { at, thread: ThreadId(thread), kind, site: Site::Unknown });
+    }
+
+    #[test]
+    fn a_read_misses_only_what_it_would_have_seen() {
+        let mut trace = Trace::default();
+        let first = store(&mut trace, 1);
+        let second = store(&mut trace, 2);
+        let own = load(&mut trace, 1, Source::At(first));
+        let old = load(&mut trace, 3, Source::Init);
+        flush(&mut trace, 2, second);
+        let new = load(&mut trace, 3, Source::At(second));
+        let buffers = Buffers::new(&trace);
+        assert_eq!([own, old, new].map(|read| buffers.missed(read)), [None, Some(second as usize), None]);
+    }
+
+    #[test]
+    fn a_store_waits_if_another_thread_acts_before_its_flush() {
+        let mut trace = Trace::default();
+        let at_once = store(&mut trace, 1);
+        flush(&mut trace, 1, at_once);
+        let alone = store(&mut trace, 1);
+        load(&mut trace, 1, Source::At(alone));
+        flush(&mut trace, 1, alone);
+        let long = store(&mut trace, 1);
+        load(&mut trace, 2, Source::At(alone));
+        flush(&mut trace, 1, long);
+        let never = store(&mut trace, 1);
+        let buffers = Buffers::new(&trace);
+        let waits = [at_once, alone, long, never].map(|store| buffers.waits(store as usize));
+        assert_eq!(waits, [false, false, true, true]);
+    }
+}
