@@ -1,4 +1,6 @@
-//! The benchmark programs, once for each tool.
+//! The benchmark programs, once for each tool, and the families of instances for the verifiers.
+
+pub mod verify_families;
 
 /// For rsmc.
 pub mod on_rsmc {

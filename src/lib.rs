@@ -26,8 +26,10 @@
 //!
 //! # What is not
 //!
-//! - The only memory model so far is sequential consistency ([`MemoryModel::Sc`]): no store is delayed, no load is
-//!   reordered, whatever the orderings say. The orderings do count for data races.
+//! - Of what Rust's memory model allows, only what store buffers do is explored ([`MemoryModel::Tso`],
+//!   [`MemoryModel::Pso`], the default): stores become visible late, and under PSO out of order. No load is
+//!   reordered, so a missing `Acquire` shows in no value. All orderings count for data races, which are judged by
+//!   Rust's own happens-before under every model.
 //! - Only what goes through the shim is seen: real threads, real locks, time and randomness are not.
 //! - `compare_exchange_weak` does not fail spuriously, and nothing wakes without cause, so far.
 //! - A loop without any operation of the shim (`loop {}`) is not noticed.

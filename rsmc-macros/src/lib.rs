@@ -34,7 +34,7 @@ use proc_macro::TokenStream;
 /// fn ring() { /* … */ }
 ///
 /// // One test per memory model, `queue::sc` and so on.
-/// #[rsmc::test(memory = ["sc"])]
+/// #[rsmc::test(memory = ["sc", "tso", "pso"])]
 /// fn queue() { /* … */ }
 /// ```
 ///

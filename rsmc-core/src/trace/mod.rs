@@ -1,7 +1,7 @@
 //! What one execution did: events, the notes between them, and the relations that follow from both.
 //!
 //! An *event* is an operation other threads can see, and the unit that explorers order. A *note* is anything else
-//! worth recording (a spawn, a fence under SC, an access to a tracked cell): it has a place but is no step.
+//! worth recording (a spawn, a fence, an access to a tracked cell): it has a place but is no event of a class.
 
 mod action;
 mod class;

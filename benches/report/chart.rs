@@ -1,0 +1,93 @@
+//! Charts as SVG: a grid of panels with the same two logarithmic axes, and one legend.
+
+use std::error::Error;
+use std::ops::Range;
+use std::path::Path;
+
+use plotters::coord::Shift;
+use plotters::coord::combinators::{BindKeyPoints, IntoLogRange};
+use plotters::prelude::*;
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// The colours of the curves, told apart also without colour vision.
+const COLOURS: [RGBColor; 3] = [RGBColor(0, 114, 178), RGBColor(230, 120, 0), RGBColor(90, 90, 90)];
+/// Width and height of a panel, and the height of the legend.
+const PANEL: (u32, u32) = (300, 280);
+const LEGEND: i32 = 30;
+
+/// Points with positive coordinates.
+pub type Curve = Vec<(f64, f64)>;
+
+/// A grid of panels.
+pub struct Chart<'a> {
+    pub columns: usize,
+    pub x: &'a str,
+    pub x_ticks: &'a [f64],
+    pub y: &'a str,
+    /// The names of the curves of every panel; at most three.
+    pub names: Vec<&'a str>,
+    /// Titles and curves.
+    pub panels: Vec<(String, Vec<Curve>)>,
+}
+
+impl Chart<'_> {
+    pub fn write(&self, path: &Path) -> Result<(), Box<dyn Error>> {
+        let rows = self.panels.len().div_ceil(self.columns);
+        let size = (PANEL.0 * self.columns as u32, PANEL.1 * rows as u32 + LEGEND as u32);
+        let root = SVGBackend::new(path, size).into_drawing_area();
+        root.fill(&WHITE)?;
+        let (legend, grid) = root.split_vertically(LEGEND);
+        self.draw_legend(&legend)?;
+        for (area, (title, curves)) in grid.split_evenly((rows, self.columns)).iter().zip(&self.panels) {
+            self.draw_panel(area, title, curves)?;
+        }
+        root.present()?;
+        Ok(())
+    }
+
+    fn draw_legend(&self, area: &Area) -> Result<(), Box<dyn Error>> {
+        for (i, name) in self.names.iter().enumerate() {
+            let (x, y, colour) = (15 + 190 * i as i32, LEGEND / 2, COLOURS[i]);
+            area.draw(&PathElement::new([(x, y), (x + 30, y)], colour.stroke_width(2)))?;
+            area.draw(&Circle::new((x + 15, y), 3, colour.filled()))?;
+            area.draw(&Text::new(name.to_string(), (x + 38, y - 7), ("sans-serif", 14)))?;
+        }
+        Ok(())
+    }
+
+    fn draw_panel(&self, area: &Area, title: &str, curves: &[Curve]) -> Result<(), Box<dyn Error>> {
+        let (x_range, y_range) = (self.range(|point| point.0), self.range(|point| point.1));
+        let x_ticks = self.x_ticks.iter().copied().filter(|tick| x_range.contains(tick)).collect();
+        let y_ticks = (-9..=9).map(|exponent| 10f64.powi(exponent)).filter(|tick| y_range.contains(tick)).collect();
+        let mut chart = ChartBuilder::on(area)
+            .caption(title, ("sans-serif", 14))
+            .margin(8)
+            .x_label_area_size(38)
+            .y_label_area_size(54)
+            .build_cartesian_2d(
+                x_range.log_scale().with_key_points(x_ticks),
+                y_range.log_scale().with_key_points(y_ticks),
+            )?;
+        chart
+            .configure_mesh()
+            .light_line_style(TRANSPARENT)
+            .x_desc(self.x)
+            .y_desc(self.y)
+            .x_label_formatter(&|x| format!("{x}"))
+            .y_label_formatter(&|y| format!("{y}"))
+            .label_style(("sans-serif", 12))
+            .draw()?;
+        for (curve, &colour) in curves.iter().zip(&COLOURS) {
+            chart.draw_series(LineSeries::new(curve.iter().copied(), colour.stroke_width(2)))?;
+            chart.draw_series(curve.iter().map(|&point| Circle::new(point, 3, colour.filled())))?;
+        }
+        Ok(())
+    }
+
+    /// From a little below the smallest coordinate to a little above the largest.
+    fn range(&self, coordinate: impl Fn(&(f64, f64)) -> f64) -> Range<f64> {
+        let all = || self.panels.iter().flat_map(|(_, curves)| curves.iter().flatten()).map(&coordinate);
+        all().fold(f64::MAX, f64::min) / 1.2..all().fold(0.0, f64::max) * 1.2
+    }
+}
