@@ -1,11 +1,12 @@
 //! Seeds: one execution as a short text that replays it.
 //!
-//! A seed holds the memory model, the sequence of steps and a byte per operation that tells of what kind it is. Lines and values are not part of it, so it survives edits that move code; where an operation
-//! changed, the replay says which.
+//! A seed holds the memory model, the sequence of steps and a byte per operation that tells of what kind it is. Lines
+//! and values are not part of it, so it survives edits that move code; where an operation changed, the replay says
+//! which.
 //!
 //! Text form: `rsmc1-` and base64 (URL alphabet, no padding) of: model, number of steps, runs of equal steps, for
-//! each flush how many operations ago its thread stored that, check bytes, checksum. A step is twice the number of its thread, plus 1 for
-//! a flush. Threads are numbered by the order in which the execution spawns them.
+//! each flush how many operations ago its thread stored that, check bytes, checksum. A step is twice the number of
+//! its thread, plus 1 for a flush. Threads are numbered by the order in which the execution spawns them.
 
 use std::fmt;
 use std::str::FromStr;

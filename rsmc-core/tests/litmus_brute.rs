@@ -1,4 +1,5 @@
-//! Every interleaving of a litmus program and of the flushes of its buffers, with no reduction at all: the slow and obvious way.
+//! Every interleaving of a litmus program and of the flushes of its buffers, with no reduction at all: the slow and
+//! obvious way.
 //!
 //! The other tests include this file as a module.
 

@@ -4,10 +4,10 @@
 //! [`Nodes`]: every event, and for each buffered store the moment at which it is flushed.
 //!
 //! Algorithm. Program order, the order of the buffers and the fences, and then until nothing changes, for a read `r`
-//! that takes `w`: (1) if `w` is of another thread, it is in memory before `r`, and so are, before `w`, the stores
-//! to the location that the thread of `r` performed before `r`; (2) another thread's write that is in memory before `r` is there before
-//! `w`; (3) one that is there after `w` is there after `r`. (4) and (5) say that an atomic block is before or
-//! after an event as a whole.
+//! that takes `w`: (1) if `w` is of another thread, it is in memory before `r`, and so are, before `w`, the stores to
+//! the location that the thread of `r` performed before `r`; (2) another thread's write that is in memory before `r`
+//! is there before `w`; (3) one that is there after `w` is there after `r`. (4) and (5) say that an atomic block is
+//! before or after an event as a whole.
 //!
 //! Cost. As [`super::close`], on up to twice as many nodes.
 //!

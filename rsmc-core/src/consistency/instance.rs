@@ -5,7 +5,7 @@ use crate::base::{BitSet, LocId, ThreadId};
 /// One event of an instance. An event that reads and writes does both at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Its thread. Only stores that wait in a buffer, and what is read from them, depend on it.
+    /// Its thread: whose buffer it uses, reads or waits for.
     pub thread: ThreadId,
     /// Its location.
     pub loc: LocId,
@@ -20,7 +20,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// An event that acts on memory at once.
+    /// An event of an instance without buffers; where there are some, it needs its own thread.
     pub fn direct(loc: LocId, reads: bool, writes: bool) -> Self {
         Self { thread: ThreadId::MAIN, loc, reads, writes, buffered: false, epoch: 0 }
     }
@@ -29,7 +29,8 @@ impl Shape {
 /// Events numbered from 0, their program order, and for every read the writes it may take its value from.
 ///
 /// A store that goes through a buffer happens twice: it is *performed*, when it enters the buffer of its thread, and
-/// *flushed*, when it becomes visible to all. Everything else happens once.
+/// *flushed*, when it becomes visible to all. Everything else happens once. Where there are buffers, the edges order
+/// the events of each thread, and epochs do not decrease along them; numbers may come in any order.
 ///
 /// Reused from question to question.
 #[derive(Clone, Debug, Default)]

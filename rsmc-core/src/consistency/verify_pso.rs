@@ -4,9 +4,9 @@
 //!
 //! Algorithm. Only the order of thread events is searched. A memory-write is *spurious* when no pending read takes
 //! it: it goes to memory as soon as it may. All others wait until they must: until their first reader, or an event
-//! behind a full fence, is performed, which then flushes them. So two prefixes with the same thread events differ only in the
-//! spurious writes that were held back, and all that matters of these is the *fence map*: up to which read of each
-//! thread the stores of each thread have to wait that a fence is still to flush.
+//! behind a full fence, is performed, which then flushes them. So two prefixes with the same thread events differ
+//! only in the spurious writes that were held back, and all that matters of these is the *fence map*: up to which
+//! read of each thread the stores of each thread have to wait that a fence is still to flush.
 //!
 //! Cost. O(k · n^(k+1) · min(n^(k(k-1)), 2^(kd))) for n events of k threads on d locations, and O(k · n^(k+1))
 //! without fences; all lower sets of events and flushes are n^(k(d+1)).
@@ -17,9 +17,10 @@
 //! fence, also those that pending reads take. Waiting with it can be wrong (another write to its location may be held
 //! for too long), and so can not waiting (it makes the writes before the fence hold their locations). So both are
 //! tried. The thesis leaves this open; its map of the last fence alone does not name a state either, since the writes
-//! of an earlier fence can be behind it. With store-store fences a state is the set of what is done. (2) A buffered store is performed, and a
-//! read whose write is visible, as soon as what is before it is done, without a choice; so is a write straight to
-//! memory that no pending read takes. (3) Fences are no events: they put flushes before events in the order.
+//! of an earlier fence can be behind it. With store-store fences a state is the set of what is done. (2) A buffered
+//! store is performed, and a read whose write is visible, as soon as what is before it is done, without a choice; so
+//! is a write straight to memory that no pending read takes. (3) Fences are no events: they put flushes before events
+//! in the order.
 
 use crate::base::{Digest, ones};
 use crate::consistency::Instance;

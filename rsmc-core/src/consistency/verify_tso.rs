@@ -13,7 +13,8 @@
 //! Source. Toman, "Efficient stateless model checking" (thesis, 2021), algorithm 5.1 and 5.2.4.
 //!
 //! Deviations. (1) A write that no pending read takes, and that may reach memory, does so without a choice: whoever
-//! goes first otherwise, nothing held then is not held now. (2) Fences are no events: they put flushes before events in the order.
+//! goes first otherwise, nothing held then is not held now. (2) Fences are no events: they put flushes before events
+//! in the order.
 
 use crate::base::Digest;
 use crate::consistency::Instance;

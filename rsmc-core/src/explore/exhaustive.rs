@@ -1,4 +1,5 @@
-//! Every interleaving of the visible operations and of the moments at which stores leave their buffers, without any reduction: the oracle of all other explorers.
+//! Every interleaving of the visible operations and of the moments at which stores leave their buffers, without any
+//! reduction: the oracle of all other explorers.
 //!
 //! Algorithm. Depth first: repeat the last run up to the deepest step at which another step was possible and has
 //! not been taken, take it, and run on. No state is remembered but the path.

@@ -1,8 +1,8 @@
 //! Partial store order: the stores of a thread wait in one queue per location.
 //!
-//! Source. The SPARC Architecture Manual, version 8, appendix K. A `Release` store, or a fence that releases, is
-//! a store-store fence (`STBAR`): stores after it stay behind those before it. Without that, every correct mailbox would be
-//! flagged.
+//! Source. The SPARC Architecture Manual, version 8, appendix K. A `Release` store, or a fence that releases, is a
+//! store-store fence (`STBAR`): stores after it stay behind those before it. Without that, every correct mailbox
+//! would be flagged.
 
 use std::sync::atomic::Ordering;
 

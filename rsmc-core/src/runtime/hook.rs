@@ -157,8 +157,8 @@ pub fn join(target: ThreadId) {
     enter(|execution| execution.join(target, site)).expect("called in an execution");
 }
 
-/// Whether the modelled thread whose end is `tag` has ended, without waiting. The first use starts the exploration again, with the end
-/// of every thread as a visible operation.
+/// Whether the modelled thread whose end is `tag` has ended, without waiting. The first use starts the exploration
+/// again, with the end of every thread as a visible operation.
 #[track_caller]
 pub fn is_finished(tag: &Tag) -> bool {
     let site = here();

@@ -11,9 +11,10 @@
 //! holds another value.
 //!
 //! Limits. An iteration that takes a lock is never one of a waiting loop: a lock is free whenever it is taken, so its
-//! value says nothing about what it guards. Polling under a lock therefore ends at the limit of steps. A loop is not taken as waiting before it has repeated itself `PATIENCE` times, so
-//! that a bounded retry loop of up to that many iterations is ordinary code and its giving up is explored. Where
-//! nothing else can run, a waiting thread is let go again (the machine's `settle`), so that a longer bounded loop still leaves.
+//! value says nothing about what it guards. Polling under a lock therefore ends at the limit of steps. A loop is not
+//! taken as waiting before it has repeated itself `PATIENCE` times, so that a bounded retry loop of up to that many
+//! iterations is ordinary code and its giving up is explored. Where nothing else can run, a waiting thread is let go
+//! again (the machine's `settle`), so that a longer bounded loop still leaves.
 
 use crate::base::{LocId, mix};
 use crate::trace::{Event, Site};

@@ -5,13 +5,13 @@
 //!
 //! Algorithm. A run follows a sequence `τ` of events that is known to be possible and extends it to the end. Every
 //! read of the run that is not *marked* is a decision: for each other write that it could read from, a new sequence
-//! is built from the events before it, the read with its new source, and the causal past of that source (whose
-//! reads become marked). If the verifier of the memory model finds an execution of the new sequence, it is kept as a *schedule* with the
-//! decision, once per distinct set of (event, source) pairs. Schedules are run depth first, the deepest decision
-//! first; a decision dies with the prefix it stands behind.
+//! is built from the events before it, the read with its new source, and the causal past of that source (whose reads
+//! become marked). If the verifier of the memory model finds an execution of the new sequence, it is kept as a
+//! *schedule* with the decision, once per distinct set of (event, source) pairs. Schedules are run depth first, the
+//! deepest decision first; a decision dies with the prefix it stands behind.
 //!
-//! Cost. One run per class, plus per run one question to the verifier for every new mutation that a look at the order does
-//! not rule out. Memory: the schedules along one path.
+//! Cost. One run per class, plus per run one question to the verifier for every new mutation that a look at the order
+//! does not rule out. Memory: the schedules along one path.
 //!
 //! Source. Toman, "Efficient stateless model checking", thesis 2021, algorithm 5.3 and remark 5.1, after Abdulla,
 //! Atig, Jonsson, Lång, Ngo, Sagonas, "Optimal stateless model checking for reads-from equivalence under sequential
@@ -32,11 +32,12 @@
 //! (5) The recursion is a stack, and a call's sequence is the path in it.
 //!
 //! (6) *Waiting loops* (`wait`). A mutation that completes a repeated iteration is refused; instead the decision, and
-//! the one at the first event after a wait, have one more answer: the thread stays where it is. Its part of the tree is explored
-//! with the thread frozen, to discover what the thread could read later, and whether it can wait for ever.
+//! the one at the first event after a wait, have one more answer: the thread stays where it is. Its part of the tree
+//! is explored with the thread frozen, to discover what the thread could read later, and whether it can wait for
+//! ever.
 //!
-//! Under TSO and PSO `τ` has the events only, at the moment at which a store enters its buffer; witnesses and plans say when
-//! it leaves. Nothing else differs but what rules out a mutation (`graph`).
+//! Under TSO and PSO `τ` has the events only, at the moment at which a store enters its buffer; witnesses and plans
+//! say when it leaves. Nothing else differs but what rules out a mutation (`graph`).
 //!
 //! Guarantees. Sound, complete and optimal for loads, stores, updates, compare-exchanges, locks, try-locks, park,
 //! spawn and join; compared with [`super::Exhaustive`] on thousands of programs. For loops

@@ -6,9 +6,10 @@
 //! so would a thread that waits for ever.
 //!
 //! Method. The decision at such a read, and at the first event after a wait, has the answer "stays where it is". Its
-//! part of the tree is explored with the thread frozen; the runs in it are no classes, but they show at the decision what else the
-//! thread could read. Every such run is also asked whether the frozen threads can wait for ever: whether its events
-//! have an execution in which the locations they watch end with the values they saw. If so that execution is run.
+//! part of the tree is explored with the thread frozen; the runs in it are no classes, but they show at the decision
+//! what else the thread could read. Every such run is also asked whether the frozen threads can wait for ever:
+//! whether its events have an execution in which the locations they watch end with the values they saw. If so that
+//! execution is run.
 
 use rustc_hash::FxHashSet;
 
