@@ -9,7 +9,7 @@
 //! - `rows`: the execution as rows; `fold` leaves out the middle of a long one.
 //! - `buffers`: what the rows say about stores that wait in the buffer of their thread.
 //! - `table`: the rows with one column per thread; `lanes`: with one narrow lane per thread, where columns are too
-//! wide.
+//!   wide.
 //! - `summary`: one line for a success, what to do about a limit, counts and replay line of a failure.
 //! - `names`, `places`, `values`, `text`: how threads, locations, source lines, values and columns are written.
 
