@@ -3,7 +3,7 @@
 use crate::base::LocId;
 use crate::explore::rf_smc::Decision;
 use crate::explore::rf_smc::graph::{Graph, Reader};
-use crate::step::Run;
+use crate::step::{Run, Why};
 use crate::trace::{Action, Effect, Event, Source};
 
 /// An event that a mutation puts at the place of a decision.
@@ -147,8 +147,9 @@ fn other_holders(run: &Run, graph: &Graph, at: usize, found: &mut Vec<Mutation>)
     });
 }
 
-/// Visits what could come in place of the update at `at`: the updates and failed attempts that read from it, and if
-/// it took a lock, who takes the lock after it, or who waits for it if it is never released.
+/// Visits what could come in place of the update at `at`: the updates and failed attempts that read from it, who waits
+/// in a loop that looks at it, and if it took a lock, who takes the lock after it, or who waits for it if it is never
+/// released.
 fn for_each_successor(run: &Run, graph: &Graph, at: usize, mut visit: impl FnMut(Actor, Action)) {
     let event = &run.trace.events[at];
     let locked = event.locked();
@@ -160,12 +161,13 @@ fn for_each_successor(run: &Run, graph: &Graph, at: usize, mut visit: impl FnMut
             visit(Actor::Event(other), run.trace.events[other].op.action);
         }
     }
-    if !locked || release.is_some() {
-        return;
-    }
+    // Who is left waiting for the lock could have had it; and who waits in a loop has read what the update wrote, though
+    // that iteration is no event (`wait`).
+    let held = locked && release.is_none();
     for (i, waiting) in run.waiting.iter().enumerate() {
         if let Some(op) = waiting.op
             && op.loc == event.op.loc
+            && (held || matches!(waiting.why, Why::Spin { .. }))
             && !graph.precedes_by_program(at, graph.next_preds(waiting.id.thread))
         {
             visit(Actor::Waiting(i), op.action);
