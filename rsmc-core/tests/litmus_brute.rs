@@ -118,7 +118,7 @@ fn happens_before_class(trace: &Trace) -> Digest {
 }
 
 /// The value of every read; a lock acquire counts by the release it takes.
-fn view_class(trace: &Trace) -> Digest {
+pub fn view_class(trace: &Trace) -> Digest {
     let mut digest = Digest::EMPTY;
     for event in &trace.events {
         let seen = match event.source {

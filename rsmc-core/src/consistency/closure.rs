@@ -67,10 +67,7 @@ pub fn close(instance: &Instance, order: &mut Poset) -> Result<(), Cycle> {
 }
 
 pub(super) fn close_with(instance: &Instance, order: &mut Poset, scratch: &mut Scratch) -> Result<(), Cycle> {
-    order.reset(instance.items.len());
-    for &(a, b) in &instance.edges {
-        order.add(a as usize, b as usize)?;
-    }
+    order.rebuild(instance.items.len(), &instance.edges)?;
     loop {
         let mut changed = false;
         for read in (0..instance.items.len()).filter(|&i| instance.items[i].reads) {

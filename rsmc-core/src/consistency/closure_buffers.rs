@@ -19,7 +19,7 @@
 //! without closure; so the verifiers' condition that a write reaches memory after the older stores of its readers'
 //! threads (2b in the definition of an executable event) is part of the order, too.
 
-use crate::base::{Cycle, Poset};
+use crate::base::{Cycle, Poset, ThreadId};
 use crate::consistency::Instance;
 use crate::model::MemoryModel;
 
@@ -46,10 +46,7 @@ pub(super) struct Nodes {
 
 impl Nodes {
     /// Numbers the nodes.
-    ///
-    /// # Panics
-    /// If some read has not exactly one good write.
-    pub(super) fn number(&mut self, instance: &Instance) {
+    fn number(&mut self, instance: &Instance) {
         let n = instance.items.len();
         self.events = n;
         self.event.clear();
@@ -67,8 +64,15 @@ impl Nodes {
                 self.writes[item.loc.0 as usize].push(number as u32);
             }
         }
+    }
+
+    /// Takes the good writes as sources.
+    ///
+    /// # Panics
+    /// If some read has not exactly one.
+    fn take_sources(&mut self, instance: &Instance) {
         self.source.clear();
-        self.source.resize(n, INIT);
+        self.source.resize(self.events, INIT);
         let mut sources = instance.goods.len();
         for &(read, write) in &instance.goods {
             self.source[read as usize] = write;
@@ -99,10 +103,8 @@ pub(super) fn close_nodes(
     nodes: &mut Nodes,
     order: &mut Poset,
 ) -> Result<(), Cycle> {
-    nodes.number(instance);
-    order.reset(nodes.len());
-    add_program_order(instance, nodes, order)?;
-    add_buffer_order(instance, model, nodes, order)?;
+    close_base(instance, model, nodes, order)?;
+    nodes.take_sources(instance);
     let reads = || (0..instance.items.len()).filter(|&read| instance.items[read].reads);
     for read in reads() {
         rule_1(instance, read, nodes, order)?;
@@ -117,49 +119,58 @@ pub(super) fn close_nodes(
     Ok(())
 }
 
-/// Whether the closure finds the instance possible.
-pub fn close_buffers(instance: &Instance, model: MemoryModel) -> Result<(), Cycle> {
-    close_nodes(instance, model, true, &mut Nodes::default(), &mut Poset::default())
-}
-
-fn add_program_order(instance: &Instance, nodes: &Nodes, order: &mut Poset) -> Result<(), Cycle> {
-    for &(a, b) in &instance.edges {
-        order.add(a as usize, b as usize)?;
-    }
-    for node in nodes.events..nodes.len() {
-        order.add(nodes.event[node] as usize, node)?;
-    }
-    for &(store, event) in &instance.fences {
-        order.add(nodes.memory_of(store), event as usize)?;
-    }
-    Ok(())
-}
-
-/// The stores of a thread leave its buffers in the order that the model keeps.
-fn add_buffer_order(
+/// Numbers the nodes, and sets `order` to what program order, buffers and fences say.
+pub(super) fn close_base(
     instance: &Instance,
     model: MemoryModel,
     nodes: &mut Nodes,
     order: &mut Poset,
 ) -> Result<(), Cycle> {
-    let mut fenced = Vec::new();
-    for later in nodes.events..nodes.len() {
-        let b = nodes.event[later] as usize;
-        for earlier in nodes.events..nodes.len() {
-            let a = nodes.event[earlier] as usize;
-            let (first, second) = (&instance.items[a], &instance.items[b]);
-            if first.thread != second.thread || !order.lt(a, b) {
-                continue;
-            }
-            if model == MemoryModel::Tso || first.loc == second.loc {
-                order.add(earlier, later)?;
-            } else if first.epoch < second.epoch {
-                fenced.push((earlier, later));
+    nodes.number(instance);
+    let mut edges = instance.edges.clone();
+    edges.extend((nodes.events..nodes.len()).map(|node| (nodes.event[node], node as u32)));
+    edges.extend(instance.fences.iter().map(|&(store, event)| (nodes.memory[store as usize], event)));
+    order.rebuild(nodes.len(), &edges)?;
+    let (queues, fenced) = buffer_order(instance, model, nodes, order);
+    edges.extend(queues);
+    order.rebuild(nodes.len(), &edges)?;
+    nodes.store_fences = fenced.iter().any(|&(earlier, later)| !order.lt(earlier as usize, later as usize));
+    fenced.iter().try_for_each(|&(earlier, later)| order.add(earlier as usize, later as usize))
+}
+
+/// Whether the closure finds the instance possible.
+pub fn close_buffers(instance: &Instance, model: MemoryModel) -> Result<(), Cycle> {
+    close_nodes(instance, model, true, &mut Nodes::default(), &mut Poset::default())
+}
+
+/// Pairs of flushes.
+type Flushes = Vec<(u32, u32)>;
+
+/// The order in which the stores of a thread leave its buffers: that of the queues, and that of store-store fences.
+fn buffer_order(instance: &Instance, model: MemoryModel, nodes: &Nodes, order: &Poset) -> (Flushes, Flushes) {
+    let (mut queues, mut fenced) = (Vec::new(), Vec::new());
+    let mut stores: Vec<(ThreadId, usize, u32)> = (nodes.events..nodes.len())
+        .map(|node| {
+            let event = nodes.event[node] as usize;
+            // What is before it grows along a thread.
+            let place = order.before(event).iter().map(|word| word.count_ones() as usize).sum();
+            (instance.items[event].thread, place, node as u32)
+        })
+        .collect();
+    stores.sort_unstable();
+    for same in stores.chunk_by(|a, b| a.0 == b.0) {
+        let item = |at: usize| &instance.items[nodes.event[same[at].2 as usize] as usize];
+        for later in 1..same.len() {
+            let in_queue = |&earlier: &usize| model == MemoryModel::Tso || item(earlier).loc == item(later).loc;
+            let first = (0..later).rev().find(in_queue);
+            queues.extend(first.map(|earlier| (same[earlier].2, same[later].2)));
+            if model == MemoryModel::Pso && item(later).epoch > 0 {
+                let behind = (0..later).filter(|&earlier| item(earlier).epoch < item(later).epoch);
+                fenced.extend(behind.map(|earlier| (same[earlier].2, same[later].2)));
             }
         }
     }
-    nodes.store_fences = fenced.iter().any(|&(earlier, later)| !order.lt(earlier, later));
-    fenced.iter().try_for_each(|&(earlier, later)| order.add(earlier, later))
+    (queues, fenced)
 }
 
 /// The writes of the location of a read by its own thread, and by others, except itself.

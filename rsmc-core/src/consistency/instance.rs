@@ -105,6 +105,14 @@ impl Instance {
         }
     }
 
+    /// Whether a write (`None`: the initial value) is good for a read.
+    pub(super) fn is_good(&self, read: usize, write: Option<usize>) -> bool {
+        match write {
+            None => self.init_good[read],
+            Some(write) => self.goods.contains(&(read as u32, write as u32)),
+        }
+    }
+
     /// The writes of every location.
     pub(super) fn writes_by_loc(&self, sets: &mut Vec<BitSet>) {
         sets.resize_with(sets.len().max(self.locs), BitSet::default);

@@ -61,6 +61,6 @@ impl Explorer for Pct {
     }
 
     fn observe(&mut self, run: &Run) {
-        self.length = self.length.max(run.trace.events.len() as u32);
+        self.length = self.length.max(run.steps().count() as u32);
     }
 }

@@ -84,7 +84,8 @@ impl<'c> Check<'c> {
             self.report.runs += 1;
             if self.run.end == End::Learned {
                 observe(&self.run, false);
-                explorer = self.start_over();
+                self.start_over();
+                explorer = self.explorer();
                 continue;
             }
             let before = self.report.executions;
@@ -95,6 +96,9 @@ impl<'c> Check<'c> {
                 return Verdict::Verified;
             }
             explorer.observe(&self.run);
+            if explorer.starts_over() {
+                self.start_over();
+            }
         }
     }
 
@@ -110,8 +114,9 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// A loop turned out to wait for others: what was explored so far was explored without knowing it.
-    fn start_over(&mut self) -> Box<dyn Explorer> {
+    /// Something was learned, for instance that a loop waits for others: what was explored so far was explored
+    /// without knowing it.
+    fn start_over(&mut self) {
         self.report.executions = 0;
         self.report.blocked = 0;
         self.report.failures = 0;
@@ -119,7 +124,6 @@ impl<'c> Check<'c> {
         self.report.events = 0;
         self.first = None;
         self.livelocks.clear();
-        self.explorer()
     }
 
     fn limit(&self) -> Option<Limit> {

@@ -17,6 +17,11 @@ pub trait Explorer {
     fn next_plan(&mut self, plan: &mut Plan) -> bool;
     /// Takes in the run of the plan it gave last.
     fn observe(&mut self, run: &Run);
+
+    /// Whether it learned something from the last run for which it starts again: earlier runs do not count.
+    fn starts_over(&mut self) -> bool {
+        false
+    }
 }
 
 /// Runs plans.

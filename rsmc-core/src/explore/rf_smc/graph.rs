@@ -146,12 +146,18 @@ impl Graph {
         if !event.buffered {
             return;
         }
-        for &earlier in trace.of_thread(event.id.thread).iter().take(event.id.index as usize) {
-            let (earlier, own) = (earlier as usize, trace.events[earlier as usize]);
-            let first = own.op.loc == event.op.loc || self.order.epoch(earlier) < self.order.epoch(at);
-            if own.buffered && first {
+        // An older store of the same queue brings along those before it.
+        let mut queued = false;
+        for &earlier in trace.of_thread(event.id.thread)[..event.id.index as usize].iter().rev() {
+            let (earlier, own) = (earlier as usize, &trace.events[earlier as usize]);
+            let same = !queued && own.op.loc == event.op.loc;
+            if own.buffered && (same || self.order.epoch(earlier) < self.order.epoch(at)) {
                 stored.union_rows(at, earlier);
                 stored.set(at, earlier);
+                queued |= same;
+            }
+            if queued && self.order.epoch(at) == 0 {
+                break;
             }
         }
     }

@@ -1,0 +1,77 @@
+//! ConstructWitness: is there an execution of these events in which every read returns the value it must, and which?
+//!
+//! Problem. Given the events of a beginning of a run, with one new read, and for every read the writes of the value
+//! that it must return: find an order in which they can happen, or find that there is none.
+//!
+//! Algorithm. What is cheap first. URF: the orderings that every witness must have, which often contradict each
+//! other. INCR: the order of the run from which the events come, with the new read put in where it fits. Complete: a search.
+//!
+//! Cost. URF is polynomial, INCR quadratic; the complete step is exponential in threads and locations only.
+//!
+//! Source. ViewXplore (diploma thesis, 2025), chapter 5, algorithms 4 to 6.
+//!
+//! Deviations. (1) INCR comes before URF: it costs less than URF and settles most questions whose answer is yes. (2) INCR
+//! reuses the *sequence* of the earlier run instead of its relations, and a second one does not have to be sorted out
+//! of relations. (3) The complete step is a search by values instead of a call of a solver. (4) Updates, locks, fences and store
+//! buffers.
+
+mod complete;
+mod incr;
+mod urf;
+
+pub use complete::Complete;
+pub use incr::incr;
+pub use urf::urf;
+
+use crate::consistency::{Instance, Move};
+use crate::model::MemoryModel;
+
+/// How often each step decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Decided {
+    /// INCR found a witness.
+    pub incr: u64,
+    /// URF found that there is none.
+    pub urf: u64,
+    /// The complete step found a witness.
+    pub found: u64,
+    /// The complete step found that there is none.
+    pub refuted: u64,
+}
+
+/// Answers questions under a memory model; keeps its memory from one to the next.
+#[derive(Clone, Debug, Default)]
+pub struct ConstructWitness {
+    model: MemoryModel,
+    complete: Complete,
+    decided: Decided,
+}
+
+impl ConstructWitness {
+    /// For a model.
+    pub fn new(model: MemoryModel) -> Self {
+        Self { model, complete: Complete::new(model), decided: Decided::default() }
+    }
+
+    /// How often each step decided.
+    pub fn decided(&self) -> Decided {
+        self.decided
+    }
+
+    /// A witness of the instance, appended to `witness`; false if there is none.
+    ///
+    /// `guide` is an execution of all events but the last, in which the reads may return wrong values.
+    pub fn construct(&mut self, instance: &Instance, guide: &[Move], witness: &mut Vec<Move>) -> bool {
+        if incr(instance, guide, witness) {
+            self.decided.incr += 1;
+            return true;
+        }
+        if !self.model.has_buffers() && !urf(instance) {
+            self.decided.urf += 1;
+            return false;
+        }
+        let found = self.complete.search(instance, witness);
+        *(if found { &mut self.decided.found } else { &mut self.decided.refuted }) += 1;
+        found
+    }
+}

@@ -1,0 +1,16 @@
+//! Heuristic-URF: orderings that every witness must have, until they contradict each other or nothing is left to find.
+//!
+//! Problem. Find out quickly that there is no witness. Most questions of ViewXplore have the answer no.
+//!
+//! Source. ViewXplore (diploma thesis, 2025), 5.2, algorithm 4.
+//!
+//! Deviation. Its rules look at reads with a single possible write only. Those of the closure of RVF-SMC
+//! (`closure`) look at all of them, and include these; so URF is that closure. Under SC only.
+
+use crate::base::Poset;
+use crate::consistency::{Instance, close};
+
+/// False if the instance has no witness under SC; true if it may have one.
+pub fn urf(instance: &Instance) -> bool {
+    close(instance, &mut Poset::default()).is_ok()
+}

@@ -1,0 +1,187 @@
+//! ViewXplore: one execution per view class.
+//!
+//! Problem. Run every maximal execution of a program once up to view equivalence: two executions are alike if every
+//! read and update returns the same value in both, and the same threads are left blocked. The code cannot tell them apart.
+//!
+//! Algorithm. A *read-cut* says how far each thread has come, by the values that its reads returned. Every cut of
+//! every run is looked at once: for each thread, its next read, and for each value that a write within the cut
+//! stores there, the cut that is longer by this read. If no run has had that cut yet, ConstructWitness looks for an
+//! execution of it; if there is one it is run, and what it shows to be reachable is new.
+//!
+//! Cost. One run per class, and one ConstructWitness per cut that is not rejected at once. Memory: 16 bytes for each
+//! cut, and the runs that are not finished with.
+//!
+//! Source. ViewXplore (diploma thesis, 2025), chapter 4, algorithm 1.
+//!
+//! Deviations. (1) *What is observed* (`snapshot`). Reads, updates and failed compare-exchanges count by their value; lock
+//! operations count by their source, and so does an `AtomicPtr` that is not null. Once two threads have touched one
+//! tracked cell, so do reads that acquire and updates: they decide whether that is a data race. A waiting acquire is extended like
+//! any read, so a deadlock's cut is never one of a run in which the waiting thread gets on. (2) *Which cuts* (`cuts`). The
+//! cuts of a run are downward closed, so they are walked from the longest down to known ones, instead of going
+//! through all of them. (3) A negative answer is remembered with the thread whose read was added: what that thread
+//! writes later is not in the question, and with it the same cut may be possible. (4) Store buffers: stores count from
+//! when they enter a buffer, and the witness says when they leave.
+//!
+//! Guarantees. Sound, complete and optimal for loads, stores, updates, compare-exchanges, fences, locks, try-locks,
+//! park, spawn and join, under SC, TSO and PSO; compared with [`super::Exhaustive`]. Loops that wait are not supported.
+
+mod cuts;
+mod question;
+mod snapshot;
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashSet;
+
+use crate::base::{Digest, ThreadId};
+use crate::consistency::Decided;
+use crate::explore::view_xplore::cuts::{Cut, Extension};
+use crate::explore::view_xplore::question::Asker;
+use crate::explore::view_xplore::snapshot::{BySource, Snapshot};
+use crate::model::MemoryModel;
+use crate::step::{Explorer, Forced, Plan, Purpose, Run};
+
+/// In which order runs are continued.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Traversal {
+    /// The newest first.
+    #[default]
+    DepthFirst,
+    /// The oldest first.
+    BreadthFirst,
+}
+
+/// How much was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Cuts of runs that were visited.
+    pub cuts: u64,
+    /// Longer cuts that were considered.
+    pub extensions: u64,
+    /// Those of them that an earlier run has had, or that were refuted before.
+    pub known: u64,
+    /// The largest number of runs that were not finished with at once.
+    pub runs_kept: usize,
+}
+
+/// A run, and the cuts that it was the first to have.
+#[derive(Debug)]
+struct Frame {
+    snapshot: Snapshot,
+    cuts: Vec<Cut>,
+    extensions: Vec<Extension>,
+}
+
+/// The explorer; see the module.
+#[derive(Default)]
+pub struct ViewXplore {
+    traversal: Traversal,
+    frames: VecDeque<Frame>,
+    started: bool,
+    /// The cuts that some run has had.
+    had: FxHashSet<Digest>,
+    /// Cuts without a witness, each with the thread whose read was added last.
+    refuted: FxHashSet<(Digest, ThreadId)>,
+    asker: Asker,
+    effort: Effort,
+    by_source: BySource,
+    starts_over: bool,
+}
+
+impl ViewXplore {
+    /// An exploration under a memory model that has not started.
+    pub fn new(model: MemoryModel, traversal: Traversal) -> Self {
+        Self { traversal, asker: Asker::new(model), ..Self::default() }
+    }
+
+    /// How much was looked at so far.
+    pub fn effort(&self) -> Effort {
+        self.effort
+    }
+
+    /// How often each step of ConstructWitness decided.
+    pub fn decided(&self) -> Decided {
+        self.asker.decided()
+    }
+
+    /// The next cut that no run has had and that has a witness, as a plan.
+    fn next_witness(&mut self, forced: &mut Vec<Forced>) -> bool {
+        loop {
+            let frame = match self.traversal {
+                Traversal::DepthFirst => self.frames.back_mut(),
+                Traversal::BreadthFirst => self.frames.front_mut(),
+            };
+            let Some(frame) = frame else { return false };
+            if let Some(extension) = frame.extensions.pop() {
+                let cut = frame.cuts.last().expect("extensions belong to a cut");
+                let longer = cuts::longer(cut, &extension);
+                self.effort.extensions += 1;
+                if self.had.contains(&longer) || self.refuted.contains(&(longer, extension.thread)) {
+                    self.effort.known += 1;
+                } else if self.asker.ask(&frame.snapshot, cut, &extension, forced) {
+                    return true;
+                } else {
+                    self.refuted.insert((longer, extension.thread));
+                }
+                continue;
+            }
+            frame.cuts.pop();
+            match frame.cuts.last() {
+                Some(cut) => frame.extensions = cuts::extensions(&frame.snapshot, cut),
+                None => self.drop_frame(),
+            }
+        }
+    }
+
+    /// More counts by its source than was thought.
+    fn start_over(&mut self, by_source: BySource) {
+        self.frames.clear();
+        self.had.clear();
+        self.refuted.clear();
+        self.started = false;
+        self.by_source = by_source;
+        self.starts_over = true;
+    }
+
+    fn drop_frame(&mut self) {
+        match self.traversal {
+            Traversal::DepthFirst => self.frames.pop_back(),
+            Traversal::BreadthFirst => self.frames.pop_front(),
+        };
+    }
+}
+
+impl Explorer for ViewXplore {
+    fn next_plan(&mut self, plan: &mut Plan) -> bool {
+        plan.forced.clear();
+        plan.frozen.clear();
+        plan.purpose = Purpose::Class;
+        if !self.started {
+            self.started = true;
+            return true;
+        }
+        self.next_witness(&mut plan.forced)
+    }
+
+    fn observe(&mut self, run: &Run) {
+        if !run.is_maximal() {
+            return;
+        }
+        let by_source = BySource::of(run);
+        if by_source > self.by_source {
+            self.start_over(by_source);
+            return;
+        }
+        let snapshot = Snapshot::of(run, self.by_source);
+        let mut cuts = cuts::new_cuts(&snapshot, &mut self.had);
+        self.effort.cuts += cuts.len() as u64;
+        // The first is on top, and its extensions are still to be found.
+        cuts.push(Cut::default());
+        self.frames.push_back(Frame { snapshot, cuts, extensions: Vec::new() });
+        self.effort.runs_kept = self.effort.runs_kept.max(self.frames.len());
+    }
+
+    fn starts_over(&mut self) -> bool {
+        std::mem::take(&mut self.starts_over)
+    }
+}

@@ -1,0 +1,204 @@
+//! What is kept of a run: its events, what each thread observed, and what must have happened before what.
+
+use std::sync::atomic::Ordering;
+
+use rustc_hash::FxHashMap;
+
+use crate::base::{EventId, IdVec, LocId, ThreadId};
+use crate::step::{Run, Step};
+use crate::trace::{Action, Effect, Event, LocInfo, Note, NoteKind, Op, ProgramOrder, Source, Trace};
+
+/// What a read shows: deviation (1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// This value.
+    Value(u64),
+    /// What this write left (`None`: the initial value).
+    Write(Option<EventId>),
+}
+
+/// Which reads count by their source: values alone do not tell what is ordered before an access of a tracked cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum BySource {
+    /// Lock operations, and pointers that are not null.
+    #[default]
+    Locks,
+    /// Also reads that acquire, and updates, which carry on what earlier writes released: a cell is shared.
+    Acquires,
+    /// All: there are acquire fences as well, which make every read before them acquire.
+    All,
+}
+
+impl BySource {
+    /// What a run calls for.
+    pub(super) fn of(run: &Run) -> Self {
+        let notes = &run.trace.notes;
+        let mut cells: FxHashMap<LocId, ThreadId> = FxHashMap::default();
+        let is_shared = notes.iter().any(|note| match note.kind {
+            NoteKind::CellRead(cell) | NoteKind::CellWrite(cell) => {
+                *cells.entry(cell).or_insert(note.thread) != note.thread
+            }
+            _ => false,
+        });
+        let fence = |note: &Note| matches!(note.kind, NoteKind::Fence(order) if acquires(order));
+        match is_shared {
+            false => BySource::Locks,
+            true if notes.iter().any(fence) => BySource::All,
+            true => BySource::Acquires,
+        }
+    }
+
+    /// Whether an operation counts by its source where it reads this value.
+    fn counts(self, op: &Op, loc: &LocInfo, value: u64) -> bool {
+        let effect = op.action.effect(value);
+        op.action.locks()
+            || (loc.kind == "AtomicPtr" && value != 0)
+            || match self {
+                BySource::Locks => false,
+                BySource::Acquires => acquires(op.effective_order(effect)) || matches!(effect, Effect::Update(_)),
+                BySource::All => true,
+            }
+    }
+}
+
+fn acquires(order: Ordering) -> bool {
+    matches!(order, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
+}
+
+/// An event or an operation that a thread waits to perform.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Next {
+    pub(super) id: EventId,
+    pub(super) op: Op,
+}
+
+/// A run as it is kept.
+#[derive(Clone, Debug)]
+pub(super) struct Snapshot {
+    pub(super) trace: Trace,
+    pub(super) order: ProgramOrder,
+    by_source: BySource,
+    /// The steps of the run.
+    pub(super) steps: Vec<Step>,
+    /// The threads that observe something or wait to, in order of their ids: the others do not count in cuts.
+    pub(super) threads: Vec<ThreadId>,
+    /// By thread: the positions of its events that observe.
+    pub(super) observing: Vec<Vec<u32>>,
+    /// By thread: the operation that it waits to perform, if it observes.
+    pub(super) waiting: Vec<Option<Next>>,
+    /// By event, then by thread: how many observations are before it, itself not counted.
+    needs: Vec<u32>,
+    /// The same for what threads wait to perform.
+    waiting_needs: Vec<u32>,
+}
+
+impl Snapshot {
+    pub(super) fn of(run: &Run, by_source: BySource) -> Self {
+        let trace = run.trace.clone();
+        let mut order = ProgramOrder::default();
+        order.compute(&trace);
+        let waiting_of = |thread: ThreadId| {
+            let pending = run.waiting.iter().find(|pending| pending.id.thread == thread)?;
+            pending.op.filter(|op| op.action.reads()).map(|op| Next { id: pending.id, op })
+        };
+        let observing_of = |thread: ThreadId| -> Vec<u32> {
+            trace.of_thread(thread).iter().copied().filter(|&at| observes(&trace.events[at as usize])).collect()
+        };
+        let threads: Vec<ThreadId> = trace
+            .threads
+            .ids()
+            .filter(|&thread| waiting_of(thread).is_some() || !observing_of(thread).is_empty())
+            .collect();
+        let observing: Vec<Vec<u32>> = threads.iter().map(|&thread| observing_of(thread)).collect();
+        let waiting: Vec<Option<Next>> = threads.iter().map(|&thread| waiting_of(thread)).collect();
+        let steps = run.steps().collect();
+        let (needs, waiting_needs) = needs(&trace, &order, &threads);
+        Self { trace, order, by_source, steps, threads, observing, waiting, needs, waiting_needs }
+    }
+
+    /// By thread, how many observations must be made before an event.
+    pub(super) fn needs(&self, at: usize) -> &[u32] {
+        &self.needs[at * self.threads.len()..(at + 1) * self.threads.len()]
+    }
+
+    /// The same for what a thread does after `made` observations: an event or what it waits to perform.
+    pub(super) fn next_needs(&self, thread: usize, made: u32) -> &[u32] {
+        match self.observing[thread].get(made as usize) {
+            Some(&at) => self.needs(at as usize),
+            None => &self.waiting_needs[thread * self.threads.len()..(thread + 1) * self.threads.len()],
+        }
+    }
+
+    /// What a thread observes next after `made` observations.
+    pub(super) fn next(&self, thread: usize, made: u32) -> Option<Next> {
+        match self.observing[thread].get(made as usize) {
+            Some(&at) => {
+                let event = &self.trace.events[at as usize];
+                Some(Next { id: event.id, op: event.op })
+            }
+            None => self.waiting[thread],
+        }
+    }
+
+    /// What an event shows.
+    pub(super) fn seen(&self, event: &Event) -> Seen {
+        self.would_see(&event.op, event.read, self.trace.source_id(event))
+    }
+
+    /// What an operation shows that takes a value from a write (`None`: the initial value).
+    pub(super) fn would_see(&self, op: &Op, value: u64, write: Option<EventId>) -> Seen {
+        if self.by_source.counts(op, self.loc(op.loc), value) { Seen::Write(write) } else { Seen::Value(value) }
+    }
+
+    pub(super) fn loc(&self, loc: LocId) -> &LocInfo {
+        &self.trace.locs[loc]
+    }
+
+    /// Whether an event belongs to a cut: all that is observed before it is observed in the cut, and so is what it
+    /// observes itself.
+    pub(super) fn is_in(&self, at: usize, made: &[u32]) -> bool {
+        let event = &self.trace.events[at];
+        let own = |thread: usize| u32::from(observes(event) && self.threads[thread] == event.id.thread);
+        self.needs(at).iter().zip(made).enumerate().all(|(thread, (need, made))| need + own(thread) <= *made)
+    }
+}
+
+fn observes(event: &Event) -> bool {
+    event.source != Source::None
+}
+
+/// How many observations of each thread are before each event, and before what each thread waits to perform.
+fn needs(trace: &Trace, order: &ProgramOrder, threads: &[ThreadId]) -> (Vec<u32>, Vec<u32>) {
+    let width = threads.len();
+    let mut number: IdVec<ThreadId, Option<usize>> = IdVec::new();
+    if let Some(&last) = threads.last() {
+        number.grow_to(last, || None);
+    }
+    threads.iter().enumerate().for_each(|(i, &thread)| number[thread] = Some(i));
+    let mut needs = vec![0; trace.events.len() * width];
+    let gather = |preds: &[u32], needs: &[u32]| {
+        let mut all = vec![0; width];
+        for &pred in preds {
+            let event = &trace.events[pred as usize];
+            for (mine, theirs) in all.iter_mut().zip(&needs[pred as usize * width..]) {
+                *mine = (*mine).max(*theirs);
+            }
+            if let Some(&Some(thread)) = number.get(event.id.thread).filter(|_| observes(event)) {
+                let with = needs[pred as usize * width + thread] + 1;
+                all[thread] = all[thread].max(with);
+            }
+        }
+        all
+    };
+    for at in 0..trace.events.len() {
+        let all = gather(order.preds(at), &needs);
+        needs[at * width..(at + 1) * width].copy_from_slice(&all);
+    }
+    let waiting = threads.iter().flat_map(|&thread| gather(order.next_preds(thread), &needs)).collect();
+    (needs, waiting)
+}
+
+/// Whether an operation waits for the stores of its thread.
+pub(super) fn drains(op: &Op) -> bool {
+    op.action != Action::Load
+}
