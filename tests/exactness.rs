@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
+use rsmc::sync::Arc;
 use rsmc::sync::atomic::{AtomicU32, Ordering::*, fence};
 use rsmc::{Config, Explorer, MemoryModel, Verdict, thread};
 
@@ -214,4 +215,25 @@ fn spawn_and_join_drain() {
         (seen, x.load(Relaxed))
     });
     assert_eq!(found, BTreeSet::from([(1, 1)]));
+}
+
+/// A count of references changes by an update, which drains like any other: who finds itself alone sees everything.
+#[test]
+fn dropping_an_arc_drains() {
+    let found = outcomes(|| {
+        let shared = Arc::new(AtomicU32::new(0));
+        let other = Arc::clone(&shared);
+        let late = AtomicU32::new(0);
+        thread::scope(|scope| {
+            let late = &late;
+            scope.spawn(move || {
+                other.store(1, Relaxed);
+                drop(other);
+                late.load(Relaxed);
+            });
+            late.store(1, SeqCst);
+            Arc::try_unwrap(shared).ok().map(AtomicU32::into_inner)
+        })
+    });
+    assert!(found.is_subset(&BTreeSet::from([None, Some(1)])), "{found:?}");
 }

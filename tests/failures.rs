@@ -413,6 +413,18 @@ fn a_seed_knows_its_memory_model() {
 }
 
 #[test]
+fn max_steps_counts_operations() {
+    let body = || {
+        let x = AtomicU32::new(0);
+        (0..3).for_each(|i| x.store(i, Relaxed));
+    };
+    let verdict = |steps| rsmc::explore(&Config::default().max_steps(steps), body).verdict;
+    assert!(matches!(verdict(3), Verdict::Verified));
+    let Verdict::Failed(failure) = verdict(2) else { panic!("three are more than two") };
+    assert_eq!(failure.kind, FailureKind::StepLimit);
+}
+
+#[test]
 fn a_limit_is_no_proof() {
     let body = || {
         let x = AtomicU32::new(0);

@@ -4,7 +4,10 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use rsmc::sync::Mutex;
-use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use rsmc::sync::atomic::{
+    AtomicBool, AtomicU32,
+    Ordering::{Acquire, SeqCst},
+};
 use rsmc::{Config, Explorer, Failure, FailureKind, Report, Verdict, hint, thread};
 use rsmc_core::session::check_body;
 use rsmc_core::step::{End, Run};
@@ -295,6 +298,35 @@ fn petersons_lock_has_as_many_classes_as_brute_force_finds() {
     let every = classes(Explorer::Exhaustive);
     assert_eq!((found.len(), found.symmetric_difference(&every).count()), (every.len(), 0));
     verified(|| peterson(2));
+}
+
+/// A loop that is left and entered again reads the same value at the same line, and does not wait: with the hint before
+/// the test, and without a hint. (Waiting was once told by the line alone, and these were verified.)
+#[test]
+fn a_loop_that_was_left_may_be_entered_again() {
+    let wait = |x: &AtomicU32, hint: bool| loop {
+        let value = x.load(Acquire);
+        if hint {
+            hint::spin_loop();
+        }
+        if value != 0 {
+            return value;
+        }
+    };
+    for (times, hint) in [(2, true), (4, false)] {
+        let failure = failure(move || {
+            let x = AtomicU32::new(0);
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    x.store(1, SeqCst);
+                    x.store(2, SeqCst);
+                });
+                let seen: Vec<u32> = (0..times).map(|_| wait(&x, hint)).collect();
+                assert!(seen.iter().any(|&value| value != 1), "always 1");
+            });
+        });
+        assert_eq!(failure.kind, FailureKind::Panic, "{}", failure.message);
+    }
 }
 
 /// The flag is set for a moment only: a waiter may miss it.

@@ -23,8 +23,9 @@ use crate::trace::{Action, Event, RmwKind, Trace};
 
 const PREFIX: &str = "rsmc1-";
 
-/// Longer executions keep their first steps only; the rest of a replay runs without a choice.
-const LONGEST: usize = 4_000;
+/// Longer executions keep their first steps only; the rest of a replay runs without a choice. A step more costs a letter
+/// or two.
+const LONGEST: usize = 8_000;
 
 /// An execution that can be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +82,11 @@ impl Seed {
     pub fn plan(&self) -> Plan {
         let forced = |&step: &Step| Forced { step, expect: None };
         Plan { forced: self.steps.iter().map(forced).collect(), ..Plan::default() }
+    }
+
+    /// How many steps it has, if the execution has more.
+    pub fn cut_after(&self, run: &Run) -> Option<usize> {
+        (run.steps().nth(self.steps.len()).is_some()).then_some(self.steps.len())
     }
 
     /// Where a replay did something else than the seed says, if it did.

@@ -2,14 +2,14 @@
 //!
 //! `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose other and more programs, as in `rf_smc_oracle`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rsmc_core::base::{Digest, mix};
-use rsmc_core::litmus::{Interpreter, Program, parse};
+use rsmc_core::litmus::{Interpreter, Outcome, Program, parse};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::session::{Config, ExplorerKind, check_counted};
-use rsmc_core::step::{End, Executor, Plan, Run};
+use rsmc_core::step::{End, Executor, Plan, Run, Tail};
 use rsmc_core::trace::reads_from_class;
 
 /// A stream of small numbers.
@@ -23,14 +23,16 @@ impl Draw {
 }
 
 /// Loops that wait: for one location, for one of two, for one after looking at another, for what the thread itself
-/// wrote to change, with a swap, and for a lock that is released again.
-const LOOPS: [&str; 6] = [
+/// wrote to change, with a swap, for a lock that is released again, and twice at the same lines, with and without a hint.
+const LOOPS: [&str; 8] = [
     "    a = x\n    while a == 0 {\n        spin\n        a = x\n    }\n",
     "    a = x\n    if a == 0 { b = y }\n    while a + b == 0 {\n        spin\n        a = x\n        if a == 0 { b = y }\n    }\n",
     "    a = y\n    b = x\n    while b == 0 {\n        spin\n        a = y\n        b = x\n    }\n",
     "    x = 1\n    a = 1\n    while a == 1 {\n        a = x\n        if a == 1 { spin }\n    }\n",
     "    a = swap(x, 0)\n    while a == 0 {\n        spin\n        a = swap(x, 0)\n    }\n",
     "    while a == 0 {\n        a = cas(x, 0, 1)\n        if a == 0 { spin }\n    }\n    x = 0\n",
+    "    while i < 2 {\n        a = 0\n        while a == 0 {\n            a = x\n            spin\n        }\n        i = i + 1\n    }\n",
+    "    while i < 4 {\n        a = 0\n        while a == 0 {\n            a = x\n        }\n        i = i + 1\n    }\n",
 ];
 
 /// A program with a thread that waits in a loop, perhaps a second one that waits for a lock, and one or two that write.
@@ -42,7 +44,7 @@ fn program(seed: u64) -> Program {
     if draw.below(3) == 0 {
         text += "    z = 1\n";
     }
-    text += LOOPS[draw.below(6) as usize];
+    text += LOOPS[draw.below(8) as usize];
     text += "    c = z\n";
     let spinners = 1 + u64::from(draw.below(6) == 0);
     if spinners == 2 {
@@ -77,16 +79,21 @@ fn weakened(line: &str, draw: &mut Draw) -> String {
     format!("{name}{order}{rest}")
 }
 
-/// An interpreter that gives up after so many runs.
+/// An interpreter that gives up after so many runs, and notes what complete ones left in the registers.
 struct Patient {
     interpreter: Interpreter,
     left: u32,
+    outcomes: BTreeSet<Outcome>,
 }
 
 impl Executor for Patient {
     fn execute(&mut self, plan: &Plan, run: &mut Run) {
         self.left -= 1;
         self.interpreter.execute(plan, run);
+        let judged = plan.tail != Tail::RunOn || (plan.frozen.is_empty() && run.repeated.is_none());
+        if run.end == End::Complete && judged {
+            self.outcomes.insert(self.interpreter.outcome());
+        }
     }
 
     fn is_broken(&self) -> bool {
@@ -94,13 +101,20 @@ impl Executor for Patient {
     }
 }
 
-/// The classes that a check counts, whether a thread is stuck in them, and how often each was run; `None` if that takes
-/// too many runs.
-fn classes(program: &Program, memory: MemoryModel, explorer: ExplorerKind) -> Option<BTreeMap<Digest, (bool, u32)>> {
+/// Classes, whether a thread is stuck in each, and how often each was run.
+type Classes = BTreeMap<Digest, (bool, u32)>;
+
+/// The classes that a check counts, and the outcomes of what is complete; `None` if that takes too many runs.
+fn classes(program: &Program, memory: MemoryModel, explorer: ExplorerKind) -> Option<(Classes, BTreeSet<Outcome>)> {
     let interpreter = Interpreter::new(program, Rules { memory, max_steps: 400, spin_bound: 2 }).unwrap();
-    let mut executor = Patient { interpreter, left: if memory == MemoryModel::Sc { 1_000_000 } else { 30_000 } };
+    let mut executor = Patient {
+        interpreter,
+        left: if memory == MemoryModel::Sc { 1_000_000 } else { 30_000 },
+        outcomes: BTreeSet::new(),
+    };
     let config = Config::default().memory(memory).explorer(explorer).keep_going(true);
-    let mut classes = BTreeMap::new();
+    let config = if explorer == ExplorerKind::Random { config.max_executions(300) } else { config };
+    let mut classes = Classes::new();
     check_counted(&config, &mut executor, &mut |run: &Run, counted| {
         if run.end == End::Learned {
             classes.clear();
@@ -109,7 +123,7 @@ fn classes(program: &Program, memory: MemoryModel, explorer: ExplorerKind) -> Op
             classes.entry(reads_from_class(&run.trace)).or_insert((run.end == End::Stuck, 0)).1 += 1;
         }
     });
-    (executor.left > 0).then_some(classes)
+    (executor.left > 0).then_some((classes, executor.outcomes))
 }
 
 fn compare(memory: MemoryModel) {
@@ -119,8 +133,12 @@ fn compare(memory: MemoryModel) {
     let first = number("RSMC_ORACLE_SEED").unwrap_or(0);
     for seed in first..first + drawn {
         let program = program(seed);
-        let Some(every) = classes(&program, memory, ExplorerKind::Exhaustive) else { continue };
-        let found = classes(&program, memory, ExplorerKind::ReadsFrom).expect("fewer classes than interleavings");
+        let Some((every, outcomes)) = classes(&program, memory, ExplorerKind::Exhaustive) else { continue };
+        let (found, _) = classes(&program, memory, ExplorerKind::ReadsFrom).expect("fewer classes than interleavings");
+        // Schedules at random refuse no iteration: whatever they show must have been found.
+        let (_, random) = classes(&program, memory, ExplorerKind::Random).expect("few executions");
+        let lost: Vec<String> = random.difference(&outcomes).map(Outcome::to_string).collect();
+        assert!(lost.is_empty(), "seed {seed} under {memory}: brute force lacks {lost:?} in\n{program}");
         let twice = found.values().filter(|(_, runs)| *runs > 1).count();
         let extra = found.keys().filter(|class| !every.contains_key(class)).count();
         let missed = every.keys().filter(|class| !found.contains_key(class)).count();

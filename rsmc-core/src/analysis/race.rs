@@ -146,7 +146,7 @@ impl Pass {
             }
             NoteKind::CellRead(loc) => return self.access(loc, note, number, false),
             NoteKind::CellWrite(loc) => return self.access(loc, note, number, true),
-            NoteKind::End | NoteKind::Flush(_) | NoteKind::Hint | NoteKind::Panic(_) => {}
+            NoteKind::End | NoteKind::Flush(_) | NoteKind::Counted | NoteKind::Hint | NoteKind::Panic(_) => {}
         }
         None
     }

@@ -43,12 +43,13 @@ impl Machine {
                 Some(difference) => self.diverge(forced.step, difference),
             };
         }
-        if self.run.trace.events.len() >= self.rules.max_steps as usize {
+        let step = self.choose().or_else(|| self.settle())?;
+        if matches!(step, Step::Run(_)) && self.run.trace.events.len() >= self.rules.max_steps as usize {
             let site = self.run.trace.events.last().map_or_else(Default::default, |event| event.op.site);
             self.finish(End::StepLimit { thread: self.last, site });
             return None;
         }
-        self.choose().or_else(|| self.settle())
+        Some(step)
     }
 
     fn record_choice(&mut self, taken: Step) {

@@ -211,6 +211,13 @@ impl Machine {
         self.drain_then(thread, Then::GoOn)
     }
 
+    /// A drained thread has changed a count of references, which is an update that no explorer orders.
+    pub fn counted(&mut self, thread: ThreadId, site: Site) {
+        if self.rules.memory.has_buffers() {
+            self.note(thread, NoteKind::Counted, site);
+        }
+    }
+
     /// A thread comes to a fence; true if it need not wait there.
     pub fn fence(&mut self, thread: ThreadId, order: Ordering, site: Site) -> bool {
         if order == Ordering::SeqCst && !self.drain_then(thread, Then::Fence(order, site)) {

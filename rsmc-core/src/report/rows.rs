@@ -274,7 +274,7 @@ fn sites(finding: &Finding<'_>, locations: &Locations) -> Vec<Site> {
 
 /// Whether a note has a row; that of a flush is left out where its store need not have waited.
 pub(super) fn has_row(note: &Note) -> bool {
-    !matches!(note.kind, NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) | NoteKind::Hint)
+    !matches!(note.kind, NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) | NoteKind::Counted | NoteKind::Hint)
 }
 
 /// What a row calls an operation.

@@ -189,6 +189,15 @@ impl Execution {
         self.wait_unless(|machine| machine.fence(me, order, site));
     }
 
+    /// A thread is about to change a count of references.
+    pub(super) fn count(&self, site: Site) {
+        let me = self.running.get();
+        self.wait_unless(|machine| machine.drain(me));
+        if !self.unwinding.get() {
+            self.core.borrow_mut().machine.counted(me, site);
+        }
+    }
+
     /// The running thread waits, unless it turns out that it need not.
     fn wait_unless(&self, ready: impl FnOnce(&mut Machine) -> bool) {
         if self.unwinding.get() {

@@ -114,6 +114,14 @@ pub fn cell(object: Object<'_>, access: CellAccess) {
     });
 }
 
+/// A count of references is about to change: an update, so what the thread has stored becomes visible first. No
+/// scheduling point.
+#[track_caller]
+pub fn counting() {
+    let site = here();
+    enter(|execution| execution.count(site));
+}
+
 /// A reference to a shared value is dropped; `last` says that no other is left. Gives happens-before edges only.
 #[track_caller]
 pub fn reference_dropped(object: Object<'_>, last: bool) {

@@ -150,9 +150,13 @@ pub(super) fn judge_replay(seed: &Seed, run: &Run) -> Option<Finding> {
 
 /// A finding with all that a report needs.
 pub(super) fn failure(run: &Run, finding: Finding, seed: Seed) -> Failure {
+    let mut message = finding.message;
+    if let Some(kept) = seed.cut_after(run) {
+        message += &format!(" (the seed holds the first {kept} steps only, and its replay may end otherwise)");
+    }
     Failure {
         kind: finding.kind,
-        message: finding.message,
+        message,
         seed,
         trace: run.trace.clone(),
         waiting: run.waiting.clone(),

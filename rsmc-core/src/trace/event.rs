@@ -118,6 +118,8 @@ pub enum NoteKind {
     /// The buffered store at this position of [`crate::trace::Trace::events`] became visible to all. The note is its
     /// thread's, though the thread has no part in it.
     Flush(u32),
+    /// Changed a count of references, for which it has waited for its buffers. Only under models with buffers.
+    Counted,
     /// Read a tracked cell.
     CellRead(LocId),
     /// Wrote a tracked cell.

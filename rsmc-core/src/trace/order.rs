@@ -89,6 +89,7 @@ impl ProgramOrder {
                         self.ends[note.thread].full_fence();
                         self.pass(child, note.thread);
                     }
+                    NoteKind::Counted => self.ends[note.thread].full_fence(),
                     NoteKind::Fence(order) => self.ends[note.thread].fence(order),
                     _ => {}
                 },

@@ -5,16 +5,19 @@
 //!
 //! Method. An iteration ends at a hint (`spin_loop`, `yield_now`); where there is none, it is a period of the
 //! thread's history: the same operations at the same places with the same values, and no change of a value by the
-//! thread itself. A loop that repeats an iteration [`PATIENCE`] times in a row *only waits*; the machine remembers
-//! it by its source lines, and the exploration starts again with that knowledge. From then on the thread is not
-//! scheduled after a hint (or after `spin_bound` repeats without a hint) until a location that the iteration read
-//! holds another value.
+//! thread itself. An iteration that repeats [`PATIENCE`] times in a row *only waits*; the machine remembers it by its
+//! source lines and the values that it read, and the exploration starts again with that knowledge. (By its lines
+//! alone, a loop that is left and entered again would seem to wait, with the value that let it go.) From then on the
+//! thread is not scheduled after a hint (or after `spin_bound` repeats without a hint) until a location that the
+//! iteration read holds another value.
 //!
 //! Limits. An iteration that takes a lock is never one of a waiting loop: a lock is free whenever it is taken, so its
-//! value says nothing about what it guards. Polling under a lock therefore ends at the limit of steps. A loop is not
-//! taken as waiting before it has repeated itself `PATIENCE` times, so that a bounded retry loop of up to that many
-//! iterations is ordinary code and its giving up is explored. Where nothing else can run, a waiting thread is let go
-//! again (the machine's `settle`), so that a longer bounded loop still leaves.
+//! value says nothing about what it guards. Polling under a lock therefore ends at the limit of steps. Code that
+//! waits at one line for different values of one location may be taken as waiting where the value is the one that it
+//! waits for now, if it found that value there twice in a row. A loop is not taken as waiting before it has repeated
+//! itself `PATIENCE` times, so that a bounded retry loop of up to that many iterations is ordinary code and its
+//! giving up is explored. Where nothing else can run, a waiting thread is let go again (the machine's `settle`), so
+//! that a longer bounded loop still leaves.
 
 use crate::base::{LocId, mix};
 use crate::trace::{Event, Site};
@@ -44,6 +47,12 @@ impl Seen {
     fn of(event: &Event) -> Self {
         let reads = event.op.action.reads();
         Self { loc: event.op.loc, value: event.read, site: event.op.site, reads, locks: event.locked() }
+    }
+
+    /// A name that is the same in every run. Addresses differ from run to run, so all are alike.
+    fn key(&self) -> u64 {
+        let value = if (1 << 32..1 << 48).contains(&self.value) { 1 << 32 } else { self.value };
+        mix(site_key(self.site), value)
     }
 }
 
@@ -108,7 +117,7 @@ impl Recent {
         complete.then(|| {
             let iteration = self.last_period();
             Iteration {
-                key: iteration.iter().fold(0, |sum: u64, seen| sum.wrapping_add(site_key(seen.site))),
+                key: iteration.iter().fold(0, |sum: u64, seen| sum.wrapping_add(seen.key())),
                 repeats: (self.matched / self.period) as u32,
                 hinted: false,
                 site: iteration[0].site,
@@ -135,7 +144,8 @@ impl Recent {
         }
         std::mem::swap(&mut self.current, &mut self.previous);
         self.current.clear();
-        let key = mix(1, site_key(site));
+        let read = self.previous.iter().fold(0, |sum: u64, seen| sum.wrapping_add(seen.key()));
+        let key = mix(mix(1, site_key(site)), read);
         self.last_hint = Some(key);
         Some(Iteration { key, repeats: self.hinted_repeats, hinted: true, site })
     }
@@ -166,8 +176,10 @@ impl Recent {
 fn site_key(site: Site) -> u64 {
     match site {
         Site::Unknown | Site::Place { .. } => 0,
-        // Loops are told apart by line and column; reading the whole name of the file at every hint would be slow.
-        Site::Code(place) => mix(mix(place.file().len() as u64, u64::from(place.line())), u64::from(place.column())),
+        // The name of a file is the same text wherever it is used in one process; reading it would be slow.
+        Site::Code(place) => {
+            mix(mix(place.file().as_ptr().addr() as u64, u64::from(place.line())), u64::from(place.column()))
+        }
         Site::Line(line) => mix(3, u64::from(line)),
     }
 }

@@ -27,16 +27,17 @@ pub struct Script {
 pub fn buffered(memory: MemoryModel, file: &'static str, tell: impl Fn(&mut Script)) -> Run {
     let mut first = Script::new(file);
     tell(&mut first);
-    let max_steps = first.machine.run().trace.events.len() as u32;
-    let forced = first.steps.into_iter().map(|step| Forced { step, expect: None }).collect();
+    // A last step that is impossible ends the execution where the story ends.
+    let end = Step::Flush(EventId { thread: MAIN, index: u32::MAX });
+    let forced = first.steps.into_iter().chain([end]).map(|step| Forced { step, expect: None }).collect();
     let plan = Plan { forced, ..Plan::default() };
     let mut second =
-        Script { planned: true, ..Script::planned(file, Rules { memory, max_steps, spin_bound: 2 }, &plan) };
+        Script { planned: true, ..Script::planned(file, Rules { memory, max_steps: 1000, spin_bound: 2 }, &plan) };
     tell(&mut second);
     assert_eq!(second.machine.who_next(), Next::Over, "the last flushes");
     let run = second.finish();
     let flushes = run.trace.notes.iter().filter(|note| matches!(note.kind, NoteKind::Flush(_))).count();
-    assert_eq!(run.trace.events.len() + flushes, plan.forced.len(), "it follows the plan: {:?}", run.end);
+    assert_eq!(run.trace.events.len() + flushes + 1, plan.forced.len(), "it follows the plan: {:?}", run.end);
     run
 }
 

@@ -88,6 +88,7 @@ impl<T> Arc<T> {
     /// The reference, if there are others.
     #[track_caller]
     pub fn try_unwrap(this: Self) -> Result<T, Self> {
+        hook::counting();
         if StdArc::strong_count(&this.value) != 1 {
             return Err(this);
         }
@@ -99,6 +100,7 @@ impl<T> Arc<T> {
     /// Drops the reference; the value, if it was the last.
     #[track_caller]
     pub fn into_inner(this: Self) -> Option<T> {
+        hook::counting();
         this.gone(StdArc::strong_count(&this.value) == 1);
         StdArc::into_inner(this.into_parts().0)
     }
@@ -118,6 +120,7 @@ impl<T> Arc<T> {
     where
         T: Clone,
     {
+        hook::counting();
         if StdArc::strong_count(&this.value) != 1 {
             *this = Self::new(T::clone(this));
         } else {
@@ -147,6 +150,7 @@ impl<T: ?Sized> Arc<T> {
     /// A weak reference to the value.
     #[must_use = "this returns a new `Weak` pointer, without modifying the original `Arc`"]
     pub fn downgrade(this: &Self) -> Weak<T> {
+        hook::counting();
         let shared = Some(StdArc::clone(&this.shared));
         Weak { value: StdArc::downgrade(&this.value), shared }
     }
@@ -170,6 +174,7 @@ impl<T: ?Sized> Arc<T> {
     /// The value, for writing, if there is no other reference, strong or weak.
     #[track_caller]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
+        hook::counting();
         if StdArc::strong_count(&this.value) == 1 && StdArc::weak_count(&this.value) == 0 {
             this.counted(true);
         }
@@ -202,7 +207,9 @@ impl<T: ?Sized> Arc<T> {
 
 impl<T: ?Sized> Clone for Arc<T> {
     #[inline]
+    #[track_caller]
     fn clone(&self) -> Self {
+        hook::counting();
         Self { value: StdArc::clone(&self.value), shared: StdArc::clone(&self.shared) }
     }
 }
@@ -210,6 +217,7 @@ impl<T: ?Sized> Clone for Arc<T> {
 impl<T: ?Sized> Drop for Arc<T> {
     #[inline]
     fn drop(&mut self) {
+        hook::counting();
         self.gone(StdArc::strong_count(&self.value) == 1);
     }
 }

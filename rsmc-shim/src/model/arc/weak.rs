@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::{Arc as StdArc, Weak as StdWeak};
 
+use rsmc_core::runtime::hook;
+
 use crate::model::arc::{Arc, Shared};
 
 /// Mirrors [`std::sync::Weak`]. No operation is a step of a check; see [`Arc`].
@@ -25,6 +27,7 @@ impl<T: ?Sized> Weak<T> {
     #[must_use = "this returns a new `Arc`, without modifying the original weak pointer"]
     #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
+        hook::counting();
         let value = self.value.upgrade()?;
         let shared = self.shared.clone().unwrap_or_else(Shared::new);
         Some(Arc { value, shared })
@@ -50,7 +53,9 @@ impl<T: ?Sized> Weak<T> {
 }
 
 impl<T: ?Sized> Clone for Weak<T> {
+    #[track_caller]
     fn clone(&self) -> Self {
+        hook::counting();
         Self { value: self.value.clone(), shared: self.shared.clone() }
     }
 }
