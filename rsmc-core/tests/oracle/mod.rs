@@ -1,0 +1,145 @@
+//! Brute force against an explorer: the same classes, outcomes, deadlocks and panics on random programs, none twice.
+//!
+//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 100), `RSMC_ORACLE_SEED` shifts them.
+
+use std::collections::BTreeMap;
+
+use rsmc_core::base::Digest;
+use rsmc_core::explore::Exhaustive;
+use rsmc_core::litmus::{Interpreter, Program, Size, Weights, random, shrink};
+use rsmc_core::machine::Rules;
+use rsmc_core::model::MemoryModel;
+use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
+use rsmc_core::trace::{Trace, outcome_digest};
+
+/// An equivalence, and an explorer that runs one execution of each of its classes.
+#[derive(Clone, Copy)]
+pub struct Oracle {
+    /// The class of a maximal execution.
+    pub class: fn(&Trace) -> Digest,
+    /// A new exploration of a program with this number.
+    pub explorer: fn(MemoryModel, u64) -> Box<dyn Explorer>,
+}
+
+/// What an execution of a class shows: its outcome, whether it is stuck, and its panics.
+type Shown = (Digest, bool, usize);
+
+/// What each class shows, and how often it was run.
+type Classes = BTreeMap<Digest, (Shown, u32)>;
+
+/// Brute force gives up on longer programs.
+const LONGEST: u64 = 400_000;
+
+impl Oracle {
+    fn classes(&self, program: &Program, memory: MemoryModel, explorer: &mut dyn Explorer) -> Option<Classes> {
+        let rules = Rules { memory, max_steps: 1_000, spin_bound: 2 };
+        let mut executor = Interpreter::new(program, rules).expect("a generated program is well formed");
+        let (mut plan, mut run, mut classes) = (Plan::default(), Run::default(), Classes::new());
+        let mut runs = 0;
+        while explorer.next_plan(&mut plan) {
+            executor.execute(&plan, &mut run);
+            assert!(run.is_maximal(), "{:?} in\n{program}", run.end);
+            let shown = (outcome_digest(&run.trace), run.end == End::Stuck, run.panics.len());
+            let entry = classes.entry((self.class)(&run.trace)).or_insert((shown, 0));
+            assert_eq!(entry.0, shown, "two executions of one class differ in\n{program}");
+            entry.1 += 1;
+            explorer.observe(&run);
+            runs += 1;
+            if runs > LONGEST {
+                return None;
+            }
+        }
+        Some(classes)
+    }
+
+    /// The difference between an explorer and brute force on a program, if there is one. `None` also where brute
+    /// force takes too long.
+    pub fn difference_of(&self, program: &Program, memory: MemoryModel, explorer: &mut dyn Explorer) -> Option<String> {
+        let every = self.classes(program, memory, &mut Exhaustive::new())?;
+        let found = self.classes(program, memory, explorer).expect("fewer classes than interleavings");
+        let missed = every.keys().filter(|class| !found.contains_key(class)).count();
+        let extra = found.keys().filter(|class| !every.contains_key(class)).count();
+        let twice = found.values().filter(|(_, runs)| *runs > 1).count();
+        let other = every.iter().any(|(class, (shown, _))| found.get(class).is_some_and(|(found, _)| shown != found));
+        (missed + extra + twice > 0 || other)
+            .then(|| format!("{missed} missed, {extra} extra, {twice} run twice, of {} classes", every.len()))
+    }
+
+    /// The difference of its explorer.
+    pub fn difference(&self, program: &Program, memory: MemoryModel, number: u64) -> Option<String> {
+        self.difference_of(program, memory, &mut *(self.explorer)(memory, number))
+    }
+
+    /// The smallest program found by removing statements that still shows a difference.
+    fn shrunk(&self, program: Program, memory: MemoryModel, number: u64) -> Program {
+        let smaller = shrink(&program).find(|smaller| self.difference(smaller, memory, number).is_some());
+        smaller.map_or(program, |smaller| self.shrunk(smaller, memory, number))
+    }
+
+    /// Compares on the random programs of a mix.
+    pub fn compare(&self, name: &str, memory: MemoryModel, size: Size, weights: &Weights) {
+        let number = |variable: &str, default: u64| {
+            std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
+        };
+        let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 100), number("RSMC_ORACLE_SEED", 0));
+        for seed in first..first + programs {
+            let program = random(seed, size, weights);
+            if let Some(difference) = self.difference(&program, memory, seed) {
+                let small = self.shrunk(program, memory, seed);
+                let again = self.difference(&small, memory, seed).unwrap_or_default();
+                panic!("{name} under {memory}, seed {seed}: {difference}\nshrunk ({again}):\n{small}");
+            }
+        }
+    }
+}
+
+/// One test for each mix of random programs under each model.
+macro_rules! mixes {
+    ($oracle:ident, $memory:ident: $($name:ident: $size:ident, $weights:ident;)+) => {
+        $(#[test]
+        fn $name() {
+            use rsmc_core::litmus::Weights;
+            use rsmc_core::model::MemoryModel;
+            $oracle.compare(stringify!($name), MemoryModel::$memory, oracle::$size, &Weights::$weights);
+        })+
+    };
+    ($oracle:ident) => {
+        mixes! { $oracle, Sc:
+            atomics: SMALL, ATOMICS;
+            atomics_of_two_threads: TWO_THREADS, ATOMICS;
+            updates: SMALL, UPDATES;
+            updates_of_three_threads: THREE_THREADS, UPDATES;
+            locks: SMALL, LOCKS;
+            locks_of_two_threads: TWO_THREADS, LOCKS;
+            everything: SMALL, EVERYTHING;
+            everything_of_three_threads: THREE_THREADS, EVERYTHING;
+        }
+        mixes! { $oracle, Tso:
+            tso_atomics: BUFFERED, ATOMICS;
+            tso_atomics_of_two_threads: BUFFERED_OF_TWO, ATOMICS;
+            tso_updates: BUFFERED, UPDATES;
+            tso_updates_of_three_threads: BUFFERED_OF_THREE, UPDATES;
+            tso_locks: BUFFERED, LOCKS;
+            tso_everything: BUFFERED, EVERYTHING;
+            tso_everything_of_three_threads: BUFFERED_OF_THREE, EVERYTHING;
+        }
+        mixes! { $oracle, Pso:
+            pso_atomics: BUFFERED, ATOMICS;
+            pso_atomics_of_two_threads: BUFFERED_OF_TWO, ATOMICS;
+            pso_updates: BUFFERED, UPDATES;
+            pso_updates_of_three_threads: BUFFERED_OF_THREE, UPDATES;
+            pso_locks: BUFFERED, LOCKS;
+            pso_everything: BUFFERED, EVERYTHING;
+            pso_everything_of_three_threads: BUFFERED_OF_THREE, EVERYTHING;
+        }
+    };
+}
+pub(crate) use mixes;
+
+pub const SMALL: Size = Size { threads: 4, locations: 2, locks: 2, operations: 9 };
+pub const TWO_THREADS: Size = Size { threads: 2, locations: 2, locks: 2, operations: 14 };
+pub const THREE_THREADS: Size = Size { threads: 3, locations: 3, locks: 2, operations: 11 };
+// With buffers there is more to interleave: a flush per store.
+pub const BUFFERED: Size = Size { threads: 4, locations: 2, locks: 2, operations: 7 };
+pub const BUFFERED_OF_TWO: Size = Size { threads: 2, locations: 3, locks: 2, operations: 9 };
+pub const BUFFERED_OF_THREE: Size = Size { threads: 3, locations: 3, locks: 2, operations: 8 };
