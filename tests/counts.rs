@@ -1,4 +1,4 @@
-//! Reads-from classes under SC of programs whose counts are known, each run exactly once.
+//! Classes of programs whose counts are known, each run exactly once: reads-from under SC, and views under all models.
 
 use rsmc::{Config, Explorer, MemoryModel, Report, Verdict};
 
@@ -91,4 +91,30 @@ fn treiber() {
 #[test]
 fn msqueue() {
     counts(programs::msqueue, [(2, 222)]);
+}
+
+/// One execution per view class, under every model: the programs have no relaxed stores.
+#[track_caller]
+fn views(body: fn(usize), expected: impl IntoIterator<Item = (usize, u64)>) {
+    for (n, expected) in expected {
+        for memory in [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso] {
+            let config = Config::default().explorer(Explorer::View).memory(memory).keep_going(true);
+            let report = rsmc::explore(&config, move || body(n));
+            assert!(matches!(report.verdict, Verdict::Verified), "n = {n}: {:?}", report.verdict);
+            assert_eq!(report.executions, expected, "n = {n} under {memory}");
+            // More than 32 equal loads in a row are taken as waiting, and let go in a run that is given up.
+            assert_eq!(report.blocked, u64::from(n > 32), "n = {n} under {memory}");
+        }
+    }
+}
+
+/// Ordered Bell numbers; for 7 it is 47,293.
+#[test]
+fn views_of_readinc() {
+    views(programs::readinc, [(2, 3), (3, 13), (4, 75), (5, 541), (6, 4_683)]);
+}
+
+#[test]
+fn views_of_msv() {
+    views(programs::msv, (1..=7).chain([200]).map(|n| (n, 1)));
 }

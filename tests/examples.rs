@@ -86,7 +86,7 @@ mod correct {
 
 /// The others, each with how it fails.
 mod broken {
-    use rsmc::{Config, Failure, FailureKind, MemoryModel, Verdict};
+    use rsmc::{Config, Explorer, Failure, FailureKind, MemoryModel, Verdict};
 
     use crate::algorithms::{
         dekker_lock, michael_scott_queue, peterson_lock, publish, ref_count, seqlock, spsc_ring, treiber_stack,
@@ -232,14 +232,18 @@ mod broken {
     /// Checks that a body fails like this under these models, and is verified under the others.
     #[track_caller]
     fn fails_under(models: &[MemoryModel], body: fn(), kind: FailureKind, message: &str) {
-        for memory in MODELS {
-            let config = Config::default().memory(memory);
+        let explorers = [Explorer::ReadsFrom, Explorer::View];
+        for (memory, explorer) in MODELS.iter().flat_map(|&memory| explorers.map(|explorer| (memory, explorer))) {
+            let config = Config::default().memory(memory).explorer(explorer);
             if models.contains(&memory) {
                 fails_with(&config, body, kind, message);
             } else {
                 let report = rsmc::explore(&config, body);
                 let text = rsmc::render(&report, None);
-                assert!(matches!(report.verdict, Verdict::Verified), "it should hold under {memory}: {text}");
+                assert!(
+                    matches!(report.verdict, Verdict::Verified),
+                    "it should hold under {memory}, {explorer}: {text}"
+                );
             }
         }
     }

@@ -112,6 +112,15 @@ fn explorers_agree() {
         let found = explore(&mut interpreter, memory, ExplorerKind::ReadsFrom);
         let there = explore(&mut runtime, memory, ExplorerKind::ReadsFrom);
         let counts = [every.len(), found.len(), there.len()];
+        let expected_views = program.expected_classes("view", &memory.to_string()).unwrap_or_default();
+        let views = explore(&mut interpreter, memory, ExplorerKind::View);
+        let views_there = explore(&mut runtime, memory, ExplorerKind::View);
+        if [views.len(), views_there.len()] != [expected_views as usize; 2]
+            || views.values().any(|(_, runs)| *runs != 1)
+        {
+            let found = (views.len(), views_there.len());
+            wrong.push(format!("{name} under {memory}: {expected_views} views expected, {found:?} found"));
+        }
         if counts != [expected as usize; 3] {
             wrong.push(format!(
                 "{name} under {memory}: {expected} classes expected; exhaustive, rf_smc, on coroutines: {counts:?}"

@@ -1,6 +1,10 @@
-//! Waiting loops: RF-SMC against brute force on random programs in which a thread spins.
+//! Waiting loops: RF-SMC and ViewXplore against brute force on random programs in which a thread spins.
 //!
 //! `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose other and more programs, as in `rf_smc_oracle`.
+
+#[path = "litmus_brute.rs"]
+#[allow(dead_code, reason = "each test uses a part of it")]
+mod brute;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +14,7 @@ use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::session::{Config, ExplorerKind, check_counted};
 use rsmc_core::step::{End, Executor, Plan, Run, Tail};
-use rsmc_core::trace::reads_from_class;
+use rsmc_core::trace::{Trace, reads_from_class};
 
 /// A stream of small numbers.
 struct Draw(u64);
@@ -105,7 +109,12 @@ impl Executor for Patient {
 type Classes = BTreeMap<Digest, (bool, u32)>;
 
 /// The classes that a check counts, and the outcomes of what is complete; `None` if that takes too many runs.
-fn classes(program: &Program, memory: MemoryModel, explorer: ExplorerKind) -> Option<(Classes, BTreeSet<Outcome>)> {
+fn classes(
+    program: &Program,
+    memory: MemoryModel,
+    explorer: ExplorerKind,
+    class: fn(&Trace) -> Digest,
+) -> Option<(Classes, BTreeSet<Outcome>)> {
     let interpreter = Interpreter::new(program, Rules { memory, max_steps: 400, spin_bound: 2 }).unwrap();
     let mut executor = Patient {
         interpreter,
@@ -120,10 +129,21 @@ fn classes(program: &Program, memory: MemoryModel, explorer: ExplorerKind) -> Op
             classes.clear();
         }
         if counted {
-            classes.entry(reads_from_class(&run.trace)).or_insert((run.end == End::Stuck, 0)).1 += 1;
+            classes.entry(class(&run.trace)).or_insert((run.end == End::Stuck, 0)).1 += 1;
         }
     });
     (executor.left > 0).then_some((classes, executor.outcomes))
+}
+
+/// An explorer shows every class once.
+fn agree(program: &Program, memory: MemoryModel, every: &Classes, explorer: ExplorerKind, class: fn(&Trace) -> Digest) {
+    let (found, _) = classes(program, memory, explorer, class).expect("fewer classes than interleavings");
+    let twice = found.values().filter(|(_, runs)| *runs > 1).count();
+    let extra = found.keys().filter(|class| !every.contains_key(class)).count();
+    let missed = every.keys().filter(|class| !found.contains_key(class)).count();
+    let counts = (twice, missed, extra);
+    let of = every.len();
+    assert_eq!(counts, (0, 0, 0), "{explorer} under {memory}, of {of} classes: twice, missed, extra in\n{program}");
 }
 
 fn compare(memory: MemoryModel) {
@@ -133,17 +153,16 @@ fn compare(memory: MemoryModel) {
     let first = number("RSMC_ORACLE_SEED").unwrap_or(0);
     for seed in first..first + drawn {
         let program = program(seed);
-        let Some((every, outcomes)) = classes(&program, memory, ExplorerKind::Exhaustive) else { continue };
-        let (found, _) = classes(&program, memory, ExplorerKind::ReadsFrom).expect("fewer classes than interleavings");
+        let Some((every, outcomes)) = classes(&program, memory, ExplorerKind::Exhaustive, reads_from_class) else {
+            continue;
+        };
+        agree(&program, memory, &every, ExplorerKind::ReadsFrom, reads_from_class);
+        let (views, _) = classes(&program, memory, ExplorerKind::Exhaustive, brute::view_class).expect("as before");
+        agree(&program, memory, &views, ExplorerKind::View, brute::view_class);
         // Schedules at random refuse no iteration: whatever they show must have been found.
-        let (_, random) = classes(&program, memory, ExplorerKind::Random).expect("few executions");
+        let (_, random) = classes(&program, memory, ExplorerKind::Random, reads_from_class).expect("few executions");
         let lost: Vec<String> = random.difference(&outcomes).map(Outcome::to_string).collect();
         assert!(lost.is_empty(), "seed {seed} under {memory}: brute force lacks {lost:?} in\n{program}");
-        let twice = found.values().filter(|(_, runs)| *runs > 1).count();
-        let extra = found.keys().filter(|class| !every.contains_key(class)).count();
-        let missed = every.keys().filter(|class| !found.contains_key(class)).count();
-        let counts = (twice, missed, extra);
-        assert_eq!(counts, (0, 0, 0), "seed {seed}, of {} classes: twice, missed, extra in\n{program}", every.len());
         livelocks += u64::from(every.values().any(|(stuck, _)| *stuck));
         programs += 1;
     }

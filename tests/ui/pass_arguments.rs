@@ -36,7 +36,6 @@ explorers! {
     reads_from "reads-from"
     #[should_panic(expected = "is not implemented")]
     reads_value_from "reads-value-from"
-    #[should_panic(expected = "is not implemented")]
     view "view"
     #[should_panic(expected = "is not implemented")]
     value_centric "value-centric"

@@ -16,7 +16,7 @@ pub enum ExplorerKind {
     ReadsFrom,
     /// One execution per reads-value-from class. Not implemented yet.
     ReadsValueFrom,
-    /// One execution per view class. Not implemented yet.
+    /// One execution per view class (ViewXplore): exhaustive, with the fewest executions.
     View,
     /// Value-centric dynamic partial order reduction. Not implemented yet.
     ValueCentric,
@@ -84,7 +84,7 @@ pub enum ConfigError {
     /// A pair of explorer and memory model that is not implemented.
     #[error(
         "the explorer `{explorer}` is not implemented for the memory model `{memory}`; \
-         implemented are reads-from, exhaustive, random and pct, each for sc, tso and pso"
+         implemented are reads-from, view, exhaustive, random and pct, each for sc, tso and pso"
     )]
     NotImplemented {
         /// The explorer.
@@ -252,7 +252,11 @@ impl Config {
         let (explorer, memory) = (self.explorer, self.effective_memory());
         let explores = matches!(
             explorer,
-            ExplorerKind::ReadsFrom | ExplorerKind::Exhaustive | ExplorerKind::Random | ExplorerKind::Pct
+            ExplorerKind::ReadsFrom
+                | ExplorerKind::View
+                | ExplorerKind::Exhaustive
+                | ExplorerKind::Random
+                | ExplorerKind::Pct
         );
         if !explores || memory == MemoryModel::C11 {
             return Err(ConfigError::NotImplemented { explorer, memory });

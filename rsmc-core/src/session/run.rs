@@ -5,7 +5,8 @@ use std::time::Instant;
 use rustc_hash::FxHashSet;
 
 use crate::base::Digest;
-use crate::explore::{Exhaustive, Pct, Random, RfSmc};
+use crate::explore::view_xplore::Traversal;
+use crate::explore::{Exhaustive, Pct, Random, RfSmc, ViewXplore};
 use crate::seed::Seed;
 use crate::session::config::RANDOM_EXECUTIONS;
 use crate::session::judge::{Finding, failure, is_final, judge, judge_replay};
@@ -110,6 +111,7 @@ impl<'c> Check<'c> {
             ExplorerKind::Exhaustive => Box::new(Exhaustive::new()),
             ExplorerKind::Random => Box::new(Random::new(self.config.seed)),
             ExplorerKind::Pct => Box::new(Pct::new(self.config.seed)),
+            ExplorerKind::View => Box::new(ViewXplore::new(self.report.memory, Traversal::default())),
             _ => Box::new(RfSmc::new(self.report.memory)),
         }
     }

@@ -15,3 +15,4 @@ pub use class::{outcome_digest, reads_from_class};
 pub use event::{Event, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
 pub use order::ProgramOrder;
 pub use record::{Row, Trace};
+pub use spin::repeats_iteration;

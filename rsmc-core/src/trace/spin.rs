@@ -19,8 +19,8 @@
 //! giving up is explored. Where nothing else can run, a waiting thread is let go again (the machine's `settle`), so
 //! that a longer bounded loop still leaves.
 
-use crate::base::{LocId, mix};
-use crate::trace::{Event, Site};
+use crate::base::{EventId, LocId, mix};
+use crate::trace::{Event, NoteKind, Op, Row, Site, Source, Trace};
 
 /// How often in a row an iteration must repeat before its loop counts as one that only waits.
 pub const PATIENCE: u32 = 32;
@@ -171,6 +171,26 @@ impl Recent {
         }
         watched
     }
+}
+
+/// Whether an operation that a thread comes to, or came to, in an execution would complete a repeated iteration if it
+/// read `value`: one of the loops that are `known` to wait, without a hint for more than `bound` times.
+pub fn repeats_iteration(trace: &Trace, id: EventId, op: &Op, value: u64, known: &[u64], bound: u32) -> bool {
+    let written = op.action.effect(value).written();
+    let event = Event { id, op: *op, source: Source::Init, read: value, written, buffered: false };
+    let mut recent = Recent::default();
+    for row in trace.rows() {
+        match row {
+            Row::Event(_, other) if other.id == id => break,
+            Row::Event(_, other) if other.id.thread == id.thread => drop(recent.event(other)),
+            Row::Note(note) if note.thread == id.thread && note.kind == NoteKind::Hint => drop(recent.hint(note.site)),
+            Row::Event(..) | Row::Note(_) => {}
+        }
+    }
+    let is_known = |key| known.contains(&key);
+    let unhinted = recent.event(&event);
+    let too_often = unhinted.is_some_and(|iteration| is_known(iteration.key) && iteration.repeats > bound);
+    too_often || recent.repeated_since_hint().is_some_and(is_known)
 }
 
 fn site_key(site: Site) -> u64 {

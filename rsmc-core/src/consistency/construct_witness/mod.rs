@@ -70,6 +70,11 @@ impl ConstructWitness {
             self.decided.urf += 1;
             return false;
         }
+        self.search(instance, witness)
+    }
+
+    /// The same by the complete step alone.
+    pub fn search(&mut self, instance: &Instance, witness: &mut Vec<Move>) -> bool {
         let found = self.complete.search(instance, witness);
         *(if found { &mut self.decided.found } else { &mut self.decided.refuted }) += 1;
         found

@@ -21,8 +21,7 @@ use crate::explore::rf_smc::mutate::{Actor, Mutation};
 use crate::explore::rf_smc::schedule::flushed;
 use crate::model::MemoryModel;
 use crate::step::{Expect, Forced, Pending, Run, Step, Why};
-use crate::trace::spin::Recent;
-use crate::trace::{NoteKind, Row, Source, reads_from_class};
+use crate::trace::{Source, reads_from_class, repeats_iteration};
 
 /// Whether an event comes right after a wait.
 pub(super) fn follows_a_wait(run: &Run, id: EventId) -> bool {
@@ -59,35 +58,15 @@ pub(super) fn repeats(run: &Run, mutation: &Mutation) -> bool {
 
 /// Whether an event that reads `value` instead completes a repeated iteration.
 fn repeats_at(run: &Run, actor: Actor, value: u64) -> bool {
-    let (thread, changed) = match actor {
-        Actor::Event(at) => {
-            let mut changed = run.trace.events[at];
-            changed.read = value;
-            changed.written = changed.op.action.effect(value).written();
-            (changed.id.thread, changed)
-        }
+    let (id, op) = match actor {
+        Actor::Event(at) => (run.trace.events[at].id, run.trace.events[at].op),
         Actor::Waiting(i) => {
             let waiting = &run.waiting[i];
             let Some(op) = waiting.op else { return false };
-            let written = op.action.effect(value).written();
-            let source = Source::Init;
-            let event = crate::trace::Event { id: waiting.id, op, source, read: value, written, buffered: false };
-            (waiting.id.thread, event)
+            (waiting.id, op)
         }
     };
-    let mut recent = Recent::default();
-    for row in run.trace.rows() {
-        match row {
-            Row::Event(_, event) if event.id == changed.id => break,
-            Row::Event(_, event) if event.id.thread == thread => drop(recent.event(event)),
-            Row::Note(note) if note.thread == thread && note.kind == NoteKind::Hint => drop(recent.hint(note.site)),
-            Row::Event(..) | Row::Note(_) => {}
-        }
-    }
-    let known = |key| run.waiting_loops.contains(&key);
-    let unhinted = recent.event(&changed);
-    let too_often = unhinted.is_some_and(|iteration| known(iteration.key) && iteration.repeats > run.spin_bound);
-    too_often || recent.repeated_since_hint().is_some_and(known)
+    repeats_iteration(&run.trace, id, &op, value, &run.waiting_loops, run.spin_bound)
 }
 
 /// Livelocks: those that are still to be run, and those that are known.

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::base::{Digest, EventId, ThreadId};
+use crate::base::{Digest, EventId, LocId, ThreadId};
 use crate::explore::view_xplore::snapshot::{Next, Seen, Snapshot};
 use crate::trace::Effect;
 
@@ -10,7 +10,7 @@ use crate::trace::Effect;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cut {
     pub(super) made: Vec<u32>,
-    name: Digest,
+    pub(super) name: Digest,
 }
 
 /// A thread observes something that it does not observe in the run.
@@ -107,7 +107,8 @@ fn extend(snapshot: &Snapshot, cut: &Cut, thread: ThreadId, next: Next, found: &
     let from = found.len();
     let mut add = |value: u64, write: Option<EventId>| {
         let seen = snapshot.would_see(&next.op, value, write);
-        if next.op.action.effect(value) != Effect::Blocked && found[from..].iter().all(|other| other.seen != seen) {
+        let possible = next.op.action.effect(value) != Effect::Blocked && !snapshot.repeats(&next, value);
+        if possible && found[from..].iter().all(|other| other.seen != seen) {
             found.push(Extension { thread, next, value, seen });
         }
     };
@@ -120,4 +121,20 @@ fn extend(snapshot: &Snapshot, cut: &Cut, thread: ThreadId, next: Next, found: &
             add(value, Some(event.id));
         }
     }
+}
+
+/// What is watched by the threads that wait in a loop at the end of a cut, if nobody else can go on: they may wait for
+/// ever, and no longer cut shows that.
+pub(super) fn watched(snapshot: &Snapshot, cut: &Cut) -> Vec<(LocId, u64)> {
+    let mut watched = Vec::new();
+    for (number, &made) in cut.made.iter().enumerate() {
+        let Some(next) = snapshot.next(number, made) else { continue };
+        let comes_to_it = snapshot.next_needs(number, made).iter().zip(&cut.made).all(|(need, made)| need <= made);
+        match snapshot.waits.iter().rfind(|wait| wait.next == next.id) {
+            Some(wait) => watched.extend_from_slice(&wait.watched),
+            None if comes_to_it && made < snapshot.observing[number].len() as u32 => return Vec::new(),
+            None => {}
+        }
+    }
+    watched
 }

@@ -21,9 +21,12 @@
 //! through all of them. (3) A negative answer is remembered with the thread whose read was added: what that thread
 //! writes later is not in the question, and with it the same cut may be possible. (4) Store buffers: stores count from
 //! when they enter a buffer, and the witness says when they leave.
+//! (5) *Loops that wait.* A cut in which a thread repeats an iteration of such a loop is not considered. Where threads
+//! wait and nobody else can go on, it is asked whether what they watch can end as they saw it: a livelock's cut is one
+//! of a run in which they get on, too.
 //!
 //! Guarantees. Sound, complete and optimal for loads, stores, updates, compare-exchanges, fences, locks, try-locks,
-//! park, spawn and join, under SC, TSO and PSO; compared with [`super::Exhaustive`]. Loops that wait are not supported.
+//! park, spawn and join, under SC, TSO and PSO; compared with [`super::Exhaustive`].
 
 mod cuts;
 mod question;
@@ -82,7 +85,10 @@ pub struct ViewXplore {
     had: FxHashSet<Digest>,
     /// Cuts without a witness, each with the thread whose read was added last.
     refuted: FxHashSet<(Digest, ThreadId)>,
+    /// Cuts for which it was asked whether threads in them can wait for ever.
+    livelocks: FxHashSet<Digest>,
     asker: Asker,
+    purpose: Purpose,
     effort: Effort,
     by_source: BySource,
     starts_over: bool,
@@ -126,9 +132,18 @@ impl ViewXplore {
                 continue;
             }
             frame.cuts.pop();
-            match frame.cuts.last() {
-                Some(cut) => frame.extensions = cuts::extensions(&frame.snapshot, cut),
-                None => self.drop_frame(),
+            let Some(cut) = frame.cuts.last() else {
+                self.drop_frame();
+                continue;
+            };
+            frame.extensions = cuts::extensions(&frame.snapshot, cut);
+            let watched = cuts::watched(&frame.snapshot, cut);
+            if !watched.is_empty()
+                && self.livelocks.insert(cut.name)
+                && self.asker.ask_whether_it_ends(&frame.snapshot, cut, &watched, forced)
+            {
+                self.purpose = Purpose::Livelock;
+                return true;
             }
         }
     }
@@ -155,16 +170,15 @@ impl Explorer for ViewXplore {
     fn next_plan(&mut self, plan: &mut Plan) -> bool {
         plan.forced.clear();
         plan.frozen.clear();
-        plan.purpose = Purpose::Class;
-        if !self.started {
-            self.started = true;
-            return true;
-        }
-        self.next_witness(&mut plan.forced)
+        self.purpose = Purpose::Class;
+        let more = if self.started { self.next_witness(&mut plan.forced) } else { true };
+        self.started = true;
+        plan.purpose = self.purpose;
+        more
     }
 
     fn observe(&mut self, run: &Run) {
-        if !run.is_maximal() {
+        if !run.is_maximal() || self.purpose == Purpose::Livelock {
             return;
         }
         let by_source = BySource::of(run);
@@ -175,6 +189,8 @@ impl Explorer for ViewXplore {
         let snapshot = Snapshot::of(run, self.by_source);
         let mut cuts = cuts::new_cuts(&snapshot, &mut self.had);
         self.effort.cuts += cuts.len() as u64;
+        // If it ends in a livelock, that is the class of its longest cut.
+        self.livelocks.extend(cuts.first().map(|full| full.name));
         // The first is on top, and its extensions are still to be found.
         cuts.push(Cut::default());
         self.frames.push_back(Frame { snapshot, cuts, extensions: Vec::new() });

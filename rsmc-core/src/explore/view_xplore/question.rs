@@ -1,5 +1,6 @@
 //! From a cut and one read more to a question for ConstructWitness, and from its answer to a plan.
 
+use crate::base::{LocId, ThreadId};
 use crate::consistency::{ConstructWitness, Decided, Instance, Move, Shape};
 use crate::explore::view_xplore::cuts::{Cut, Extension};
 use crate::explore::view_xplore::snapshot::{Seen, Snapshot, drains};
@@ -40,18 +41,66 @@ impl Asker {
         forced: &mut Vec<Forced>,
     ) -> bool {
         self.select(snapshot, cut);
-        self.add_events(snapshot, extension);
-        self.add_order(snapshot, extension);
-        if !self.add_good_writes(snapshot, extension) {
+        self.add_events(snapshot);
+        self.add_new(snapshot, extension);
+        if !self.add_good_writes(snapshot, Some(extension)) {
             return false;
         }
         self.guide_by(snapshot);
         self.witness.clear();
-        if !self.construct.construct(&self.instance, &self.guide, &mut self.witness) {
+        let found = self.construct.construct(&self.instance, &self.guide, &mut self.witness);
+        if found {
+            forced.extend(self.witness.iter().map(|&step| self.step(snapshot, extension, step)));
+        }
+        found
+    }
+
+    /// Writes the steps of an execution of the cut in which the watched locations end with the values that were seen;
+    /// false if there is none.
+    pub(super) fn ask_whether_it_ends(
+        &mut self,
+        snapshot: &Snapshot,
+        cut: &Cut,
+        watched: &[(LocId, u64)],
+        forced: &mut Vec<Forced>,
+    ) -> bool {
+        self.select(snapshot, cut);
+        self.add_events(snapshot);
+        if !self.add_good_writes(snapshot, None) || !watched.iter().all(|&look| self.add_look(snapshot, look)) {
             return false;
         }
-        forced.extend(self.witness.iter().map(|&step| self.step(snapshot, extension, step)));
-        true
+        self.witness.clear();
+        let found = self.construct.search(&self.instance, &mut self.witness);
+        if found {
+            let events = self.witness.iter().filter_map(|&step| self.event_step(snapshot, step));
+            forced.extend(events);
+        }
+        found
+    }
+
+    /// A read at the end of everything, by nobody; false if it has no good write.
+    fn add_look(&mut self, snapshot: &Snapshot, (loc, value): (LocId, u64)) -> bool {
+        let nobody = ThreadId(u32::MAX);
+        let look = self.instance.push(Shape { thread: nobody, ..Shape::direct(loc, true, false) });
+        let mut any = snapshot.loc(loc).init == value;
+        if any {
+            self.instance.good(look, None);
+        }
+        for (number, &at) in self.members.iter().enumerate() {
+            let event = &snapshot.trace.events[at];
+            if event.op.loc != loc || event.written.is_none() {
+                continue;
+            }
+            self.instance.edge(number, look);
+            if event.buffered {
+                self.instance.fence(number, look);
+            }
+            if event.written == Some(value) {
+                self.instance.good(look, Some(number));
+                any = true;
+            }
+        }
+        any
     }
 
     /// The events of the cut.
@@ -73,7 +122,8 @@ impl Asker {
         number as usize
     }
 
-    fn add_events(&mut self, snapshot: &Snapshot, extension: &Extension) {
+    /// The events of the cut, and their order.
+    fn add_events(&mut self, snapshot: &Snapshot) {
         self.instance.clear();
         for &at in &self.members {
             let event = &snapshot.trace.events[at];
@@ -86,12 +136,6 @@ impl Asker {
                 epoch: if event.buffered { snapshot.order.epoch(at) } else { 0 },
             });
         }
-        let writes = extension.next.op.action.effect(extension.value).written().is_some();
-        let shape = Shape::direct(extension.next.op.loc, true, writes);
-        self.instance.push(Shape { thread: extension.thread, ..shape });
-    }
-
-    fn add_order(&mut self, snapshot: &Snapshot, extension: &Extension) {
         for (number, &at) in self.members.iter().enumerate() {
             for &pred in snapshot.order.preds(at) {
                 self.instance.edge(self.number(pred), number);
@@ -100,7 +144,13 @@ impl Asker {
                 self.instance.fence(self.number(store), number);
             }
         }
-        let new = self.members.len();
+    }
+
+    /// The event that the cut does not have, and what is before it.
+    fn add_new(&mut self, snapshot: &Snapshot, extension: &Extension) {
+        let writes = extension.next.op.action.effect(extension.value).written().is_some();
+        let shape = Shape::direct(extension.next.op.loc, true, writes);
+        let new = self.instance.push(Shape { thread: extension.thread, ..shape });
         let (preds, fenced): (&[u32], Vec<u32>) = match snapshot.trace.position(extension.next.id) {
             Some(at) => (snapshot.order.preds(at), snapshot.order.fenced(at).to_vec()),
             None => {
@@ -114,19 +164,20 @@ impl Asker {
     }
 
     /// Every write of the value that a read must return; false if some read has none.
-    fn add_good_writes(&mut self, snapshot: &Snapshot, extension: &Extension) -> bool {
+    fn add_good_writes(&mut self, snapshot: &Snapshot, extension: Option<&Extension>) -> bool {
         let new = self.members.len();
-        let written = extension.next.op.action.effect(extension.value).written();
-        for reader in 0..=new {
-            let (loc, seen) = match self.members.get(reader) {
-                Some(&at) => {
+        let written = extension.and_then(|new| new.next.op.action.effect(new.value).written());
+        for reader in 0..new + usize::from(extension.is_some()) {
+            let (loc, seen) = match (self.members.get(reader), extension) {
+                (Some(&at), _) => {
                     let event = &snapshot.trace.events[at];
                     if event.source == Source::None {
                         continue;
                     }
                     (event.op.loc, snapshot.seen(event))
                 }
-                None => (extension.next.op.loc, extension.seen),
+                (None, Some(extension)) => (extension.next.op.loc, extension.seen),
+                (None, None) => continue,
             };
             let mut any = false;
             let mut good = |instance: &mut Instance, write: Option<usize>| {
@@ -146,13 +197,14 @@ impl Asker {
                     good(&mut self.instance, Some(number));
                 }
             }
-            let own = reader != new && extension.next.op.loc == loc;
-            let fits = match seen {
-                Seen::Value(value) => written == Some(value),
-                Seen::Write(write) => written.is_some() && Some(extension.next.id) == write,
-            };
-            if own && fits {
-                good(&mut self.instance, Some(new));
+            if let Some(extension) = extension.filter(|new| new.next.op.loc == loc && written.is_some()) {
+                let fits = match seen {
+                    Seen::Value(value) => written == Some(value),
+                    Seen::Write(write) => Some(extension.next.id) == write,
+                };
+                if reader != new && fits {
+                    good(&mut self.instance, Some(new));
+                }
             }
             if !any {
                 return false;
@@ -182,22 +234,22 @@ impl Asker {
     }
 
     fn step(&self, snapshot: &Snapshot, extension: &Extension, step: Move) -> Forced {
+        self.event_step(snapshot, step).unwrap_or_else(|| {
+            let op = &extension.next.op;
+            let expect = Expect { read: Some(extension.value), ..Expect::of_op(op, snapshot.loc(op.loc)) };
+            Forced { step: Step::Run(extension.thread), expect: Some(expect) }
+        })
+    }
+
+    /// The step of an event of the cut.
+    fn event_step(&self, snapshot: &Snapshot, step: Move) -> Option<Forced> {
         let event = |number: usize| self.members.get(number).map(|&at| &snapshot.trace.events[at]);
         match step {
-            Move::Flush(number) => {
-                let store = event(number).expect("only stores are flushed");
-                Forced { step: Step::Flush(store.id), expect: None }
-            }
+            Move::Flush(number) => Some(Forced { step: Step::Flush(event(number)?.id), expect: None }),
             Move::Perform(number) => {
-                let (thread, expect) = match event(number) {
-                    Some(event) => (event.id.thread, Expect::of(event, snapshot.loc(event.op.loc))),
-                    None => {
-                        let op = &extension.next.op;
-                        let expect = Expect::of_op(op, snapshot.loc(op.loc));
-                        (extension.thread, Expect { read: Some(extension.value), ..expect })
-                    }
-                };
-                Forced { step: Step::Run(thread), expect: Some(expect) }
+                let event = event(number)?;
+                let expect = Expect::of(event, snapshot.loc(event.op.loc));
+                Some(Forced { step: Step::Run(event.id.thread), expect: Some(expect) })
             }
         }
     }

@@ -5,8 +5,10 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashMap;
 
 use crate::base::{EventId, IdVec, LocId, ThreadId};
-use crate::step::{Run, Step};
-use crate::trace::{Action, Effect, Event, LocInfo, Note, NoteKind, Op, ProgramOrder, Source, Trace};
+use crate::step::{Run, Step, Wait};
+use crate::trace::{
+    Action, Effect, Event, LocInfo, Note, NoteKind, Op, ProgramOrder, Source, Trace, repeats_iteration,
+};
 
 /// What a read shows: deviation (1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +80,11 @@ pub(super) struct Snapshot {
     pub(super) trace: Trace,
     pub(super) order: ProgramOrder,
     by_source: BySource,
+    /// Where threads began to wait in a loop.
+    pub(super) waits: Vec<Wait>,
+    /// The loops that are known to wait, and how often one without a hint may repeat an iteration.
+    waiting_loops: Vec<u64>,
+    spin_bound: u32,
     /// The steps of the run.
     pub(super) steps: Vec<Step>,
     /// The threads that observe something or wait to, in order of their ids: the others do not count in cuts.
@@ -113,7 +120,21 @@ impl Snapshot {
         let waiting: Vec<Option<Next>> = threads.iter().map(|&thread| waiting_of(thread)).collect();
         let steps = run.steps().collect();
         let (needs, waiting_needs) = needs(&trace, &order, &threads);
-        Self { trace, order, by_source, steps, threads, observing, waiting, needs, waiting_needs }
+        let (waits, waiting_loops, spin_bound) = (run.waits.clone(), run.waiting_loops.clone(), run.spin_bound);
+        Self {
+            trace,
+            order,
+            by_source,
+            waits,
+            waiting_loops,
+            spin_bound,
+            steps,
+            threads,
+            observing,
+            waiting,
+            needs,
+            waiting_needs,
+        }
     }
 
     /// By thread, how many observations must be made before an event.
@@ -148,6 +169,12 @@ impl Snapshot {
     /// What an operation shows that takes a value from a write (`None`: the initial value).
     pub(super) fn would_see(&self, op: &Op, value: u64, write: Option<EventId>) -> Seen {
         if self.by_source.counts(op, self.loc(op.loc), value) { Seen::Write(write) } else { Seen::Value(value) }
+    }
+
+    /// Whether a thread that read `value` next would repeat an iteration of a loop that waits.
+    pub(super) fn repeats(&self, next: &Next, value: u64) -> bool {
+        let (known, bound) = (&self.waiting_loops, self.spin_bound);
+        !known.is_empty() && repeats_iteration(&self.trace, next.id, &next.op, value, known, bound)
     }
 
     pub(super) fn loc(&self, loc: LocId) -> &LocInfo {
