@@ -21,6 +21,14 @@ impl Digest {
     }
 }
 
+impl Digest {
+    /// The digest without items whose digest is `part`.
+    #[must_use]
+    pub fn without(self, part: Digest) -> Digest {
+        Digest(self.0.wrapping_sub(part.0))
+    }
+}
+
 /// Mixes two words into one, for small hashes that never leave a process.
 pub const fn mix(a: u64, b: u64) -> u64 {
     let x = (a ^ b.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -43,5 +51,10 @@ mod tests {
         c.add(&[2, 1]);
         assert_eq!(a, b);
         assert_ne!(a, c);
+        let mut part = Digest::EMPTY;
+        part.add(&[1, 2]);
+        let mut rest = Digest::EMPTY;
+        rest.add(&[3]);
+        assert_eq!(a.without(part), rest);
     }
 }

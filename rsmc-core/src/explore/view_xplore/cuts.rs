@@ -33,13 +33,23 @@ fn add(name: &mut Digest, id: EventId, seen: Seen) {
     name.add(&[u64::from(id.thread.0), u64::from(id.index), kind, a, b]);
 }
 
-fn name(snapshot: &Snapshot, made: &[u32]) -> Digest {
+/// By thread: the parts of a cut's name that its observations make.
+fn parts(snapshot: &Snapshot) -> Vec<Vec<Digest>> {
+    let part = |&at: &u32| {
+        let event = &snapshot.trace.events[at as usize];
+        let mut part = Digest::EMPTY;
+        add(&mut part, event.id, snapshot.seen(event));
+        part
+    };
+    snapshot.observing.iter().map(|observing| observing.iter().map(part).collect()).collect()
+}
+
+/// The name of the longest cut of a run.
+fn full_name(snapshot: &Snapshot) -> Digest {
     let mut name = Digest::EMPTY;
-    for (observing, &made) in snapshot.observing.iter().zip(made) {
-        for &at in &observing[..made as usize] {
-            let event = &snapshot.trace.events[at as usize];
-            add(&mut name, event.id, snapshot.seen(event));
-        }
+    for &at in snapshot.observing.iter().flatten() {
+        let event = &snapshot.trace.events[at as usize];
+        add(&mut name, event.id, snapshot.seen(event));
     }
     name
 }
@@ -53,24 +63,21 @@ pub(super) fn longer(cut: &Cut, extension: &Extension) -> Digest {
 
 /// The cuts of a run that no earlier run has had, which are entered in `had`: from the longest down to known ones.
 pub(super) fn new_cuts(snapshot: &Snapshot, had: &mut FxHashSet<Digest>) -> Vec<Cut> {
-    let full: Vec<u32> = snapshot.observing.iter().map(|observing| observing.len() as u32).collect();
+    let parts = parts(snapshot);
     let mut cuts = Vec::new();
-    let enter = |made: Vec<u32>, cuts: &mut Vec<Cut>, had: &mut FxHashSet<Digest>| {
-        let name = name(snapshot, &made);
-        if had.insert(name) {
-            cuts.push(Cut { made, name });
-        }
-    };
-    enter(full, &mut cuts, had);
+    let full = Cut { made: parts.iter().map(|parts| parts.len() as u32).collect(), name: full_name(snapshot) };
+    if had.insert(full.name) {
+        cuts.push(full);
+    }
     let mut next = 0;
     while next < cuts.len() {
-        for thread in 0..snapshot.threads.len() {
+        for (thread, parts) in parts.iter().enumerate() {
+            let Some(last) = (cuts[next].made[thread] as usize).checked_sub(1) else { continue };
             let mut made = cuts[next].made.clone();
-            if made[thread] > 0 {
-                made[thread] -= 1;
-                if is_closed(snapshot, &made) {
-                    enter(made, &mut cuts, had);
-                }
+            made[thread] -= 1;
+            let name = cuts[next].name.without(parts[last]);
+            if is_closed(snapshot, &made) && had.insert(name) {
+                cuts.push(Cut { made, name });
             }
         }
         next += 1;
@@ -89,21 +96,48 @@ fn is_closed(snapshot: &Snapshot, made: &[u32]) -> bool {
     made.iter().enumerate().all(fits)
 }
 
+/// The positions of the events of a cut.
+pub(super) fn inside(snapshot: &Snapshot, cut: &Cut) -> Vec<usize> {
+    (0..snapshot.trace.events.len()).filter(|&at| snapshot.is_in(at, &cut.made)).collect()
+}
+
+/// Whether every read of the cut has a write in the cut that it can take. A cut without cannot be the beginning of an
+/// execution, and then neither can a longer one by one more read.
+pub(super) fn is_plausible(snapshot: &Snapshot, cut: &Cut, inside: &[usize]) -> bool {
+    let events = &snapshot.trace.events;
+    let reads = snapshot.observing.iter().zip(&cut.made).flat_map(|(observing, &made)| &observing[..made as usize]);
+    reads.into_iter().all(|&read| {
+        let event = &events[read as usize];
+        let seen = snapshot.seen(event);
+        let takes = |value: u64, write: Option<EventId>| match seen {
+            Seen::Value(other) => value == other,
+            Seen::Write(other) => write == other,
+        };
+        let is_good = |&at: &usize| {
+            let write = &events[at];
+            write.op.loc == event.op.loc
+                && at != read as usize
+                && write.written.is_some_and(|v| takes(v, Some(write.id)))
+        };
+        takes(snapshot.loc(event.op.loc).init, None) || inside.iter().any(is_good)
+    })
+}
+
 /// What each thread could observe next by the writes of the cut.
-pub(super) fn extensions(snapshot: &Snapshot, cut: &Cut) -> Vec<Extension> {
+pub(super) fn extensions(snapshot: &Snapshot, cut: &Cut, inside: &[usize]) -> Vec<Extension> {
     let mut found = Vec::new();
     for (number, &thread) in snapshot.threads.iter().enumerate() {
         let made = cut.made[number];
         let Some(next) = snapshot.next(number, made) else { continue };
         let before = snapshot.next_needs(number, made).iter().zip(&cut.made).all(|(need, made)| need <= made);
         if before {
-            extend(snapshot, cut, thread, next, &mut found);
+            extend(snapshot, inside, thread, next, &mut found);
         }
     }
     found
 }
 
-fn extend(snapshot: &Snapshot, cut: &Cut, thread: ThreadId, next: Next, found: &mut Vec<Extension>) {
+fn extend(snapshot: &Snapshot, inside: &[usize], thread: ThreadId, next: Next, found: &mut Vec<Extension>) {
     let from = found.len();
     let mut add = |value: u64, write: Option<EventId>| {
         let seen = snapshot.would_see(&next.op, value, write);
@@ -113,10 +147,9 @@ fn extend(snapshot: &Snapshot, cut: &Cut, thread: ThreadId, next: Next, found: &
         }
     };
     add(snapshot.loc(next.op.loc).init, None);
-    for (at, event) in snapshot.trace.events.iter().enumerate() {
+    for event in inside.iter().map(|&at| &snapshot.trace.events[at]) {
         if let Some(value) = event.written
             && event.op.loc == next.op.loc
-            && snapshot.is_in(at, &cut.made)
         {
             add(value, Some(event.id));
         }

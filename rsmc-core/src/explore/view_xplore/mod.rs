@@ -59,6 +59,8 @@ pub enum Traversal {
 pub struct Effort {
     /// Cuts of runs that were visited.
     pub cuts: u64,
+    /// Those of them in which every read has a write to take.
+    pub plausible: u64,
     /// Longer cuts that were considered.
     pub extensions: u64,
     /// Those of them that an earlier run has had, or that were refuted before.
@@ -71,7 +73,10 @@ pub struct Effort {
 #[derive(Debug)]
 struct Frame {
     snapshot: Snapshot,
+    /// The last of them is looked at.
     cuts: Vec<Cut>,
+    /// The events of that cut, and how it can become longer.
+    inside: Vec<usize>,
     extensions: Vec<Extension>,
 }
 
@@ -124,7 +129,7 @@ impl ViewXplore {
                 self.effort.extensions += 1;
                 if self.had.contains(&longer) || self.refuted.contains(&(longer, extension.thread)) {
                     self.effort.known += 1;
-                } else if self.asker.ask(&frame.snapshot, cut, &extension, forced) {
+                } else if self.asker.ask(&frame.snapshot, &frame.inside, &extension, forced) {
                     return true;
                 } else {
                     self.refuted.insert((longer, extension.thread));
@@ -136,11 +141,16 @@ impl ViewXplore {
                 self.drop_frame();
                 continue;
             };
-            frame.extensions = cuts::extensions(&frame.snapshot, cut);
+            frame.inside = cuts::inside(&frame.snapshot, cut);
+            if !cuts::is_plausible(&frame.snapshot, cut, &frame.inside) {
+                continue;
+            }
+            self.effort.plausible += 1;
+            frame.extensions = cuts::extensions(&frame.snapshot, cut, &frame.inside);
             let watched = cuts::watched(&frame.snapshot, cut);
             if !watched.is_empty()
                 && self.livelocks.insert(cut.name)
-                && self.asker.ask_whether_it_ends(&frame.snapshot, cut, &watched, forced)
+                && self.asker.ask_whether_it_ends(&frame.snapshot, &frame.inside, &watched, forced)
             {
                 self.purpose = Purpose::Livelock;
                 return true;
@@ -193,7 +203,7 @@ impl Explorer for ViewXplore {
         self.livelocks.extend(cuts.first().map(|full| full.name));
         // The first is on top, and its extensions are still to be found.
         cuts.push(Cut::default());
-        self.frames.push_back(Frame { snapshot, cuts, extensions: Vec::new() });
+        self.frames.push_back(Frame { snapshot, cuts, inside: Vec::new(), extensions: Vec::new() });
         self.effort.runs_kept = self.effort.runs_kept.max(self.frames.len());
     }
 

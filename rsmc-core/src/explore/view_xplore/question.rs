@@ -2,7 +2,7 @@
 
 use crate::base::{LocId, ThreadId};
 use crate::consistency::{ConstructWitness, Decided, Instance, Move, Shape};
-use crate::explore::view_xplore::cuts::{Cut, Extension};
+use crate::explore::view_xplore::cuts::Extension;
 use crate::explore::view_xplore::snapshot::{Seen, Snapshot, drains};
 use crate::model::MemoryModel;
 use crate::step::{Expect, Forced, Step};
@@ -36,11 +36,11 @@ impl Asker {
     pub(super) fn ask(
         &mut self,
         snapshot: &Snapshot,
-        cut: &Cut,
+        inside: &[usize],
         extension: &Extension,
         forced: &mut Vec<Forced>,
     ) -> bool {
-        self.select(snapshot, cut);
+        self.select(snapshot, inside);
         self.add_events(snapshot);
         self.add_new(snapshot, extension);
         if !self.add_good_writes(snapshot, Some(extension)) {
@@ -60,11 +60,11 @@ impl Asker {
     pub(super) fn ask_whether_it_ends(
         &mut self,
         snapshot: &Snapshot,
-        cut: &Cut,
+        inside: &[usize],
         watched: &[(LocId, u64)],
         forced: &mut Vec<Forced>,
     ) -> bool {
-        self.select(snapshot, cut);
+        self.select(snapshot, inside);
         self.add_events(snapshot);
         if !self.add_good_writes(snapshot, None) || !watched.iter().all(|&look| self.add_look(snapshot, look)) {
             return false;
@@ -104,15 +104,13 @@ impl Asker {
     }
 
     /// The events of the cut.
-    fn select(&mut self, snapshot: &Snapshot, cut: &Cut) {
+    fn select(&mut self, snapshot: &Snapshot, inside: &[usize]) {
         self.members.clear();
+        self.members.extend_from_slice(inside);
         self.numbers.clear();
-        for at in 0..snapshot.trace.events.len() {
-            let inside = snapshot.is_in(at, &cut.made);
-            self.numbers.push(if inside { self.members.len() as u32 } else { OUTSIDE });
-            if inside {
-                self.members.push(at);
-            }
+        self.numbers.resize(snapshot.trace.events.len(), OUTSIDE);
+        for (number, &at) in inside.iter().enumerate() {
+            self.numbers[at] = number as u32;
         }
     }
 
