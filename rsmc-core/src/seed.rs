@@ -23,8 +23,8 @@ use crate::trace::{Action, Event, RmwKind, Trace};
 
 const PREFIX: &str = "rsmc1-";
 
-/// Longer executions keep their first steps only; the rest of a replay runs without a choice. A step more costs a letter
-/// or two.
+/// Longer executions keep their first steps only; the rest of a replay runs without a choice. A step more costs a
+/// letter or two.
 const LONGEST: usize = 8_000;
 
 /// An execution that can be replayed.

@@ -3,11 +3,11 @@
 //! Problem. As the module. Under SC it is VerifySC with, for every read, all writes of its value as good writes.
 //! This file is its counterpart with store buffers.
 //!
-//! Algorithm. Depth first over prefixes: the events performed, the stores flushed, and for each location what is in memory.
-//! Of that it matters only for which reads it is good, so writes that are good for the same reads are not told apart.
-//! A read that finds a good write now is performed without a choice, and so are buffered stores; a write that no pending read can take goes to memory without a choice
-//! where none can take what is there. A write must not overwrite what a pending read needs that has no other good
-//! write to come.
+//! Algorithm. Depth first over prefixes: the events performed, the stores flushed, and for each location what is in
+//! memory. Of that it matters only for which reads it is good, so writes that are good for the same reads are not
+//! told apart. A read that finds a good write now is performed without a choice, and so are buffered stores; a write
+//! that no pending read can take goes to memory without a choice where none can take what is there. A write must not
+//! overwrite what a pending read needs that has no other good write to come.
 //!
 //! Cost. Exponential in threads (TSO) or threads and locations (PSO) only.
 //!

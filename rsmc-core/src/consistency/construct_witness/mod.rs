@@ -4,16 +4,17 @@
 //! that it must return: find an order in which they can happen, or find that there is none.
 //!
 //! Algorithm. What is cheap first. URF: the orderings that every witness must have, which often contradict each
-//! other. INCR: the order of the run from which the events come, with the new read put in where it fits. Complete: a search.
+//! other. INCR: the order of the run from which the events come, with the new read put in where it fits. Complete: a
+//! search.
 //!
 //! Cost. URF is polynomial, INCR quadratic; the complete step is exponential in threads and locations only.
 //!
 //! Source. ViewXplore (diploma thesis, 2025), chapter 5, algorithms 4 to 6.
 //!
-//! Deviations. (1) INCR comes before URF: it costs less than URF and settles most questions whose answer is yes. (2) INCR
-//! reuses the *sequence* of the earlier run instead of its relations, and a second one does not have to be sorted out
-//! of relations. (3) The complete step is a search by values instead of a call of a solver. (4) Updates, locks, fences and store
-//! buffers.
+//! Deviations. (1) INCR comes before URF: it costs less than URF and settles most questions whose answer is yes. (2)
+//! INCR reuses the *sequence* of the earlier run instead of its relations, and a second one does not have to be
+//! sorted out of relations. (3) The complete step is a search by values instead of a call of a solver. (4) Updates,
+//! locks, fences and store buffers.
 
 mod complete;
 mod incr;

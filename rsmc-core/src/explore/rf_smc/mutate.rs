@@ -161,8 +161,8 @@ fn for_each_successor(run: &Run, graph: &Graph, at: usize, mut visit: impl FnMut
             visit(Actor::Event(other), run.trace.events[other].op.action);
         }
     }
-    // Who is left waiting for the lock could have had it; and who waits in a loop has read what the update wrote, though
-    // that iteration is no event (`wait`).
+    // Who is left waiting for the lock could have had it; and who waits in a loop has read what the update wrote,
+    // though that iteration is no event (`wait`).
     let held = locked && release.is_none();
     for (i, waiting) in run.waiting.iter().enumerate() {
         if let Some(op) = waiting.op

@@ -1,7 +1,8 @@
 //! ViewXplore: one execution per view class.
 //!
 //! Problem. Run every maximal execution of a program once up to view equivalence: two executions are alike if every
-//! read and update returns the same value in both, and the same threads are left blocked. The code cannot tell them apart.
+//! read and update returns the same value in both, and the same threads are left blocked. The code cannot tell them
+//! apart.
 //!
 //! Algorithm. A *read-cut* says how far each thread has come, by the values that its reads returned. Every cut of
 //! every run is looked at once: for each thread, its next read, and for each value that a write within the cut
@@ -13,17 +14,17 @@
 //!
 //! Source. ViewXplore (diploma thesis, 2025), chapter 4, algorithm 1.
 //!
-//! Deviations. (1) *What is observed* (`snapshot`). Reads, updates and failed compare-exchanges count by their value; lock
-//! operations count by their source, and so does an `AtomicPtr` that is not null. Once two threads have touched one
-//! tracked cell, so do reads that acquire and updates: they decide whether that is a data race. A waiting acquire is extended like
-//! any read, so a deadlock's cut is never one of a run in which the waiting thread gets on. (2) *Which cuts* (`cuts`). The
-//! cuts of a run are downward closed, so they are walked from the longest down to known ones, instead of going
-//! through all of them. (3) A negative answer is remembered with the thread whose read was added: what that thread
-//! writes later is not in the question, and with it the same cut may be possible. (4) Store buffers: stores count from
-//! when they enter a buffer, and the witness says when they leave.
-//! (5) *Loops that wait.* A cut in which a thread repeats an iteration of such a loop is not considered. Where threads
-//! wait and nobody else can go on, it is asked whether what they watch can end as they saw it: a livelock's cut is one
-//! of a run in which they get on, too.
+//! Deviations. (1) *What is observed* (`snapshot`). Reads, updates and failed compare-exchanges count by their value;
+//! lock operations count by their source, and so does an `AtomicPtr` that is not null. Once two threads have touched
+//! one tracked cell, so do reads that acquire and updates: they decide whether that is a data race. A waiting acquire
+//! is extended like any read, so a deadlock's cut is never one of a run in which the waiting thread gets on. (2)
+//! *Which cuts* (`cuts`). The cuts of a run are downward closed, so they are walked from the longest down to known
+//! ones, instead of going through all of them. (3) A negative answer is remembered with the thread whose read was
+//! added: what that thread writes later is not in the question, and with it the same cut may be possible. (4) Store
+//! buffers: stores count from when they enter a buffer, and the witness says when they leave. (5) *Loops that wait.*
+//! A cut in which a thread repeats an iteration of such a loop is not considered. Where threads wait and nobody else
+//! can go on, it is asked whether what they watch can end as they saw it: a livelock's cut is one of a run in which
+//! they get on, too.
 //!
 //! Guarantees. Sound, complete and optimal for loads, stores, updates, compare-exchanges, fences, locks, try-locks,
 //! park, spawn and join, under SC, TSO and PSO; compared with [`super::Exhaustive`].
