@@ -1,5 +1,6 @@
 //! Classes of programs whose counts are known, each run exactly once: reads-from under SC, and views under all models.
 
+use rsmc::sync::atomic::Ordering::SeqCst;
 use rsmc::{Config, Explorer, MemoryModel, Report, Verdict};
 
 mod programs {
@@ -117,4 +118,29 @@ fn views_of_readinc() {
 #[test]
 fn views_of_msv() {
     views(programs::msv, (1..=7).chain([200]).map(|n| (n, 1)));
+}
+
+/// Addresses differ from run to run, so they count by who wrote them: in a pointer, and in a number.
+#[test]
+fn views_of_addresses() {
+    use rsmc::sync::atomic::{AtomicPtr, AtomicUsize};
+
+    let config = Config::default().explorer(Explorer::View).memory(MemoryModel::Sc);
+    let report = rsmc::explore(&config, || {
+        let (pointer, number) = (AtomicPtr::new(std::ptr::null_mut()), AtomicUsize::new(0));
+        rsmc::thread::scope(|scope| {
+            for value in 0..2 {
+                let (pointer, number) = (&pointer, &number);
+                scope.spawn(move || {
+                    let mut own = Box::new(value);
+                    pointer.store(&raw mut *own, SeqCst);
+                    number.store((&raw const *own).addr(), SeqCst);
+                });
+            }
+            (pointer.load(SeqCst), number.load(SeqCst))
+        });
+    });
+    assert!(matches!(report.verdict, Verdict::Verified), "{:?}", report.verdict);
+    // Null or either thread's pointer, and then what is still possible of the number.
+    assert_eq!(report.executions, 9);
 }

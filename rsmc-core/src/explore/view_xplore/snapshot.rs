@@ -22,7 +22,7 @@ pub(super) enum Seen {
 /// Which reads count by their source: values alone do not tell what is ordered before an access of a tracked cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum BySource {
-    /// Lock operations, and pointers that are not null.
+    /// Lock operations, and addresses.
     #[default]
     Locks,
     /// Also reads that acquire, and updates, which carry on what earlier writes released: a cell is shared.
@@ -55,6 +55,7 @@ impl BySource {
         let effect = op.action.effect(value);
         op.action.locks()
             || (loc.kind == "AtomicPtr" && value != 0)
+            || ADDRESSES.contains(&value)
             || match self {
                 BySource::Locks => false,
                 BySource::Acquires => acquires(op.effective_order(effect)) || matches!(effect, Effect::Update(_)),
@@ -62,6 +63,9 @@ impl BySource {
             }
     }
 }
+
+/// Values that look like addresses differ from run to run, whatever the type of the atomic that holds them.
+const ADDRESSES: std::ops::Range<u64> = 1 << 32..1 << 48;
 
 fn acquires(order: Ordering) -> bool {
     matches!(order, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
