@@ -23,9 +23,9 @@ impl Verifier {
         Self { model, ..Self::default() }
     }
 
-    /// Searches without the closure under TSO and PSO, to measure what it is worth.
+    /// Searches without the closure, to measure what it is worth.
     pub fn without_closure(self) -> Self {
-        Self { without_closure: true, ..self }
+        Self { without_closure: true, sc: self.sc.without_closure(), ..self }
     }
 
     /// The model.

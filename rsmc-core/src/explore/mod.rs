@@ -3,9 +3,11 @@
 mod exhaustive;
 mod random;
 pub mod rf_smc;
+pub mod rvf_smc;
 pub mod view_xplore;
 
 pub use exhaustive::Exhaustive;
 pub use random::{Pct, Random};
 pub use rf_smc::RfSmc;
+pub use rvf_smc::RvfSmc;
 pub use view_xplore::ViewXplore;

@@ -1,0 +1,109 @@
+//! What a run tells a node: its events, program order, and what each thread does or waits to do next.
+
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use crate::base::{EventId, Id, ThreadId};
+use crate::step::Run;
+use crate::trace::{LocInfo, Op, ProgramOrder, Trace};
+
+/// The writes that a read may take (`None`: the initial value).
+pub(super) type Writes = Arc<[Option<EventId>]>;
+
+/// The good writes of every read that has been decided.
+pub(super) type GoodWrites = OrdMap<EventId, Writes>;
+
+/// A run as it is kept. All nodes that it realises share it.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// How many runs there were before it.
+    pub(super) number: u64,
+    pub(super) trace: Trace,
+    order: ProgramOrder,
+    /// The reads that were blocked at the end.
+    blocked: Vec<Next>,
+}
+
+/// A read that has not been decided, and that its thread does next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Next {
+    pub(super) id: EventId,
+    pub(super) op: Op,
+    /// Where it is in the run, if it happened there.
+    pub(super) at: Option<usize>,
+}
+
+/// The events of a run that depend on decided reads only.
+#[derive(Clone, Debug)]
+pub(super) struct Extent {
+    /// By position.
+    pub(super) inside: Vec<bool>,
+    /// By thread, how many of its events they are.
+    pub(super) counts: Arc<[u32]>,
+}
+
+impl Known {
+    pub(super) fn of(run: &Run, number: u64) -> Self {
+        let trace = run.trace.clone();
+        let mut order = ProgramOrder::default();
+        order.compute(&trace);
+        let reads = |op: &Op| op.action.reads();
+        let blocked = run.waiting.iter().filter_map(|pending| {
+            let op = pending.op.filter(reads)?;
+            Some(Next { id: pending.id, op, at: None })
+        });
+        Self { number, blocked: blocked.collect(), trace, order }
+    }
+
+    /// Where a node stands: every thread goes on until it stands before a read that has not been decided, or must
+    /// wait for a thread that does.
+    pub(super) fn extent(&self, good: &GoodWrites) -> Extent {
+        let mut inside: Vec<bool> = Vec::with_capacity(self.trace.events.len());
+        let mut counts = vec![0; self.trace.thread_bound()];
+        for (at, event) in self.trace.events.iter().enumerate() {
+            let decided = !event.op.action.reads() || good.contains_key(&event.id);
+            let is_in = decided && all_in(self.order.preds(at), &inside);
+            inside.push(is_in);
+            counts[event.id.thread.index()] += u32::from(is_in);
+        }
+        Extent { inside, counts: counts.into() }
+    }
+
+    /// The reads before which threads stand, in the order of the run.
+    pub(super) fn pending(&self, extent: &Extent) -> Vec<Next> {
+        let mut pending: Vec<Next> =
+            (0..extent.counts.len()).filter_map(|thread| self.next(extent, ThreadId::from_index(thread))).collect();
+        pending.sort_by_key(|next| next.at.unwrap_or(usize::MAX));
+        pending
+    }
+
+    fn next(&self, extent: &Extent, thread: ThreadId) -> Option<Next> {
+        let next = match self.trace.of_thread(thread).get(extent.counts[thread.index()] as usize) {
+            Some(&at) => {
+                let event = &self.trace.events[at as usize];
+                Next { id: event.id, op: event.op, at: Some(at as usize) }
+            }
+            None => *self.blocked.iter().find(|next| next.id.thread == thread)?,
+        };
+        all_in(self.preds(&next), &extent.inside).then_some(next)
+    }
+
+    /// What is directly before an event in program order.
+    pub(super) fn preds_of(&self, at: usize) -> &[u32] {
+        self.order.preds(at)
+    }
+
+    /// The same for a read that may not have happened.
+    pub(super) fn preds(&self, next: &Next) -> &[u32] {
+        next.at.map_or_else(|| self.order.next_preds(next.id.thread), |at| self.order.preds(at))
+    }
+
+    pub(super) fn loc(&self, op: &Op) -> &LocInfo {
+        &self.trace.locs[op.loc]
+    }
+}
+
+fn all_in(preds: &[u32], inside: &[bool]) -> bool {
+    preds.iter().all(|&pred| inside[pred as usize])
+}

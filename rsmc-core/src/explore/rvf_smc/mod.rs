@@ -1,0 +1,204 @@
+//! RVF-SMC: at most one leaf per reads-value-from class.
+//!
+//! Problem. Show every maximal execution of a program under SC up to *reads-value-from equivalence*: two executions are
+//! alike if they have the same events, every read returns the same value, and the same reads are ordered by causality.
+//!
+//! Algorithm. A node of the recursion has decided some reads: each has a set of *good writes*, all of one value. Every
+//! thread goes on until it stands before a read that has not been decided. One of these reads is chosen, and each value
+//! that the writes of the node offer to it makes a child, if VerifySC finds an execution. Then the next of these reads
+//! is chosen, and the *causal map* keeps the first from all it could take before. That is needed only where a write
+//! turns up that the first read could not take yet: nodes below send a *backtrack signal* when they have one.
+//!
+//! Nodes and runs. An executor gives maximal executions only, so a node is cut out of one (`known`): the events that
+//! depend on decided reads alone, and the read before which each thread stands. A child in which the chosen read takes
+//! what it takes in that run is cut out of the same run. What the run does first is tried first, so a run is followed
+//! down to a leaf, and siblings wait for it. Only a child that the run of its parent does not realise needs a new run
+//! (`witness`): the witness is forced, and the executor goes on from there.
+//!
+//! Cost. One VerifySC per value and node, except where a run realises the child; time linear in the run per node.
+//! Memory: the path with its runs; what a node has decided shares all but one entry with its parent. No leaf has the
+//! class of another, so there are at most as many leaves as reads-value-from and as reads-from classes; a view class
+//! can have several. There can be more runs than leaves: a node may turn out to have no leaf, when all that is left for
+//! a read was tried elsewhere, and that shows only in its run; and the executor may let such a read go too early. No
+//! run is two leaves.
+//!
+//! Source. Agarwal, Chatterjee, Pathak, Pavlogiannis, Toman, "Stateless model checking under a reads-value-from
+//! equivalence", CAV 2021; Toman, "Efficient stateless model checking" (thesis, 2021), chapter 4, algorithm 4.2.
+//!
+//! Deviations. (1) A read that can take nothing at all, such as a held lock or a missing token, is passed over: it
+//! neither ends the loop nor enters the causal map. The source lets it do both and misses executions. (2) The source
+//! lets a waiting compare-exchange signal others, since it may fail below and then never writes. So may a lock attempt
+//! fail, a lock never be taken again and a thread stay parked: every waiting operation that may write signals every
+//! read of another thread that writes, too. (3) A lock operation, and an address, counts by the
+//! write that it reads from. (4) All writes of a value are good, visible or not: the closure sorts out the others.
+//!
+//! Guarantees. Every outcome, deadlock, panic and view class, for loads, stores, updates, compare-exchanges, fences,
+//! locks, try-locks, park, spawn and join; compared with [`super::Exhaustive`]. Races on tracked cells may be missed
+//! where one source of a value synchronises and another does not. Loops that wait are not supported.
+
+mod known;
+mod node;
+mod witness;
+
+use std::sync::Arc;
+
+use crate::explore::rvf_smc::known::Known;
+use crate::explore::rvf_smc::node::{Node, Seed, is_below};
+use crate::explore::rvf_smc::witness::Asker;
+use crate::step::{Explorer, Forced, Plan, Purpose, Run};
+use crate::trace::Action;
+
+/// What can be switched off, to measure what it is worth. No execution is missed without.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Whether a node stops after a read for which no new source can turn up.
+    pub backtrack_signals: bool,
+    /// Whether VerifySC starts from the closure.
+    pub closure: bool,
+    /// Whether VerifySC tries the order of the run at hand first.
+    pub guidance: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { backtrack_signals: true, closure: true, guidance: true }
+    }
+}
+
+/// How much was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Nodes of the recursion.
+    pub nodes: u64,
+    /// Those of them that are maximal executions, each of a reads-value-from class of its own.
+    pub leaves: u64,
+    /// Runs. Each is one leaf or none.
+    pub runs: u64,
+    /// Questions to VerifySC.
+    pub questions: u64,
+    /// The questions to which the answer was no.
+    pub refused: u64,
+}
+
+/// The explorer; see the module.
+#[derive(Debug)]
+pub struct RvfSmc {
+    options: Options,
+    /// The nodes from the root to the one that is worked on.
+    path: Vec<Node>,
+    /// The node of the run that was asked for.
+    next: Option<Seed>,
+    asker: Asker,
+    effort: Effort,
+    leaves: Vec<u64>,
+}
+
+impl Default for RvfSmc {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl RvfSmc {
+    /// An exploration that has not started.
+    pub fn new() -> Self {
+        Self::with_options(Options::default())
+    }
+
+    /// The same with some of its parts switched off.
+    #[doc(hidden)]
+    pub fn with_options(options: Options) -> Self {
+        let (next, asker, effort) = (Some(Seed::default()), Asker::new(options), Effort::default());
+        Self { options, path: Vec::new(), next, asker, effort, leaves: Vec::new() }
+    }
+
+    /// How much was looked at so far.
+    pub fn effort(&self) -> Effort {
+        self.effort
+    }
+
+    /// The runs, numbered from 0, that turned out to be leaves from the moment at which the last run was observed to
+    /// the plan after it.
+    pub fn leaves(&self) -> &[u64] {
+        &self.leaves
+    }
+
+    /// Goes through the recursion to the next node that no run at hand realises.
+    fn next_run(&mut self, forced: &mut Vec<Forced>) -> Option<Seed> {
+        loop {
+            let node = self.path.last_mut()?;
+            let Some((read, choice)) = node.next_choice() else {
+                node.end_read();
+                if !node.next_read(self.options.backtrack_signals) {
+                    self.path.pop();
+                }
+                continue;
+            };
+            if node.realises(&read, &choice) {
+                let known = node.known.clone();
+                let seed = node.child(&read, choice);
+                self.enter(known, seed);
+                continue;
+            }
+            self.effort.questions += 1;
+            if self.asker.ask(node, &read, &choice, forced) {
+                return Some(node.child(&read, choice));
+            }
+            self.effort.refused += 1;
+        }
+    }
+
+    fn enter(&mut self, known: Arc<Known>, seed: Seed) {
+        let before = seed.before.clone();
+        let node = Node::new(known, seed);
+        self.signal(&node, &before);
+        self.effort.nodes += 1;
+        if node.is_leaf() {
+            self.effort.leaves += 1;
+            self.leaves.push(node.known.number);
+        } else {
+            self.path.push(node);
+        }
+    }
+
+    /// Tells the ancestors of a node whose current reads might take something that it has and its parent had not.
+    fn signal(&mut self, node: &Node, before: &[u32]) {
+        let trace = &node.known.trace;
+        let inside = trace.events.iter().zip(&node.extent.inside).filter(|&(_, &inside)| inside);
+        let new = inside.map(|(event, _)| event).filter(|event| event.written.is_some() && !is_below(event.id, before));
+        let written: Vec<_> = new.map(|event| (event.op.loc, event.id.thread)).collect();
+        let pending = node.known.pending(&node.extent).into_iter().filter(|next| next.op.action != Action::Load);
+        let competing: Vec<_> = pending.map(|next| (next.op.loc, next.id.thread)).collect();
+        for ancestor in self.path.iter_mut().filter(|ancestor| !ancestor.is_signalled()) {
+            let read = ancestor.deciding().expect("ancestors have children by a read");
+            let at = trace.position(read.id).expect("a node has the reads of its ancestors");
+            // The location by the numbers of this run.
+            let read = &trace.events[at];
+            let conflicts = |&(loc, thread): &_| loc == read.op.loc && thread != read.id.thread;
+            if written.iter().any(conflicts) || (read.written.is_some() && competing.iter().any(conflicts)) {
+                ancestor.signal();
+            }
+        }
+    }
+}
+
+impl Explorer for RvfSmc {
+    fn next_plan(&mut self, plan: &mut Plan) -> bool {
+        plan.forced.clear();
+        plan.frozen.clear();
+        plan.purpose = Purpose::Class;
+        if self.effort.runs > 0 {
+            self.next = self.next_run(&mut plan.forced);
+        }
+        self.effort.runs += u64::from(self.next.is_some());
+        self.next.is_some()
+    }
+
+    fn observe(&mut self, run: &Run) {
+        self.leaves.clear();
+        if let Some(seed) = self.next.take().filter(|_| run.is_maximal()) {
+            self.enter(Arc::new(Known::of(run, self.effort.runs - 1)), seed);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Nodes of the recursion: what is decided, which reads are left, and which values each of them may read.
+
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use crate::base::EventId;
+use crate::explore::rvf_smc::known::{Extent, GoodWrites, Known, Next, Writes};
+use crate::trace::{Effect, Op};
+
+/// For every read that an ancestor was done with: how many events each thread had there. What these wrote was tried.
+pub(super) type CausalMap = OrdMap<EventId, Arc<[u32]>>;
+
+/// A node before it has a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seed {
+    pub(super) good: GoodWrites,
+    pub(super) causal: CausalMap,
+    /// By thread, how many events its parent had.
+    pub(super) before: Arc<[u32]>,
+}
+
+/// A node of the recursion.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) known: Arc<Known>,
+    pub(super) extent: Extent,
+    pub(super) good: GoodWrites,
+    causal: CausalMap,
+    /// The reads that are to be decided here; the next one is the last.
+    reads: Vec<Next>,
+    current: Option<Current>,
+    /// Whether to go on to the next read.
+    backtrack: bool,
+}
+
+/// The read that a node decides now.
+#[derive(Debug)]
+struct Current {
+    read: Next,
+    /// Whether the causal map was defined for it.
+    mapped: bool,
+    choices: Vec<Choice>,
+    /// Whether some choice was possible.
+    possible: bool,
+}
+
+/// A value that a read may return, and the writes that leave it.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    pub(super) value: u64,
+    pub(super) good: Vec<Option<EventId>>,
+}
+
+impl Node {
+    /// A node that a run realises.
+    pub(super) fn new(known: Arc<Known>, seed: Seed) -> Self {
+        let Seed { good, causal, .. } = seed;
+        let extent = known.extent(&good);
+        let mut reads = known.pending(&extent);
+        // Those that the signals can prune come first, and among them what the run does first.
+        reads.sort_by_key(|read| causal.contains_key(&read.id));
+        reads.reverse();
+        Self { known, extent, good, causal, reads, current: None, backtrack: true }
+    }
+
+    /// Whether the run is a maximal execution of the node.
+    pub(super) fn is_leaf(&self) -> bool {
+        self.extent.inside.iter().all(|&inside| inside)
+    }
+
+    /// The read that is decided now.
+    pub(super) fn deciding(&self) -> Option<Next> {
+        self.current.as_ref().map(|current| current.read)
+    }
+
+    /// Sets the backtrack signal.
+    pub(super) fn signal(&mut self) {
+        self.backtrack = true;
+    }
+
+    /// Whether the backtrack signal is set.
+    pub(super) fn is_signalled(&self) -> bool {
+        self.backtrack
+    }
+
+    /// Goes on to the next read; false if the node is done.
+    pub(super) fn next_read(&mut self, signals: bool) -> bool {
+        let Some(read) = self.reads.pop().filter(|_| self.backtrack) else { return false };
+        let mapped = self.causal.contains_key(&read.id);
+        if !mapped && signals {
+            self.backtrack = false;
+        }
+        let mut choices = self.choices(&read);
+        // What the run does is tried first: it needs no run.
+        choices.sort_by_key(|choice| self.realises(&read, choice));
+        self.current = Some(Current { read, mapped, choices, possible: false });
+        true
+    }
+
+    /// The next value of the current read, if there is one left.
+    pub(super) fn next_choice(&mut self) -> Option<(Next, Choice)> {
+        let current = self.current.as_mut()?;
+        Some((current.read, current.choices.pop()?))
+    }
+
+    /// The node of a choice that turned out to be possible.
+    pub(super) fn child(&mut self, read: &Next, choice: Choice) -> Seed {
+        if let Some(current) = &mut self.current {
+            current.possible = true;
+        }
+        let good: Writes = choice.good.into();
+        Seed { good: self.good.update(read.id, good), causal: self.causal.clone(), before: self.extent.counts.clone() }
+    }
+
+    /// All values of the current read were tried.
+    pub(super) fn end_read(&mut self) {
+        let Some(current) = self.current.take() else { return };
+        if current.possible || current.mapped {
+            self.causal.insert(current.read.id, self.extent.counts.clone());
+        } else {
+            // It is blocked, which says nothing about the other reads.
+            self.backtrack = true;
+        }
+    }
+
+    /// Whether the run of the node is one of the child as well.
+    pub(super) fn realises(&self, read: &Next, choice: &Choice) -> bool {
+        let trace = &self.known.trace;
+        read.at.is_some_and(|at| choice.good.contains(&trace.source_id(&trace.events[at])))
+    }
+
+    /// The values that the writes of the node offer to a read, without what was tried elsewhere.
+    fn choices(&self, read: &Next) -> Vec<Choice> {
+        let loc = self.known.loc(&read.op);
+        let tried = self.causal.get(&read.id);
+        let mut choices: Vec<Choice> = Vec::new();
+        let mut add = |value: u64, write: Option<EventId>| {
+            if read.op.action.effect(value) == Effect::Blocked {
+                return;
+            }
+            let group = choices.iter_mut().find(|choice| choice.value == value);
+            match group.filter(|_| !counts_by_source(&read.op, loc.kind, value)) {
+                Some(choice) => choice.good.push(write),
+                None => choices.push(Choice { value, good: vec![write] }),
+            }
+        };
+        if tried.is_none() {
+            add(loc.init, None);
+        }
+        for (at, event) in self.known.trace.events.iter().enumerate() {
+            let id = event.id;
+            let was_tried = tried.is_some_and(|counts| is_below(id, counts));
+            if let Some(value) = event.written
+                && event.op.loc == read.op.loc
+                && self.extent.inside[at]
+                && !was_tried
+            {
+                add(value, Some(id));
+            }
+        }
+        choices
+    }
+}
+
+/// Whether an event is one of the first `counts` events of the threads.
+pub(super) fn is_below(id: EventId, counts: &[u32]) -> bool {
+    counts.get(id.thread.0 as usize).is_some_and(|&count| id.index < count)
+}
+
+/// Whether two writes of this value are told apart.
+fn counts_by_source(op: &Op, kind: &str, value: u64) -> bool {
+    op.action.locks() || (kind == "AtomicPtr" && value != 0) || ADDRESSES.contains(&value)
+}
+
+/// Values that look like addresses differ from run to run, whatever the type of the atomic that holds them.
+const ADDRESSES: std::ops::Range<u64> = 1 << 32..1 << 48;

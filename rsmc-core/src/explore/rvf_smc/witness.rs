@@ -1,0 +1,115 @@
+//! From a node and one read more to a question for VerifySC, and from its answer to a plan.
+
+use crate::consistency::{Instance, Move, Shape, Verifier};
+use crate::explore::rvf_smc::Options;
+use crate::explore::rvf_smc::known::Next;
+use crate::explore::rvf_smc::node::{Choice, Node};
+use crate::model::MemoryModel;
+use crate::step::{Expect, Forced, Step};
+
+/// Asks questions; keeps its memory from one to the next.
+#[derive(Debug)]
+pub(super) struct Asker {
+    verifier: Verifier,
+    guidance: bool,
+    instance: Instance,
+    /// The positions of the events of the question, without the new read.
+    members: Vec<usize>,
+    /// By position: the number in the question.
+    numbers: Vec<usize>,
+    witness: Vec<Move>,
+}
+
+impl Asker {
+    pub(super) fn new(options: Options) -> Self {
+        let verifier = Verifier::new(MemoryModel::Sc);
+        Self {
+            verifier: if options.closure { verifier } else { verifier.without_closure() },
+            guidance: options.guidance,
+            instance: Instance::default(),
+            members: Vec::new(),
+            numbers: Vec::new(),
+            witness: Vec::new(),
+        }
+    }
+
+    /// Writes the steps of an execution of the node in which the read returns the value; false if there is none.
+    pub(super) fn ask(&mut self, node: &Node, read: &Next, choice: &Choice, forced: &mut Vec<Forced>) -> bool {
+        self.add_events(node, read, choice);
+        self.add_order(node, read);
+        self.add_good_writes(node, choice);
+        self.witness.clear();
+        let Self { verifier, guidance, instance, members, witness, .. } = self;
+        // Without guidance: thread by thread.
+        let by_thread = |number: usize| match members.get(number) {
+            Some(&at) => node.known.trace.events[at].id.thread.0,
+            None => read.id.thread.0,
+        };
+        let rank = |number: usize| if *guidance { number as u32 } else { by_thread(number) };
+        if !verifier.verify(instance, rank, witness) {
+            return false;
+        }
+        forced.extend(self.witness.iter().map(|&step| self.step(node, read, choice, step)));
+        true
+    }
+
+    /// The events of the node in the order of its run, then the read.
+    fn add_events(&mut self, node: &Node, read: &Next, choice: &Choice) {
+        self.instance.clear();
+        self.members.clear();
+        self.numbers.clear();
+        for (event, &inside) in node.known.trace.events.iter().zip(&node.extent.inside) {
+            self.numbers.push(self.members.len());
+            if inside {
+                self.members.push(self.numbers.len() - 1);
+                let shape = Shape::direct(event.op.loc, event.op.action.reads(), event.written.is_some());
+                self.instance.push(shape);
+            }
+        }
+        let writes = read.op.action.effect(choice.value).written().is_some();
+        self.instance.push(Shape::direct(read.op.loc, true, writes));
+    }
+
+    fn add_order(&mut self, node: &Node, read: &Next) {
+        for (number, &at) in self.members.iter().enumerate() {
+            for &pred in node.known.preds_of(at) {
+                self.instance.edge(self.numbers[pred as usize], number);
+            }
+        }
+        for &pred in node.known.preds(read) {
+            self.instance.edge(self.numbers[pred as usize], self.members.len());
+        }
+    }
+
+    fn add_good_writes(&mut self, node: &Node, choice: &Choice) {
+        let trace = &node.known.trace;
+        let Self { instance, members, numbers, .. } = self;
+        let mut add = |reader: usize, good: &[Option<_>]| {
+            for write in good {
+                let position = write.map(|id| trace.position(id).expect("a node has the good writes of its reads"));
+                instance.good(reader, position.map(|at| numbers[at]));
+            }
+        };
+        for (number, &at) in members.iter().enumerate() {
+            if let Some(good) = node.good.get(&trace.events[at].id) {
+                add(number, good);
+            }
+        }
+        add(members.len(), &choice.good);
+    }
+
+    fn step(&self, node: &Node, read: &Next, choice: &Choice, step: Move) -> Forced {
+        let Move::Perform(number) = step else { unreachable!("there are no buffers under SC") };
+        let (thread, expect) = match self.members.get(number) {
+            Some(&at) => {
+                let event = &node.known.trace.events[at];
+                (event.id.thread, Expect::of(event, node.known.loc(&event.op)))
+            }
+            None => {
+                let expect = Expect::of_op(&read.op, node.known.loc(&read.op));
+                (read.id.thread, Expect { read: Some(choice.value), ..expect })
+            }
+        };
+        Forced { step: Step::Run(thread), expect: Some(expect) }
+    }
+}
