@@ -4,14 +4,22 @@
 #[path = "../examples/algorithms/mod.rs"]
 mod algorithms;
 
+use rsmc::Explorer;
 use rsmc::MemoryModel::{self, Pso, Sc, Tso};
 
 /// All that are implemented, the weakest last.
 const MODELS: [MemoryModel; 3] = [Sc, Tso, Pso];
 
+/// Every explorer that proves, under every model that it knows.
+fn pairs() -> impl Iterator<Item = (MemoryModel, Explorer)> {
+    let explorers = [Explorer::ReadsFrom, Explorer::View];
+    let pairs = MODELS.into_iter().flat_map(move |memory| explorers.map(|explorer| (memory, explorer)));
+    pairs.chain([(Sc, Explorer::ReadsValueFrom)])
+}
+
 /// The right ones, tested the way a user would.
 mod correct {
-    use crate::{MODELS, algorithms};
+    use crate::{algorithms, pairs};
 
     #[rsmc::test]
     fn treiber_stack() {
@@ -72,12 +80,13 @@ mod correct {
             ("publish, cell, fenced", algorithms::publish::correct_cell_fenced),
             ("seqlock", algorithms::seqlock::correct),
         ];
-        for memory in MODELS {
-            let config = rsmc::Config::default().memory(memory).max_duration(std::time::Duration::from_secs(20));
+        for (memory, explorer) in pairs() {
+            let limit = std::time::Duration::from_secs(20);
+            let config = rsmc::Config::default().memory(memory).explorer(explorer).max_duration(limit);
             for (name, body) in bodies {
                 let report = rsmc::explore(&config, body);
                 let text = rsmc::render(&report, None);
-                assert!(matches!(report.verdict, rsmc::Verdict::Verified), "{name} under {memory}: {text}");
+                assert!(matches!(report.verdict, rsmc::Verdict::Verified), "{name} under {memory}, {explorer}: {text}");
                 assert!(report.executions > 1, "{name} has nothing to interleave: {report:?}");
             }
         }
@@ -86,12 +95,12 @@ mod correct {
 
 /// The others, each with how it fails.
 mod broken {
-    use rsmc::{Config, Explorer, Failure, FailureKind, MemoryModel, Verdict};
+    use rsmc::{Config, Failure, FailureKind, MemoryModel, Verdict};
 
     use crate::algorithms::{
         dekker_lock, michael_scott_queue, peterson_lock, publish, ref_count, seqlock, spsc_ring, treiber_stack,
     };
-    use crate::{MODELS, Pso, Tso};
+    use crate::{MODELS, Pso, Tso, pairs};
 
     #[test]
     fn treiber_stack_push_once() {
@@ -232,8 +241,7 @@ mod broken {
     /// Checks that a body fails like this under these models, and is verified under the others.
     #[track_caller]
     fn fails_under(models: &[MemoryModel], body: fn(), kind: FailureKind, message: &str) {
-        let explorers = [Explorer::ReadsFrom, Explorer::View];
-        for (memory, explorer) in MODELS.iter().flat_map(|&memory| explorers.map(|explorer| (memory, explorer))) {
+        for (memory, explorer) in pairs() {
             let config = Config::default().memory(memory).explorer(explorer);
             if models.contains(&memory) {
                 fails_with(&config, body, kind, message);

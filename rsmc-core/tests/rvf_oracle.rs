@@ -1,20 +1,21 @@
-//! RVF-SMC against brute force: every outcome, deadlock, panic and view class is a leaf, and no more leaves than there
-//! are reads-from classes.
+//! RVF-SMC against brute force: every outcome, deadlock, panic and view class is run, no reads-from class twice, and
+//! every run that is not cut short is a leaf.
 //!
 //! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 100), `RSMC_ORACLE_SEED` shifts them.
 
 #[path = "litmus_brute.rs"]
 #[allow(dead_code, reason = "each test uses a part of it")]
 mod brute;
-#[allow(dead_code, unused_imports, unused_macros, reason = "only the sizes of the mixes are used")]
+#[allow(dead_code, unused_imports, reason = "each test uses a part of it")]
 mod oracle;
 
 use std::collections::BTreeSet;
 
+use oracle::mixes;
 use rsmc_core::base::Digest;
 use rsmc_core::explore::rvf_smc::{Effort, Options};
 use rsmc_core::explore::{Exhaustive, RvfSmc};
-use rsmc_core::litmus::{Interpreter, Program, Size, Weights, parse, random, shrink};
+use rsmc_core::litmus::{Interpreter, Program, Size, Weights, parse};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
@@ -55,42 +56,38 @@ impl All {
     }
 }
 
-/// Runs what an explorer plans; false if that takes too long.
-fn explore<E: Explorer>(program: &Program, explorer: &mut E, mut each: impl FnMut(&E, Option<&Run>)) -> bool {
+/// Runs what an explorer plans; `None` if that takes too long. The second number counts the runs that were cut short.
+fn explore(program: &Program, explorer: &mut dyn Explorer) -> Option<(Vec<Shown>, u64)> {
     let rules = Rules { max_steps: 1_000, ..brute::rules(MemoryModel::Sc) };
     let mut executor = Interpreter::new(program, rules).expect("a program of a test is well formed");
-    let (mut plan, mut run) = (Plan::default(), Run::default());
-    for _ in 0..LONGEST {
-        let goes_on = explorer.next_plan(&mut plan);
-        each(explorer, None);
-        if !goes_on {
-            return true;
-        }
+    let (mut plan, mut run, mut shown, mut short) = (Plan::default(), Run::default(), Vec::new(), 0);
+    while explorer.next_plan(&mut plan) {
         executor.execute(&plan, &mut run);
-        assert!(run.is_maximal(), "{:?} in\n{program}", run.end);
-        each(explorer, Some(&run));
+        assert!(run.is_maximal() || run.end == End::Tried, "{:?} in\n{program}", run.end);
+        match run.is_maximal() {
+            true => shown.push(Shown::of(&run)),
+            false => short += 1,
+        }
         explorer.observe(&run);
+        if shown.len() as u64 > LONGEST {
+            return None;
+        }
     }
-    false
+    Some((shown, short))
 }
 
 fn brute_force(program: &Program) -> Option<All> {
     let mut all = All::default();
-    let each = |_: &Exhaustive, run: Option<&Run>| run.into_iter().for_each(|run| all.take(&Shown::of(run)));
-    explore(program, &mut Exhaustive::new(), each).then_some(all)
+    explore(program, &mut Exhaustive::new())?.0.iter().for_each(|shown| all.take(shown));
+    Some(all)
 }
 
-/// The leaves of RVF-SMC.
-fn rvf_smc(program: &Program, options: Options) -> (Vec<Shown>, Effort) {
+/// What RVF-SMC shows, and how many of its runs were cut short.
+fn rvf_smc(program: &Program, options: Options) -> (Vec<Shown>, u64, Effort) {
     let mut explorer = RvfSmc::with_options(options);
-    let (mut runs, mut leaves) = (Vec::new(), Vec::new());
-    let ended = explore(program, &mut explorer, |explorer, run| match run {
-        Some(run) => runs.push(Shown::of(run)),
-        None => leaves.extend(explorer.leaves().iter().map(|&leaf| runs[leaf as usize])),
-    });
-    assert!(ended, "fewer runs than interleavings");
-    assert_eq!(runs.len() as u64, explorer.effort().runs);
-    (leaves, explorer.effort())
+    let (shown, short) = explore(program, &mut explorer).expect("fewer classes than interleavings");
+    assert_eq!(shown.len() as u64, explorer.effort().leaves, "every whole run is a leaf of\n{program}");
+    (shown, short, explorer.effort())
 }
 
 /// What is wrong with the leaves, if anything is.
@@ -107,63 +104,27 @@ fn difference(every: &All, leaves: &[Shown]) -> Option<String> {
     })
 }
 
-/// The same for a program. `None` also where brute force takes too long.
-fn difference_of(program: &Program, options: Options, sum: &mut Sum) -> Option<String> {
-    let every = brute_force(program)?;
-    let (leaves, effort) = rvf_smc(program, options);
-    assert_eq!(leaves.len() as u64, effort.leaves);
-    sum.add(&every, effort);
-    difference(&every, &leaves)
-}
+/// RVF-SMC on random programs.
+struct Rvf;
 
-/// All programs of a mix together.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sum {
-    programs: u64,
-    views: u64,
-    reads_from: u64,
-    effort: Effort,
-}
-
-impl Sum {
-    fn add(&mut self, every: &All, effort: Effort) {
-        self.programs += 1;
-        self.views += every.views.len() as u64;
-        self.reads_from += every.reads_from.len() as u64;
-        self.effort.nodes += effort.nodes;
-        self.effort.leaves += effort.leaves;
-        self.effort.runs += effort.runs;
-        self.effort.questions += effort.questions;
-        self.effort.refused += effort.refused;
+impl Rvf {
+    fn compare(&self, name: &str, _: MemoryModel, size: Size, weights: &Weights) {
+        let (leaves, short) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+        oracle::compare(name, size, weights, &|program, seed| {
+            let every = brute_force(program)?;
+            let (found, cut, _) = rvf_smc(program, variant(seed));
+            leaves.set(leaves.get() + found.len() as u64);
+            short.set(short.get() + cut);
+            difference(&every, &found)
+        });
+        // Some runs are cut short, but not many.
+        assert!(2 * short.get() < leaves.get(), "{name}: {} of {} runs", short.get(), leaves.get() + short.get());
     }
 }
 
-/// The smallest program found by removing statements that still shows a difference.
-fn shrunk(program: Program, options: Options) -> Program {
-    let fails = |smaller: &Program| difference_of(smaller, options, &mut Sum::default()).is_some();
-    let smaller = shrink(&program).find(fails);
-    smaller.map_or(program, |smaller| shrunk(smaller, options))
-}
+const RVF: Rvf = Rvf;
 
-#[allow(clippy::print_stdout, reason = "how much was explored, for who asks with --nocapture")]
-fn compare(name: &str, size: Size, weights: &Weights) {
-    let number =
-        |variable: &str, default: u64| std::env::var(variable).map_or(default, |text| text.parse().expect("a number"));
-    let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 100), number("RSMC_ORACLE_SEED", 0));
-    let mut sum = Sum::default();
-    for seed in first..first + programs {
-        let program = random(seed, size, weights);
-        let options = variant(seed);
-        if let Some(difference) = difference_of(&program, options, &mut sum) {
-            let small = shrunk(program, options);
-            let again = difference_of(&small, options, &mut Sum::default()).unwrap_or_default();
-            panic!("{name}, seed {seed}, {options:?}: {difference}\nshrunk ({again}):\n{small}");
-        }
-    }
-    println!("{name}: {sum:?}");
-    // There are more runs than leaves, but not many more.
-    assert!(sum.effort.runs <= 2 * sum.effort.leaves, "{name}: {sum:?}");
-}
+mixes!(RVF, Sc);
 
 /// Most programs with everything on; each switch must not change what is found.
 fn variant(seed: u64) -> Options {
@@ -176,31 +137,11 @@ fn variant(seed: u64) -> Options {
     }
 }
 
-macro_rules! mixes {
-    ($($name:ident: $size:ident, $weights:ident;)+) => {
-        $(#[test]
-        fn $name() {
-            compare(stringify!($name), oracle::$size, &Weights::$weights);
-        })+
-    };
-}
-
-mixes! {
-    atomics: SMALL, ATOMICS;
-    atomics_of_two_threads: TWO_THREADS, ATOMICS;
-    updates: SMALL, UPDATES;
-    updates_of_three_threads: THREE_THREADS, UPDATES;
-    locks: SMALL, LOCKS;
-    locks_of_two_threads: TWO_THREADS, LOCKS;
-    everything: SMALL, EVERYTHING;
-    everything_of_three_threads: THREE_THREADS, EVERYTHING;
-}
-
-/// The leaves and runs of a program that is correct.
+/// The leaves of a program and the runs that were cut short.
 fn counts(text: &str) -> (u64, u64) {
     let program = parse(text).expect("it is a program");
-    let effort = rvf_smc(&program, Options::default()).1;
-    (effort.leaves, effort.runs)
+    let (leaves, short, _) = rvf_smc(&program, Options::default());
+    (leaves.len() as u64, short)
 }
 
 fn readinc(n: usize) -> String {
@@ -221,14 +162,15 @@ fn singleton(n: usize) -> String {
     format!("main: {spawns}{joins}a = x\n{threads}")
 }
 
-/// The leaves that the authors' implementation explores, and our runs.
+/// The leaves that the authors' implementation explores, but for the last of `readinc`: 772 there. In which order reads
+/// are decided makes a difference, since a leaf stands for all executions of its good writes.
 #[test]
 fn as_many_leaves_as_the_authors_count() {
-    assert_eq!([2, 3, 4, 5].map(|n| counts(&readinc(n))), [(3, 3), (14, 15), (91, 101), (772, 875)]);
+    assert_eq!([2, 3, 4, 5].map(|n| counts(&readinc(n))), [(3, 0), (14, 0), (91, 0), (760, 0)]);
     for n in 1..=6 {
-        assert_eq!(counts(&msv(n)), (1, 1));
-        assert_eq!(counts(&redundant_co(n)), (7, 7));
-        assert_eq!(counts(&singleton(n + 1)), (2, 2));
+        assert_eq!(counts(&msv(n)), (1, 0));
+        assert_eq!(counts(&redundant_co(n)), (7, 0));
+        assert_eq!(counts(&singleton(n + 1)), (2, 0));
     }
 }
 
@@ -237,7 +179,7 @@ fn as_many_leaves_as_the_authors_count() {
 fn every_switch_leaves_the_number_of_leaves() {
     let program = parse(&readinc(4)).expect("it is a program");
     for seed in 5..8 {
-        assert_eq!(rvf_smc(&program, variant(seed)).1.leaves, 91, "{:?}", variant(seed));
+        assert_eq!(rvf_smc(&program, variant(seed)).2.leaves, 91, "{:?}", variant(seed));
     }
 }
 
@@ -246,7 +188,7 @@ fn every_switch_leaves_the_number_of_leaves() {
 fn the_comparison_notices_a_forgotten_and_a_repeated_leaf() {
     let program = parse("t1: x = 1; a = y\nt2: y = 1; b = x\n").expect("it is a program");
     let every = brute_force(&program).expect("it is small");
-    let (mut leaves, _) = rvf_smc(&program, Options::default());
+    let mut leaves = rvf_smc(&program, Options::default()).0;
     assert_eq!(difference(&every, &leaves), None);
     leaves.push(leaves[0]);
     let twice = "0 of 3 ends and 0 of 3 view classes differ, 1 leaves are double";

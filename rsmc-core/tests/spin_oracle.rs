@@ -1,4 +1,4 @@
-//! Waiting loops: RF-SMC and ViewXplore against brute force on random programs in which a thread spins.
+//! Waiting loops: RF-SMC, RVF-SMC and ViewXplore against brute force on random programs in which a thread spins.
 //!
 //! `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose other and more programs, as in `rf_smc_oracle`.
 
@@ -146,6 +146,21 @@ fn agree(program: &Program, memory: MemoryModel, every: &Classes, explorer: Expl
     assert_eq!(counts, (0, 0, 0), "{explorer} under {memory}, of {of} classes: twice, missed, extra in\n{program}");
 }
 
+/// RVF-SMC shows every view class, and no reads-from class twice.
+fn agree_on_values(program: &Program, every: &Classes, views: &Classes) {
+    let of = |class| {
+        let found = classes(program, MemoryModel::Sc, ExplorerKind::ReadsValueFrom, class);
+        found.expect("fewer classes than interleavings").0
+    };
+    let (found, shown) = (of(reads_from_class), of(brute::view_class));
+    let twice = found.values().filter(|(_, runs)| *runs > 1).count();
+    let extra = found.keys().filter(|class| !every.contains_key(class)).count();
+    let lost =
+        views.iter().filter(|(class, (stuck, _))| shown.get(class).is_none_or(|(other, _)| other != stuck)).count();
+    let other = shown.keys().filter(|class| !views.contains_key(class)).count();
+    assert_eq!((twice, extra, lost, other), (0, 0, 0, 0), "reads-value-from: twice, extra, lost, other in\n{program}");
+}
+
 fn compare(memory: MemoryModel) {
     let (mut livelocks, mut programs) = (0_u64, 0_u64);
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
@@ -159,6 +174,9 @@ fn compare(memory: MemoryModel) {
         agree(&program, memory, &every, ExplorerKind::ReadsFrom, reads_from_class);
         let (views, _) = classes(&program, memory, ExplorerKind::Exhaustive, brute::view_class).expect("as before");
         agree(&program, memory, &views, ExplorerKind::View, brute::view_class);
+        if memory == MemoryModel::Sc {
+            agree_on_values(&program, &every, &views);
+        }
         // Schedules at random refuse no iteration: whatever they show must have been found.
         let (_, random) = classes(&program, memory, ExplorerKind::Random, reads_from_class).expect("few executions");
         let lost: Vec<String> = random.difference(&outcomes).map(Outcome::to_string).collect();

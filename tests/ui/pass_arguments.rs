@@ -34,7 +34,6 @@ macro_rules! explorers {
 #[cfg(test)]
 explorers! {
     reads_from "reads-from"
-    #[should_panic(expected = "is not implemented")]
     reads_value_from "reads-value-from"
     view "view"
     #[should_panic(expected = "is not implemented")]

@@ -1,5 +1,6 @@
 //! Explorers: which executions to run, one file (or folder) per algorithm. None knows a primitive or a coroutine.
 
+mod by_source;
 mod exhaustive;
 mod random;
 pub mod rf_smc;

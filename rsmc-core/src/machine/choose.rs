@@ -3,8 +3,8 @@
 use crate::base::{EventId, ThreadId};
 use crate::machine::Next;
 use crate::machine::core::{Machine, Status};
-use crate::step::{Choice, Difference, End, Step, Tail};
-use crate::trace::{Effect, Op};
+use crate::step::{Choice, Difference, End, Step, Tail, Tried};
+use crate::trace::{Effect, Op, Source};
 
 impl Machine {
     /// Decides who goes on; stores that become visible on the way do so here. Every thread must stand, wait, be due
@@ -122,6 +122,9 @@ impl Machine {
     /// A thread that has just been woken from a spin loop, the thread that ran last, its oldest store, the lowest
     /// thread that can run, or any store. Waking first keeps what woke a spinner in place until it has looked.
     fn run_on(&self) -> Option<Step> {
+        if let Some(thread) = self.first_reader() {
+            return Some(Step::Run(thread));
+        }
         if self.spinning > 0 {
             let woken = |&thread: &ThreadId| self.threads[thread].spin.is_some() && self.is_enabled(thread);
             if let Some(thread) = self.threads.ids().find(woken) {
@@ -133,6 +136,37 @@ impl Machine {
         }
         let lowest = || self.threads.ids().find(|&thread| self.is_enabled(thread)).map(Step::Run);
         self.flushes_of(self.last).next().or_else(lowest).or_else(|| self.flushes().next())
+    }
+
+    /// Where some reads were tried elsewhere: a thread that can take something new for one of them, before it is
+    /// overwritten; then any that reads.
+    fn first_reader(&self) -> Option<ThreadId> {
+        if self.plan.tried.is_empty() {
+            return None;
+        }
+        let reads =
+            |thread: ThreadId| matches!(&self.threads[thread].status, Status::Standing(op) if op.action.reads());
+        let readers = self.threads.ids().filter(|&thread| reads(thread) && self.is_enabled(thread));
+        readers.min_by_key(|&thread| self.tried(thread).is_none())
+    }
+
+    /// What was tried of the read that a thread stands before.
+    fn tried(&self, thread: ThreadId) -> Option<&Tried> {
+        let tried = &self.plan.tried;
+        let next = EventId { thread, index: self.run.trace.count(thread) };
+        tried.binary_search_by_key(&next, |tried| tried.read).ok().map(|at| &tried[at])
+    }
+
+    /// Whether a thread could only take what was tried elsewhere.
+    pub(super) fn only_repeats(&self, thread: ThreadId) -> bool {
+        !self.plan.tried.is_empty() && {
+            let source = |op: &Op| match self.memory.view(thread, op.loc).writer {
+                Source::At(at) => Some(self.run.trace.events[at as usize].id),
+                Source::Init | Source::None => None,
+            };
+            let possible = self.possible_op(thread).zip(self.tried(thread));
+            possible.is_some_and(|(op, tried)| tried.includes(source(op)))
+        }
     }
 
     fn flushes_of(&self, thread: ThreadId) -> impl Iterator<Item = Step> + '_ {
@@ -157,7 +191,10 @@ impl Machine {
     }
 
     fn is_enabled(&self, thread: ThreadId) -> bool {
-        self.possible_op(thread).is_some() && !self.waits_in_loop(thread) && !self.plan.frozen.contains(&thread)
+        self.possible_op(thread).is_some()
+            && !self.waits_in_loop(thread)
+            && !self.plan.frozen.contains(&thread)
+            && !self.only_repeats(thread)
     }
 
     /// Whether a thread waits in a spin loop and nothing it watches has changed.

@@ -35,15 +35,20 @@ impl Machine {
             let step = forced.step;
             return self.diverge(step, Difference::NotRunnable { reason: "the execution is over" });
         }
-        // Where a thread is frozen, the end is no end, and nobody needs to be let go.
-        let ends = self.plan.frozen.is_empty();
+        // Where a thread is frozen or could only repeat, the end is no end, and nobody needs to be let go.
+        let tried = self.threads.ids().any(|thread| self.only_repeats(thread));
+        let ends = self.plan.frozen.is_empty() && !tried;
         let spins = |&thread: &ThreadId| ends && self.waits_in_loop(thread) && !self.tried.contains(&thread);
         if let Some(thread) = self.threads.ids().find(spins) {
             self.release(thread);
             return Some(Step::Run(thread));
         }
         self.collect_waiting();
-        let end = if self.run.waiting.is_empty() { End::Complete } else { End::Stuck };
+        let end = match self.run.waiting.is_empty() {
+            _ if tried => End::Tried,
+            true => End::Complete,
+            false => End::Stuck,
+        };
         self.finish(end);
         None
     }
@@ -122,7 +127,7 @@ impl Machine {
                         Some(spin) if self.waits_in_loop(thread) || self.plan.frozen.contains(&thread) => {
                             Why::Spin { watched: spin.watched.clone(), hinted: spin.hinted, site: spin.site }
                         }
-                        None if self.plan.frozen.contains(&thread) => {
+                        None if self.plan.frozen.contains(&thread) || self.only_repeats(thread) => {
                             Why::Spin { watched: Vec::new(), hinted: false, site: op.site }
                         }
                         _ if op.action.locks() => Why::Lock { loc: op.loc, holder: self.holder(op.loc) },

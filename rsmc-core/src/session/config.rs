@@ -14,7 +14,7 @@ use crate::seed::Seed;
 pub enum ExplorerKind {
     /// One execution per reads-from class: RF-SMC. Exhaustive and optimal.
     ReadsFrom,
-    /// One execution per reads-value-from class. Not implemented yet.
+    /// At most one execution per reads-value-from class: RVF-SMC. Exhaustive; under SC only.
     ReadsValueFrom,
     /// One execution per view class (ViewXplore): exhaustive, with the fewest executions.
     View,
@@ -84,7 +84,8 @@ pub enum ConfigError {
     /// A pair of explorer and memory model that is not implemented.
     #[error(
         "the explorer `{explorer}` is not implemented for the memory model `{memory}`; \
-         implemented are reads-from, view, exhaustive, random and pct, each for sc, tso and pso"
+         implemented are reads-from, view, exhaustive, random and pct, each for sc, tso and pso, and \
+         reads-value-from for sc"
     )]
     NotImplemented {
         /// The explorer.
@@ -117,7 +118,7 @@ pub enum ConfigError {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
-    /// The memory model; `None` is the weakest that the explorer implements (today PSO).
+    /// The memory model; `None` is the weakest that the explorer implements (today PSO; SC for reads-value-from).
     pub memory: Option<MemoryModel>,
     /// The explorer. Default: reads-from.
     pub explorer: ExplorerKind,
@@ -237,7 +238,10 @@ impl Config {
     /// The memory model that the check will use: a replay that names none uses that of its seed.
     pub fn effective_memory(&self) -> MemoryModel {
         let of_seed = self.replay.as_ref().map(Seed::model);
-        self.memory.or(of_seed).unwrap_or(MemoryModel::Pso)
+        self.memory.or(of_seed).unwrap_or(match self.explorer {
+            ExplorerKind::ReadsValueFrom => MemoryModel::Sc,
+            _ => MemoryModel::Pso,
+        })
     }
 
     /// Whether this configuration can be carried out.
@@ -250,15 +254,16 @@ impl Config {
         least("spin_bound", u64::from(self.spin_bound), 1)?;
         least("stack_size", self.stack_size as u64, 16 * 1024)?;
         let (explorer, memory) = (self.explorer, self.effective_memory());
-        let explores = matches!(
-            explorer,
+        let explores = match explorer {
             ExplorerKind::ReadsFrom
-                | ExplorerKind::View
-                | ExplorerKind::Exhaustive
-                | ExplorerKind::Random
-                | ExplorerKind::Pct
-        );
-        if !explores || memory == MemoryModel::C11 {
+            | ExplorerKind::View
+            | ExplorerKind::Exhaustive
+            | ExplorerKind::Random
+            | ExplorerKind::Pct => memory != MemoryModel::C11,
+            ExplorerKind::ReadsValueFrom => memory == MemoryModel::Sc,
+            ExplorerKind::ValueCentric | ExplorerKind::MaximalCausality | ExplorerKind::HappensBefore => false,
+        };
+        if !explores {
             return Err(ConfigError::NotImplemented { explorer, memory });
         }
         match &self.replay {

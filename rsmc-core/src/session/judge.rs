@@ -22,7 +22,7 @@ impl Finding {
 
 /// Whether nothing can be explored after a run that ended like this.
 pub(super) fn is_final(end: &End) -> bool {
-    !matches!(end, End::Complete | End::Stuck)
+    !matches!(end, End::Complete | End::Stuck | End::Tried)
 }
 
 /// What is wrong with a run, the worst first.
@@ -32,7 +32,7 @@ pub(super) fn judge(run: &Run, check_races: bool) -> Option<Finding> {
 
 fn broken_off(run: &Run) -> Option<Finding> {
     let (kind, message) = match &run.end {
-        End::Complete | End::Stuck | End::Learned => return None,
+        End::Complete | End::Stuck | End::Tried | End::Learned => return None,
         End::StepLimit { thread, site } => (
             FailureKind::StepLimit,
             format!(

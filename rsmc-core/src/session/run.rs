@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::base::Digest;
 use crate::explore::view_xplore::Traversal;
-use crate::explore::{Exhaustive, Pct, Random, RfSmc, ViewXplore};
+use crate::explore::{Exhaustive, Pct, Random, RfSmc, RvfSmc, ViewXplore};
 use crate::seed::Seed;
 use crate::session::config::RANDOM_EXECUTIONS;
 use crate::session::judge::{Finding, failure, is_final, judge, judge_replay};
@@ -43,7 +43,7 @@ struct Check<'c> {
 
 /// Whether a run shows no class that is not shown by another.
 fn is_redundant(run: &Run, purpose: Purpose, livelocks: &mut FxHashSet<Digest>) -> bool {
-    if run.repeated.is_some() || purpose == Purpose::Discovery {
+    if run.repeated.is_some() || purpose == Purpose::Discovery || run.end == End::Tried {
         return true;
     }
     let spins = run.waiting.iter().any(|pending| matches!(pending.why, Why::Spin { .. }));
@@ -112,6 +112,7 @@ impl<'c> Check<'c> {
             ExplorerKind::Random => Box::new(Random::new(self.config.seed)),
             ExplorerKind::Pct => Box::new(Pct::new(self.config.seed)),
             ExplorerKind::View => Box::new(ViewXplore::new(self.report.memory, Traversal::default())),
+            ExplorerKind::ReadsValueFrom => Box::new(RvfSmc::new()),
             _ => Box::new(RfSmc::new(self.report.memory)),
         }
     }

@@ -1,5 +1,7 @@
 //! Plans: a forced beginning and a policy for the rest.
 
+use std::sync::Arc;
+
 use crate::base::{EventId, ThreadId};
 use crate::step::Expect;
 
@@ -50,6 +52,22 @@ pub enum Tail {
     },
 }
 
+/// A read that was tried elsewhere with all that it could take when each thread had made so many events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tried {
+    /// The read.
+    pub read: EventId,
+    /// By thread: how many of its events there were. Their writes were tried, and the initial value.
+    pub counts: Arc<[u32]>,
+}
+
+impl Tried {
+    /// Whether taking this write (`None`: the initial value) was tried.
+    pub fn includes(&self, write: Option<EventId>) -> bool {
+        write.is_none_or(|write| self.counts.get(write.thread.0 as usize).is_some_and(|&count| write.index < count))
+    }
+}
+
 /// What a run is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
@@ -71,6 +89,9 @@ pub struct Plan {
     pub tail: Tail,
     /// Threads that wait in a spin loop and do nothing after the forced steps, whatever changes.
     pub frozen: Vec<ThreadId>,
+    /// Reads that wait, after the forced steps, until they can take what was not tried; in order of their events.
+    /// Where only such reads are left, the run ends as [`crate::step::End::Tried`].
+    pub tried: Vec<Tried>,
     /// What the run is for.
     pub purpose: Purpose,
     /// Whether the run records what could have run at every step.
@@ -83,6 +104,7 @@ impl Default for Plan {
             forced: Vec::new(),
             tail: Tail::RunOn,
             frozen: Vec::new(),
+            tried: Vec::new(),
             purpose: Purpose::Class,
             record_choices: false,
         }

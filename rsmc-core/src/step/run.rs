@@ -28,6 +28,8 @@ pub enum End {
         /// What was different.
         difference: Difference,
     },
+    /// Only reads were left that could take nothing but what was tried elsewhere: see [`crate::step::Plan::tried`].
+    Tried,
     /// A loop turned out to wait for others; explore again with this knowledge, which the executor keeps.
     Learned,
     /// A thread needs a larger stack.
@@ -53,7 +55,7 @@ pub enum Why {
     Park,
     /// Another value in one of these locations (the location and the value last read).
     Spin {
-        /// What the last iteration read; empty for a thread that is frozen in the middle of one.
+        /// What the last iteration read; empty for a thread that the plan held back elsewhere.
         watched: Vec<(LocId, u64)>,
         /// Whether the loop has a `spin_loop` or `yield_now`.
         hinted: bool,

@@ -70,27 +70,38 @@ impl Oracle {
         self.difference_of(program, memory, &mut *(self.explorer)(memory, number))
     }
 
-    /// The smallest program found by removing statements that still shows a difference.
-    fn shrunk(&self, program: Program, memory: MemoryModel, number: u64) -> Program {
-        let smaller = shrink(&program).find(|smaller| self.difference(smaller, memory, number).is_some());
-        smaller.map_or(program, |smaller| self.shrunk(smaller, memory, number))
-    }
-
     /// Compares on the random programs of a mix.
     pub fn compare(&self, name: &str, memory: MemoryModel, size: Size, weights: &Weights) {
-        let number = |variable: &str, default: u64| {
-            std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
-        };
-        let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 100), number("RSMC_ORACLE_SEED", 0));
-        for seed in first..first + programs {
-            let program = random(seed, size, weights);
-            if let Some(difference) = self.difference(&program, memory, seed) {
-                let small = self.shrunk(program, memory, seed);
-                let again = self.difference(&small, memory, seed).unwrap_or_default();
-                panic!("{name} under {memory}, seed {seed}: {difference}\nshrunk ({again}):\n{small}");
-            }
+        let difference = |program: &Program, number| self.difference(program, memory, number);
+        compare(&format!("{name} under {memory}"), size, weights, &difference);
+    }
+}
+
+/// What is wrong with an explorer on a program, if anything is, and on the programs left by removing statements from it.
+pub type Difference<'a> = &'a dyn Fn(&Program, u64) -> Option<String>;
+
+/// Looks for a difference on the random programs of a mix.
+pub fn compare(name: &str, size: Size, weights: &Weights, difference: Difference) {
+    let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 100), number("RSMC_ORACLE_SEED", 0));
+    for seed in first..first + programs {
+        let program = random(seed, size, weights);
+        if let Some(found) = difference(&program, seed) {
+            let small = shrunk(program, seed, difference);
+            let again = difference(&small, seed).unwrap_or_default();
+            panic!("{name}, seed {seed}: {found}\nshrunk ({again}):\n{small}");
         }
     }
+}
+
+/// A number from the environment.
+pub fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
+}
+
+/// The smallest program found by removing statements that still shows a difference.
+fn shrunk(program: Program, seed: u64, difference: Difference) -> Program {
+    let smaller = shrink(&program).find(|smaller| difference(smaller, seed).is_some());
+    smaller.map_or(program, |smaller| shrunk(smaller, seed, difference))
 }
 
 /// One test for each mix of random programs under each model.
@@ -103,7 +114,7 @@ macro_rules! mixes {
             $oracle.compare(stringify!($name), MemoryModel::$memory, oracle::$size, &Weights::$weights);
         })+
     };
-    ($oracle:ident) => {
+    ($oracle:ident, Sc) => {
         mixes! { $oracle, Sc:
             atomics: SMALL, ATOMICS;
             atomics_of_two_threads: TWO_THREADS, ATOMICS;
@@ -114,6 +125,9 @@ macro_rules! mixes {
             everything: SMALL, EVERYTHING;
             everything_of_three_threads: THREE_THREADS, EVERYTHING;
         }
+    };
+    ($oracle:ident) => {
+        mixes! { $oracle, Sc }
         mixes! { $oracle, Tso:
             tso_atomics: BUFFERED, ATOMICS;
             tso_atomics_of_two_threads: BUFFERED_OF_TWO, ATOMICS;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::base::{EventId, Id, ThreadId};
-use crate::step::Run;
-use crate::trace::{LocInfo, Op, ProgramOrder, Trace};
+use crate::base::{EventId, Id, LocId, ThreadId};
+use crate::step::{Run, Wait, Why};
+use crate::trace::{LocInfo, Op, ProgramOrder, Trace, repeats_iteration};
 
 /// The writes that a read may take (`None`: the initial value).
 pub(super) type Writes = Arc<[Option<EventId>]>;
@@ -17,12 +17,17 @@ pub(super) type GoodWrites = OrdMap<EventId, Writes>;
 /// A run as it is kept. All nodes that it realises share it.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// How many runs there were before it.
-    pub(super) number: u64,
     pub(super) trace: Trace,
+    /// Nothing could have happened after its end.
+    pub(super) is_maximal: bool,
     order: ProgramOrder,
-    /// The reads that were blocked at the end.
-    blocked: Vec<Next>,
+    /// The reads that did not happen.
+    waiting: Vec<Next>,
+    /// Where threads began to wait in a loop.
+    waits: Vec<Wait>,
+    /// The loops that are known to wait, and how often one without a hint may repeat an iteration.
+    waiting_loops: Vec<u64>,
+    spin_bound: u32,
 }
 
 /// A read that has not been decided, and that its thread does next.
@@ -32,6 +37,8 @@ pub(super) struct Next {
     pub(super) op: Op,
     /// Where it is in the run, if it happened there.
     pub(super) at: Option<usize>,
+    /// It did not, and not because the plan held it back or its thread waits in a loop.
+    pub(super) is_blocked: bool,
 }
 
 /// The events of a run that depend on decided reads only.
@@ -44,16 +51,24 @@ pub(super) struct Extent {
 }
 
 impl Known {
-    pub(super) fn of(run: &Run, number: u64) -> Self {
+    pub(super) fn of(run: &Run) -> Self {
         let trace = run.trace.clone();
         let mut order = ProgramOrder::default();
         order.compute(&trace);
         let reads = |op: &Op| op.action.reads();
-        let blocked = run.waiting.iter().filter_map(|pending| {
+        let waiting = run.waiting.iter().filter_map(|pending| {
             let op = pending.op.filter(reads)?;
-            Some(Next { id: pending.id, op, at: None })
+            Some(Next { id: pending.id, op, at: None, is_blocked: !matches!(pending.why, Why::Spin { .. }) })
         });
-        Self { number, blocked: blocked.collect(), trace, order }
+        Self {
+            waiting: waiting.collect(),
+            is_maximal: run.is_maximal() && run.repeated.is_none(),
+            trace,
+            order,
+            waits: run.waits.clone(),
+            waiting_loops: run.waiting_loops.clone(),
+            spin_bound: run.spin_bound,
+        }
     }
 
     /// Where a node stands: every thread goes on until it stands before a read that has not been decided, or must
@@ -82,9 +97,9 @@ impl Known {
         let next = match self.trace.of_thread(thread).get(extent.counts[thread.index()] as usize) {
             Some(&at) => {
                 let event = &self.trace.events[at as usize];
-                Next { id: event.id, op: event.op, at: Some(at as usize) }
+                Next { id: event.id, op: event.op, at: Some(at as usize), is_blocked: false }
             }
-            None => *self.blocked.iter().find(|next| next.id.thread == thread)?,
+            None => *self.waiting.iter().find(|next| next.id.thread == thread)?,
         };
         all_in(self.preds(&next), &extent.inside).then_some(next)
     }
@@ -97,6 +112,17 @@ impl Known {
     /// The same for a read that may not have happened.
     pub(super) fn preds(&self, next: &Next) -> &[u32] {
         next.at.map_or_else(|| self.order.next_preds(next.id.thread), |at| self.order.preds(at))
+    }
+
+    /// Whether a thread that read `value` next would repeat an iteration of a loop that waits.
+    pub(super) fn repeats(&self, next: &Next, value: u64) -> bool {
+        let (known, bound) = (&self.waiting_loops, self.spin_bound);
+        !known.is_empty() && repeats_iteration(&self.trace, next.id, &next.op, value, known, bound)
+    }
+
+    /// What a thread watches that may wait for ever before its next read, because it is in a loop.
+    pub(super) fn watched(&self, next: &Next) -> Option<&[(LocId, u64)]> {
+        self.waits.iter().rfind(|wait| wait.next == next.id).map(|wait| &wait.watched[..])
     }
 
     pub(super) fn loc(&self, op: &Op) -> &LocInfo {

@@ -9,18 +9,17 @@
 //! is chosen, and the *causal map* keeps the first from all it could take before. That is needed only where a write
 //! turns up that the first read could not take yet: nodes below send a *backtrack signal* when they have one.
 //!
-//! Nodes and runs. An executor gives maximal executions only, so a node is cut out of one (`known`): the events that
-//! depend on decided reads alone, and the read before which each thread stands. A child in which the chosen read takes
-//! what it takes in that run is cut out of the same run. What the run does first is tried first, so a run is followed
-//! down to a leaf, and siblings wait for it. Only a child that the run of its parent does not realise needs a new run
-//! (`witness`): the witness is forced, and the executor goes on from there.
+//! Nodes and runs. A node is cut out of a run (`known`): the events that depend on decided reads alone, and the read
+//! before which each thread stands. A child in which the chosen read takes what it takes in that run is cut out of the
+//! same run. What the run does first is tried first, so a run is followed down to a leaf, and siblings wait for it.
+//! Only a child that the run of its parent does not realise needs a new run (`witness`): the witness is forced, and the
+//! executor goes on from there. It gets the causal map as well ([`Plan::tried`]): a read in the map waits until it finds
+//! something new. Where nothing else is left the run is cut short, since all that could follow was tried elsewhere.
 //!
 //! Cost. One VerifySC per value and node, except where a run realises the child; time linear in the run per node.
-//! Memory: the path with its runs; what a node has decided shares all but one entry with its parent. No leaf has the
-//! class of another, so there are at most as many leaves as reads-value-from and as reads-from classes; a view class
-//! can have several. There can be more runs than leaves: a node may turn out to have no leaf, when all that is left for
-//! a read was tried elsewhere, and that shows only in its run; and the executor may let such a read go too early. No
-//! run is two leaves.
+//! Memory: the path with its runs; what a node has decided shares all but one entry with its parent. Every run that is
+//! not cut short is a leaf. No leaf has the class of another, so there are at most as many leaves as reads-value-from
+//! and as reads-from classes; a view class can have several.
 //!
 //! Source. Agarwal, Chatterjee, Pathak, Pavlogiannis, Toman, "Stateless model checking under a reads-value-from
 //! equivalence", CAV 2021; Toman, "Efficient stateless model checking" (thesis, 2021), chapter 4, algorithm 4.2.
@@ -29,12 +28,14 @@
 //! neither ends the loop nor enters the causal map. The source lets it do both and misses executions. (2) The source
 //! lets a waiting compare-exchange signal others, since it may fail below and then never writes. So may a lock attempt
 //! fail, a lock never be taken again and a thread stay parked: every waiting operation that may write signals every
-//! read of another thread that writes, too. (3) A lock operation, and an address, counts by the
-//! write that it reads from. (4) All writes of a value are good, visible or not: the closure sorts out the others.
+//! read of another thread that writes, too. (3) What counts by its source does so here, too (`by_source`). (4) All
+//! writes of a value are good, visible or not: the closure sorts out the others. (5) *Loops that wait.* A value with
+//! which a thread would repeat an iteration of such a loop is none that its read can take. Before a read at which a
+//! thread may wait for ever, the loop over reads goes on as if it were blocked; where nobody else can go on, it is asked
+//! whether what is watched can end as it was seen.
 //!
-//! Guarantees. Every outcome, deadlock, panic and view class, for loads, stores, updates, compare-exchanges, fences,
-//! locks, try-locks, park, spawn and join; compared with [`super::Exhaustive`]. Races on tracked cells may be missed
-//! where one source of a value synchronises and another does not. Loops that wait are not supported.
+//! Guarantees. Every outcome, deadlock, livelock, panic, view class and race on a tracked cell, for loads, stores,
+//! updates, compare-exchanges, fences, locks, try-locks, park, spawn and join; compared with [`super::Exhaustive`].
 
 mod known;
 mod node;
@@ -42,10 +43,11 @@ mod witness;
 
 use std::sync::Arc;
 
+use crate::explore::by_source::BySource;
 use crate::explore::rvf_smc::known::Known;
 use crate::explore::rvf_smc::node::{Node, Seed, is_below};
 use crate::explore::rvf_smc::witness::Asker;
-use crate::step::{Explorer, Forced, Plan, Purpose, Run};
+use crate::step::{End, Explorer, Forced, Plan, Purpose, Run, Tried};
 use crate::trace::Action;
 
 /// What can be switched off, to measure what it is worth. No execution is missed without.
@@ -73,8 +75,6 @@ pub struct Effort {
     pub nodes: u64,
     /// Those of them that are maximal executions, each of a reads-value-from class of its own.
     pub leaves: u64,
-    /// Runs. Each is one leaf or none.
-    pub runs: u64,
     /// Questions to VerifySC.
     pub questions: u64,
     /// The questions to which the answer was no.
@@ -87,11 +87,14 @@ pub struct RvfSmc {
     options: Options,
     /// The nodes from the root to the one that is worked on.
     path: Vec<Node>,
-    /// The node of the run that was asked for.
+    /// The node of the run that was asked for; `None` for a livelock.
     next: Option<Seed>,
+    /// Executions that end in a livelock, and are still to be run.
+    livelocks: Vec<Vec<Forced>>,
+    by_source: BySource,
+    starts_over: bool,
     asker: Asker,
     effort: Effort,
-    leaves: Vec<u64>,
 }
 
 impl Default for RvfSmc {
@@ -109,19 +112,21 @@ impl RvfSmc {
     /// The same with some of its parts switched off.
     #[doc(hidden)]
     pub fn with_options(options: Options) -> Self {
-        let (next, asker, effort) = (Some(Seed::default()), Asker::new(options), Effort::default());
-        Self { options, path: Vec::new(), next, asker, effort, leaves: Vec::new() }
+        Self {
+            options,
+            path: Vec::new(),
+            next: Some(Seed::default()),
+            livelocks: Vec::new(),
+            by_source: BySource::default(),
+            starts_over: false,
+            asker: Asker::new(options),
+            effort: Effort::default(),
+        }
     }
 
     /// How much was looked at so far.
     pub fn effort(&self) -> Effort {
         self.effort
-    }
-
-    /// The runs, numbered from 0, that turned out to be leaves from the moment at which the last run was observed to
-    /// the plan after it.
-    pub fn leaves(&self) -> &[u64] {
-        &self.leaves
     }
 
     /// Goes through the recursion to the next node that no run at hand realises.
@@ -151,15 +156,19 @@ impl RvfSmc {
 
     fn enter(&mut self, known: Arc<Known>, seed: Seed) {
         let before = seed.before.clone();
-        let node = Node::new(known, seed);
+        let node = Node::new(known, seed, self.by_source);
         self.signal(&node, &before);
         self.effort.nodes += 1;
-        if node.is_leaf() {
-            self.effort.leaves += 1;
-            self.leaves.push(node.known.number);
-        } else {
-            self.path.push(node);
+        let (is_leaf, watched) = (node.is_leaf(), node.watched());
+        self.effort.leaves += u64::from(is_leaf);
+        if is_leaf && watched.is_empty() {
+            return;
         }
+        let mut livelock = Vec::new();
+        if !is_leaf && !watched.is_empty() && self.asker.ask_whether_it_ends(&node, &watched, &mut livelock) {
+            self.livelocks.push(livelock);
+        }
+        self.path.push(node);
     }
 
     /// Tells the ancestors of a node whose current reads might take something that it has and its parent had not.
@@ -187,18 +196,32 @@ impl Explorer for RvfSmc {
     fn next_plan(&mut self, plan: &mut Plan) -> bool {
         plan.forced.clear();
         plan.frozen.clear();
+        plan.tried.clear();
         plan.purpose = Purpose::Class;
-        if self.effort.runs > 0 {
+        if let Some(livelock) = self.livelocks.pop() {
+            plan.forced.extend_from_slice(&livelock);
+            plan.purpose = Purpose::Livelock;
+            return true;
+        }
+        if self.next.is_none() {
             self.next = self.next_run(&mut plan.forced);
         }
-        self.effort.runs += u64::from(self.next.is_some());
+        let tried = self.next.iter().flat_map(|seed| &seed.causal);
+        plan.tried.extend(tried.map(|(&read, counts)| Tried { read, counts: Arc::clone(counts) }));
         self.next.is_some()
     }
 
     fn observe(&mut self, run: &Run) {
-        self.leaves.clear();
-        if let Some(seed) = self.next.take().filter(|_| run.is_maximal()) {
-            self.enter(Arc::new(Known::of(run, self.effort.runs - 1)), seed);
+        let Some(seed) = self.next.take().filter(|_| run.is_maximal() || run.end == End::Tried) else { return };
+        let by_source = BySource::of(run);
+        if by_source > self.by_source {
+            *self = Self { by_source, starts_over: true, effort: self.effort, ..Self::with_options(self.options) };
+            return;
         }
+        self.enter(Arc::new(Known::of(run)), seed);
+    }
+
+    fn starts_over(&mut self) -> bool {
+        std::mem::take(&mut self.starts_over)
     }
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::base::EventId;
+use crate::base::{EventId, LocId};
+use crate::explore::by_source::BySource;
 use crate::explore::rvf_smc::known::{Extent, GoodWrites, Known, Next, Writes};
-use crate::trace::{Effect, Op};
+use crate::trace::Effect;
 
 /// For every read that an ancestor was done with: how many events each thread had there. What these wrote was tried.
 pub(super) type CausalMap = OrdMap<EventId, Arc<[u32]>>;
@@ -29,6 +30,7 @@ pub(super) struct Node {
     causal: CausalMap,
     /// The reads that are to be decided here; the next one is the last.
     reads: Vec<Next>,
+    by_source: BySource,
     current: Option<Current>,
     /// Whether to go on to the next read.
     backtrack: bool,
@@ -54,19 +56,28 @@ pub(super) struct Choice {
 
 impl Node {
     /// A node that a run realises.
-    pub(super) fn new(known: Arc<Known>, seed: Seed) -> Self {
+    pub(super) fn new(known: Arc<Known>, seed: Seed, by_source: BySource) -> Self {
         let Seed { good, causal, .. } = seed;
         let extent = known.extent(&good);
         let mut reads = known.pending(&extent);
         // Those that the signals can prune come first, and among them what the run does first.
         reads.sort_by_key(|read| causal.contains_key(&read.id));
         reads.reverse();
-        Self { known, extent, good, causal, reads, current: None, backtrack: true }
+        Self { known, extent, good, causal, reads, by_source, current: None, backtrack: true }
     }
 
     /// Whether the run is a maximal execution of the node.
     pub(super) fn is_leaf(&self) -> bool {
-        self.extent.inside.iter().all(|&inside| inside)
+        self.known.is_maximal && self.extent.inside.iter().all(|&inside| inside)
+    }
+
+    /// What is watched by the threads that wait in a loop, if nobody else can go on: they may wait for ever.
+    pub(super) fn watched(&self) -> Vec<(LocId, u64)> {
+        let goes_on = |read: &&Next| !read.is_blocked && self.known.watched(read).is_none();
+        if self.reads.iter().any(|read| goes_on(&read)) {
+            return Vec::new();
+        }
+        self.reads.iter().filter_map(|read| self.known.watched(read)).flatten().copied().collect()
     }
 
     /// The read that is decided now.
@@ -116,18 +127,23 @@ impl Node {
     /// All values of the current read were tried.
     pub(super) fn end_read(&mut self) {
         let Some(current) = self.current.take() else { return };
-        if current.possible || current.mapped {
+        let is_done = current.possible || current.mapped;
+        if is_done {
             self.causal.insert(current.read.id, self.extent.counts.clone());
-        } else {
-            // It is blocked, which says nothing about the other reads.
-            self.backtrack = true;
         }
+        // Where it is blocked, or its thread may wait for ever instead, that says nothing about the other reads.
+        self.backtrack |= !is_done || self.known.watched(&current.read).is_some();
     }
 
     /// Whether the run of the node is one of the child as well.
     pub(super) fn realises(&self, read: &Next, choice: &Choice) -> bool {
+        choice.good.iter().any(|&write| self.takes(read, write))
+    }
+
+    /// Whether a read takes this write in the run of the node.
+    fn takes(&self, read: &Next, write: Option<EventId>) -> bool {
         let trace = &self.known.trace;
-        read.at.is_some_and(|at| choice.good.contains(&trace.source_id(&trace.events[at])))
+        read.at.is_some_and(|at| trace.source_id(&trace.events[at]) == write)
     }
 
     /// The values that the writes of the node offer to a read, without what was tried elsewhere.
@@ -136,11 +152,12 @@ impl Node {
         let tried = self.causal.get(&read.id);
         let mut choices: Vec<Choice> = Vec::new();
         let mut add = |value: u64, write: Option<EventId>| {
-            if read.op.action.effect(value) == Effect::Blocked {
+            let repeats = self.known.repeats(read, value) && !self.takes(read, write);
+            if read.op.action.effect(value) == Effect::Blocked || repeats {
                 return;
             }
             let group = choices.iter_mut().find(|choice| choice.value == value);
-            match group.filter(|_| !counts_by_source(&read.op, loc.kind, value)) {
+            match group.filter(|_| !self.by_source.counts(&read.op, loc, value)) {
                 Some(choice) => choice.good.push(write),
                 None => choices.push(Choice { value, good: vec![write] }),
             }
@@ -167,11 +184,3 @@ impl Node {
 pub(super) fn is_below(id: EventId, counts: &[u32]) -> bool {
     counts.get(id.thread.0 as usize).is_some_and(|&count| id.index < count)
 }
-
-/// Whether two writes of this value are told apart.
-fn counts_by_source(op: &Op, kind: &str, value: u64) -> bool {
-    op.action.locks() || (kind == "AtomicPtr" && value != 0) || ADDRESSES.contains(&value)
-}
-
-/// Values that look like addresses differ from run to run, whatever the type of the atomic that holds them.
-const ADDRESSES: std::ops::Range<u64> = 1 << 32..1 << 48;

@@ -1,5 +1,6 @@
 //! From a node and one read more to a question for VerifySC, and from its answer to a plan.
 
+use crate::base::{EventId, LocId};
 use crate::consistency::{Instance, Move, Shape, Verifier};
 use crate::explore::rvf_smc::Options;
 use crate::explore::rvf_smc::known::Next;
@@ -33,11 +34,46 @@ impl Asker {
         }
     }
 
+    /// Writes the steps of an execution of the node in which the watched locations end with the values that were seen;
+    /// false if there is none.
+    pub(super) fn ask_whether_it_ends(
+        &mut self,
+        node: &Node,
+        watched: &[(LocId, u64)],
+        forced: &mut Vec<Forced>,
+    ) -> bool {
+        self.add_events(node);
+        self.add_order(node);
+        self.add_good_writes(node);
+        watched.iter().for_each(|&(loc, value)| self.add_look(node, loc, value));
+        self.witness.clear();
+        let found = self.verifier.verify(&self.instance, |number| number as u32, &mut self.witness);
+        let performed = |step: &&Move| matches!(step, Move::Perform(number) if *number < self.members.len());
+        forced.extend(self.witness.iter().filter(performed).map(|&step| self.step(node, None, step)));
+        found
+    }
+
+    /// A read at the end of everything, by nobody.
+    fn add_look(&mut self, node: &Node, loc: LocId, value: u64) {
+        let look = self.instance.push(Shape::direct(loc, true, false));
+        if node.known.trace.locs[loc].init == value {
+            self.instance.good(look, None);
+        }
+        for (number, &at) in self.members.iter().enumerate() {
+            let event = &node.known.trace.events[at];
+            self.instance.edge(number, look);
+            if event.op.loc == loc && event.written == Some(value) {
+                self.instance.good(look, Some(number));
+            }
+        }
+    }
+
     /// Writes the steps of an execution of the node in which the read returns the value; false if there is none.
     pub(super) fn ask(&mut self, node: &Node, read: &Next, choice: &Choice, forced: &mut Vec<Forced>) -> bool {
-        self.add_events(node, read, choice);
-        self.add_order(node, read);
-        self.add_good_writes(node, choice);
+        self.add_events(node);
+        self.add_order(node);
+        self.add_good_writes(node);
+        self.add_new(node, read, choice);
         self.witness.clear();
         let Self { verifier, guidance, instance, members, witness, .. } = self;
         // Without guidance: thread by thread.
@@ -49,12 +85,12 @@ impl Asker {
         if !verifier.verify(instance, rank, witness) {
             return false;
         }
-        forced.extend(self.witness.iter().map(|&step| self.step(node, read, choice, step)));
+        forced.extend(self.witness.iter().map(|&step| self.step(node, Some((read, choice)), step)));
         true
     }
 
-    /// The events of the node in the order of its run, then the read.
-    fn add_events(&mut self, node: &Node, read: &Next, choice: &Choice) {
+    /// The events of the node in the order of its run.
+    fn add_events(&mut self, node: &Node) {
         self.instance.clear();
         self.members.clear();
         self.numbers.clear();
@@ -66,39 +102,43 @@ impl Asker {
                 self.instance.push(shape);
             }
         }
-        let writes = read.op.action.effect(choice.value).written().is_some();
-        self.instance.push(Shape::direct(read.op.loc, true, writes));
     }
 
-    fn add_order(&mut self, node: &Node, read: &Next) {
+    fn add_order(&mut self, node: &Node) {
         for (number, &at) in self.members.iter().enumerate() {
             for &pred in node.known.preds_of(at) {
                 self.instance.edge(self.numbers[pred as usize], number);
             }
         }
-        for &pred in node.known.preds(read) {
-            self.instance.edge(self.numbers[pred as usize], self.members.len());
+    }
+
+    fn add_good_writes(&mut self, node: &Node) {
+        for number in 0..self.members.len() {
+            if let Some(good) = node.good.get(&node.known.trace.events[self.members[number]].id) {
+                self.add_good(node, number, good);
+            }
         }
     }
 
-    fn add_good_writes(&mut self, node: &Node, choice: &Choice) {
+    fn add_good(&mut self, node: &Node, reader: usize, good: &[Option<EventId>]) {
         let trace = &node.known.trace;
-        let Self { instance, members, numbers, .. } = self;
-        let mut add = |reader: usize, good: &[Option<_>]| {
-            for write in good {
-                let position = write.map(|id| trace.position(id).expect("a node has the good writes of its reads"));
-                instance.good(reader, position.map(|at| numbers[at]));
-            }
-        };
-        for (number, &at) in members.iter().enumerate() {
-            if let Some(good) = node.good.get(&trace.events[at].id) {
-                add(number, good);
-            }
+        for write in good {
+            let position = write.map(|id| trace.position(id).expect("a node has the good writes of its reads"));
+            self.instance.good(reader, position.map(|at| self.numbers[at]));
         }
-        add(members.len(), &choice.good);
     }
 
-    fn step(&self, node: &Node, read: &Next, choice: &Choice, step: Move) -> Forced {
+    /// The read that is decided.
+    fn add_new(&mut self, node: &Node, read: &Next, choice: &Choice) {
+        let writes = read.op.action.effect(choice.value).written().is_some();
+        let new = self.instance.push(Shape::direct(read.op.loc, true, writes));
+        for &pred in node.known.preds(read) {
+            self.instance.edge(self.numbers[pred as usize], new);
+        }
+        self.add_good(node, new, &choice.good);
+    }
+
+    fn step(&self, node: &Node, new: Option<(&Next, &Choice)>, step: Move) -> Forced {
         let Move::Perform(number) = step else { unreachable!("there are no buffers under SC") };
         let (thread, expect) = match self.members.get(number) {
             Some(&at) => {
@@ -106,6 +146,7 @@ impl Asker {
                 (event.id.thread, Expect::of(event, node.known.loc(&event.op)))
             }
             None => {
+                let (read, choice) = new.expect("only the new read is no event of the node");
                 let expect = Expect::of_op(&read.op, node.known.loc(&read.op));
                 (read.id.thread, Expect { read: Some(choice.value), ..expect })
             }

@@ -39,9 +39,10 @@ use rustc_hash::FxHashSet;
 
 use crate::base::{Digest, ThreadId};
 use crate::consistency::Decided;
+use crate::explore::by_source::BySource;
 use crate::explore::view_xplore::cuts::{Cut, Extension};
 use crate::explore::view_xplore::question::Asker;
-use crate::explore::view_xplore::snapshot::{BySource, Snapshot};
+use crate::explore::view_xplore::snapshot::Snapshot;
 use crate::model::MemoryModel;
 use crate::step::{Explorer, Forced, Plan, Purpose, Run};
 

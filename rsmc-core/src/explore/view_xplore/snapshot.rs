@@ -1,14 +1,9 @@
 //! What is kept of a run: its events, what each thread observed, and what must have happened before what.
 
-use std::sync::atomic::Ordering;
-
-use rustc_hash::FxHashMap;
-
 use crate::base::{EventId, IdVec, LocId, ThreadId};
+use crate::explore::by_source::BySource;
 use crate::step::{Run, Step, Wait};
-use crate::trace::{
-    Action, Effect, Event, LocInfo, Note, NoteKind, Op, ProgramOrder, Source, Trace, repeats_iteration,
-};
+use crate::trace::{Action, Event, LocInfo, Op, ProgramOrder, Source, Trace, repeats_iteration};
 
 /// What a read shows: deviation (1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,58 +12,6 @@ pub(super) enum Seen {
     Value(u64),
     /// What this write left (`None`: the initial value).
     Write(Option<EventId>),
-}
-
-/// Which reads count by their source: values alone do not tell what is ordered before an access of a tracked cell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum BySource {
-    /// Lock operations, and addresses.
-    #[default]
-    Locks,
-    /// Also reads that acquire, and updates, which carry on what earlier writes released: a cell is shared.
-    Acquires,
-    /// All: there are acquire fences as well, which make every read before them acquire.
-    All,
-}
-
-impl BySource {
-    /// What a run calls for.
-    pub(super) fn of(run: &Run) -> Self {
-        let notes = &run.trace.notes;
-        let mut cells: FxHashMap<LocId, ThreadId> = FxHashMap::default();
-        let is_shared = notes.iter().any(|note| match note.kind {
-            NoteKind::CellRead(cell) | NoteKind::CellWrite(cell) => {
-                *cells.entry(cell).or_insert(note.thread) != note.thread
-            }
-            _ => false,
-        });
-        let fence = |note: &Note| matches!(note.kind, NoteKind::Fence(order) if acquires(order));
-        match is_shared {
-            false => BySource::Locks,
-            true if notes.iter().any(fence) => BySource::All,
-            true => BySource::Acquires,
-        }
-    }
-
-    /// Whether an operation counts by its source where it reads this value.
-    fn counts(self, op: &Op, loc: &LocInfo, value: u64) -> bool {
-        let effect = op.action.effect(value);
-        op.action.locks()
-            || (loc.kind == "AtomicPtr" && value != 0)
-            || ADDRESSES.contains(&value)
-            || match self {
-                BySource::Locks => false,
-                BySource::Acquires => acquires(op.effective_order(effect)) || matches!(effect, Effect::Update(_)),
-                BySource::All => true,
-            }
-    }
-}
-
-/// Values that look like addresses differ from run to run, whatever the type of the atomic that holds them.
-const ADDRESSES: std::ops::Range<u64> = 1 << 32..1 << 48;
-
-fn acquires(order: Ordering) -> bool {
-    matches!(order, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
 }
 
 /// An event or an operation that a thread waits to perform.

@@ -1,0 +1,64 @@
+//! What values do not tell: which reads count by their source where executions are alike if their values are.
+//!
+//! A lock is taken from a release, and an address from who stored it. Once two threads have touched one tracked cell,
+//! it also matters what a read synchronises with: it decides whether there is a data race.
+
+use std::sync::atomic::Ordering;
+
+use rustc_hash::FxHashMap;
+
+use crate::base::{LocId, ThreadId};
+use crate::step::Run;
+use crate::trace::{Effect, LocInfo, Note, NoteKind, Op};
+
+/// Which reads count by their source, the fewest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum BySource {
+    /// Lock operations, and addresses.
+    #[default]
+    Locks,
+    /// Also reads that acquire, and updates, which carry on what earlier writes released: a cell is shared.
+    Acquires,
+    /// All: there are acquire fences as well, which make every read before them acquire.
+    All,
+}
+
+impl BySource {
+    /// What a run calls for.
+    pub(super) fn of(run: &Run) -> Self {
+        let notes = &run.trace.notes;
+        let mut cells: FxHashMap<LocId, ThreadId> = FxHashMap::default();
+        let is_shared = notes.iter().any(|note| match note.kind {
+            NoteKind::CellRead(cell) | NoteKind::CellWrite(cell) => {
+                *cells.entry(cell).or_insert(note.thread) != note.thread
+            }
+            _ => false,
+        });
+        let fence = |note: &Note| matches!(note.kind, NoteKind::Fence(order) if acquires(order));
+        match is_shared {
+            false => BySource::Locks,
+            true if notes.iter().any(fence) => BySource::All,
+            true => BySource::Acquires,
+        }
+    }
+
+    /// Whether an operation counts by its source where it reads this value.
+    pub(super) fn counts(self, op: &Op, loc: &LocInfo, value: u64) -> bool {
+        let effect = op.action.effect(value);
+        op.action.locks()
+            || (loc.kind == "AtomicPtr" && value != 0)
+            || ADDRESSES.contains(&value)
+            || match self {
+                BySource::Locks => false,
+                BySource::Acquires => acquires(op.effective_order(effect)) || matches!(effect, Effect::Update(_)),
+                BySource::All => true,
+            }
+    }
+}
+
+/// Values that look like addresses differ from run to run, whatever the type of the atomic that holds them.
+const ADDRESSES: std::ops::Range<u64> = 1 << 32..1 << 48;
+
+fn acquires(order: Ordering) -> bool {
+    matches!(order, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
+}
