@@ -12,8 +12,9 @@ use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::runtime::Runtime;
 use rsmc_core::step::{Executor, Explorer, Plan, Run};
+use rsmc_core::trace::{Note, NoteKind};
 
-/// All that must be equal: events without their places, which threads wait, how many panicked.
+/// All that must be equal: events and accesses of cells without their places, which threads wait, how many panicked.
 fn essence(run: &Run) -> String {
     let event = |event: &rsmc_core::trace::Event| {
         let op = event.op;
@@ -24,9 +25,12 @@ fn essence(run: &Run) -> String {
         )
     };
     let events: String = run.trace.events.iter().map(event).collect();
+    let is_cell = |note: &&Note| matches!(note.kind, NoteKind::CellRead(_) | NoteKind::CellWrite(_));
+    let cells = run.trace.notes.iter().filter(is_cell);
+    let cells: Vec<_> = cells.map(|note| (note.at, note.thread, note.kind)).collect();
     let steps: Vec<_> = run.steps().collect();
     let waiting: Vec<_> = run.waiting.iter().map(|pending| pending.id).collect();
-    format!("{events}{steps:?} {:?} {waiting:?} {}", run.end, run.panics.len())
+    format!("{events}{cells:?} {steps:?} {:?} {waiting:?} {}", run.end, run.panics.len())
 }
 
 fn compare(program: &Program, memory: MemoryModel) -> u32 {
@@ -69,6 +73,11 @@ fn on_locks() {
 #[test]
 fn on_updates() {
     agree(Size::default(), &Weights::UPDATES, 150);
+}
+
+#[test]
+fn on_cells() {
+    agree(Size::default(), &Weights { cell: 6, ..Weights::EVERYTHING }, 150);
 }
 
 #[test]

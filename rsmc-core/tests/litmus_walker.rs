@@ -11,7 +11,7 @@ use rsmc_core::base::ThreadId;
 use rsmc_core::litmus::{Expr, Operator, Program, Stmt, StmtKind, ThreadProgram};
 use rsmc_core::machine::Outcome;
 use rsmc_core::runtime::Tag;
-use rsmc_core::runtime::hook::{self, Object};
+use rsmc_core::runtime::hook::{self, CellAccess, Object};
 use rsmc_core::trace::{Action, POISONED, Rmw};
 
 /// The shared objects of a program, by name, made anew for every execution.
@@ -117,6 +117,8 @@ impl Walker<'_> {
                 self.lock(lock, Action::Release { poisoned });
                 self.held.retain(|(held, _)| held != lock);
             }
+            StmtKind::CellRead(cell) => hook::cell(self.shared.object("UnsafeCell", cell), CellAccess::Read),
+            StmtKind::CellWrite(cell) => hook::cell(self.shared.object("UnsafeCell", cell), CellAccess::Write),
             StmtKind::Park => hook::park(self.shared.object("park token", &self.thread.name).tag),
             StmtKind::Unpark(thread) => hook::unpark(self.shared.object("park token", thread).tag),
             StmtKind::Spin => drop(hook::hint()),

@@ -47,6 +47,28 @@ pub struct Race {
 
 /// The first race of an execution, if there is one.
 pub fn find_race(trace: &Trace) -> Option<Race> {
+    let mut cells: FxHashMap<LocId, Cell> = FxHashMap::default();
+    each_access(trace, |now, loc, access| {
+        let first = cells.entry(loc).or_default().access(now, access)?;
+        Some(Race { loc, first, second: access })
+    })
+}
+
+/// All races of an execution: every pair of conflicting accesses that nothing orders. Quadratic.
+pub fn all_races(trace: &Trace) -> Vec<Race> {
+    let (mut cells, mut races) = (FxHashMap::<LocId, Vec<Dated>>::default(), Vec::new());
+    each_access(trace, |now, loc, access| {
+        let before = cells.entry(loc).or_default();
+        let racing = before.iter().filter(|earlier| earlier.races_with(now, &access));
+        races.extend(racing.map(|earlier| Race { loc, first: earlier.access, second: access }));
+        before.push(Dated::new(now, access));
+        None::<()>
+    });
+    races
+}
+
+/// Shows every access of a cell with what its thread knows then, until `take` has an answer.
+fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Access) -> Option<R>) -> Option<R> {
     let touches_cell = |note: &Note| matches!(note.kind, NoteKind::CellRead(_) | NoteKind::CellWrite(_));
     if !trace.notes.iter().any(touches_cell) {
         return None;
@@ -54,17 +76,26 @@ pub fn find_race(trace: &Trace) -> Option<Race> {
     let mut pass = Pass::default();
     pass.messages.resize(trace.events.len(), VectorClock::new());
     pass.threads.grow_to(ThreadId(trace.thread_bound() as u32), Knowledge::default);
-    let mut note_number = 0;
+    let mut number = 0;
     for row in trace.rows() {
-        match row {
-            Row::Event(at, event) => pass.event(at, event),
-            Row::Note(note) => {
-                if let Some(race) = pass.note(note, note_number) {
-                    return Some(race);
-                }
-                note_number += 1;
+        let note = match row {
+            Row::Event(at, event) => {
+                pass.event(at, event);
+                continue;
             }
+            Row::Note(note) => note,
+        };
+        let (thread, site) = (note.thread, note.site);
+        if let NoteKind::CellRead(loc) | NoteKind::CellWrite(loc) = note.kind {
+            let writes = note.kind == NoteKind::CellWrite(loc);
+            let answer = take(pass.now(thread), loc, Access { thread, writes, site, note: number });
+            if answer.is_some() {
+                return answer;
+            }
+        } else {
+            pass.note(note);
         }
+        number += 1;
     }
     None
 }
@@ -79,17 +110,53 @@ struct Knowledge {
     unacquired: VectorClock,
 }
 
+/// An access with the time of its thread.
+#[derive(Clone, Copy, Debug)]
+struct Dated {
+    time: u32,
+    access: Access,
+}
+
+impl Dated {
+    fn new(now: &VectorClock, access: Access) -> Self {
+        Self { time: now.get(access.thread), access }
+    }
+
+    /// Whether a later access, by a thread that knows `now`, conflicts with it and is not ordered after it.
+    fn races_with(&self, now: &VectorClock, later: &Access) -> bool {
+        (self.access.writes || later.writes) && now.get(self.access.thread) < self.time
+    }
+}
+
+/// The accesses of a cell without a race that a later one can race with, unless it also races with another of them.
 #[derive(Debug, Default)]
 struct Cell {
-    write: Option<(u32, Access)>,
-    reads: Vec<(u32, Access)>,
+    write: Option<Dated>,
+    reads: Vec<Dated>,
+}
+
+impl Cell {
+    /// Adds an access, or returns one that it races with.
+    fn access(&mut self, now: &VectorClock, access: Access) -> Option<Access> {
+        let mut earlier = self.write.iter().chain(&self.reads);
+        if let Some(first) = earlier.find(|earlier| earlier.races_with(now, &access)) {
+            return Some(first.access);
+        }
+        if access.writes {
+            self.write = Some(Dated::new(now, access));
+            self.reads.clear();
+        } else {
+            self.reads.retain(|earlier| earlier.access.thread != access.thread);
+            self.reads.push(Dated::new(now, access));
+        }
+        None
+    }
 }
 
 #[derive(Debug, Default)]
 struct Pass {
     threads: IdVec<ThreadId, Knowledge>,
     messages: Vec<VectorClock>,
-    cells: FxHashMap<LocId, Cell>,
     references: FxHashMap<LocId, VectorClock>,
 }
 
@@ -120,7 +187,7 @@ impl Pass {
         knowledge.now.tick(event.id.thread);
     }
 
-    fn note(&mut self, note: &Note, number: usize) -> Option<Race> {
+    fn note(&mut self, note: &Note) {
         let thread = note.thread;
         match note.kind {
             NoteKind::Spawn(child) => {
@@ -144,11 +211,9 @@ impl Pass {
                     self.threads[thread].now.join(dropped);
                 }
             }
-            NoteKind::CellRead(loc) => return self.access(loc, note, number, false),
-            NoteKind::CellWrite(loc) => return self.access(loc, note, number, true),
+            NoteKind::CellRead(_) | NoteKind::CellWrite(_) => {}
             NoteKind::End | NoteKind::Flush(_) | NoteKind::Counted | NoteKind::Hint | NoteKind::Panic(_) => {}
         }
-        None
     }
 
     fn fence(&mut self, thread: ThreadId, order: Ordering) {
@@ -162,27 +227,12 @@ impl Pass {
         }
     }
 
-    fn access(&mut self, loc: LocId, note: &Note, number: usize, writes: bool) -> Option<Race> {
-        let access = Access { thread: note.thread, writes, site: note.site, note: number };
-        let now = &mut self.threads[note.thread].now;
-        if now.get(note.thread) == 0 {
-            now.tick(note.thread);
+    /// What a thread knows, itself included.
+    fn now(&mut self, thread: ThreadId) -> &VectorClock {
+        let now = &mut self.threads[thread].now;
+        if now.get(thread) == 0 {
+            now.tick(thread);
         }
-        let time = now.get(note.thread);
-        let cell = self.cells.entry(loc).or_default();
-        let unordered = |&&(when, ref earlier): &&(u32, Access)| now.get(earlier.thread) < when;
-        let reads = if writes { &cell.reads[..] } else { &[] };
-        let earlier = cell.write.iter().chain(reads).find(unordered);
-        if let Some(&(_, first)) = earlier {
-            return Some(Race { loc, first, second: access });
-        }
-        if writes {
-            cell.write = Some((time, access));
-            cell.reads.clear();
-        } else {
-            cell.reads.retain(|(_, earlier)| earlier.thread != note.thread);
-            cell.reads.push((time, access));
-        }
-        None
+        now
     }
 }

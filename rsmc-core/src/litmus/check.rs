@@ -34,9 +34,11 @@ pub(super) fn names(program: &Program) -> Result<(), Error> {
             Ok(())
         })?;
         match &stmt.kind {
-            StmtKind::Lock(name) | StmtKind::Unlock(name) | StmtKind::TryLock { lock: name, .. } => {
-                well_named(name, line)
-            }
+            StmtKind::Lock(name)
+            | StmtKind::Unlock(name)
+            | StmtKind::TryLock { lock: name, .. }
+            | StmtKind::CellRead(name)
+            | StmtKind::CellWrite(name) => well_named(name, line),
             _ => Ok(()),
         }
     })

@@ -24,6 +24,8 @@ pub(super) enum Instruction {
     Lock(Place),
     Unlock(Place),
     TryLock { to: Register, lock: Place },
+    CellRead(Place),
+    CellWrite(Place),
     Park(Place),
     Unpark(Place),
     Spin,
@@ -193,6 +195,8 @@ impl Code<'_> {
             StmtKind::TryLock { to, lock } => {
                 Instruction::TryLock { to: self.register(to), lock: self.names.lock(lock) }
             }
+            StmtKind::CellRead(cell) => Instruction::CellRead(self.names.cell(cell)),
+            StmtKind::CellWrite(cell) => Instruction::CellWrite(self.names.cell(cell)),
             StmtKind::Park => Instruction::Park(self.names.token(self.number)),
             StmtKind::Unpark(thread) => Instruction::Unpark(self.names.token(self.names.thread(thread, line)?)),
             StmtKind::Spin => Instruction::Spin,

@@ -9,6 +9,8 @@ use crate::trace::RmwKind;
 /// The names of locations, and of locks.
 pub(super) const LOCATIONS: [&str; 6] = ["x", "y", "z", "u", "v", "w"];
 pub(super) const LOCKS: [&str; 4] = ["m", "n", "p", "q"];
+/// The names of cells, the first more often: accesses are to meet.
+const CELLS: [&str; 4] = ["c", "c", "c", "d"];
 
 /// The name of a thread.
 pub(super) fn name_of(thread: usize) -> String {
@@ -25,6 +27,7 @@ pub(super) enum Draw {
     Fence,
     Lock,
     TryLock,
+    Cell,
     Park,
     Branch,
     Repeat,
@@ -56,6 +59,12 @@ impl Dice {
     pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
+}
+
+/// An access of a cell.
+pub(super) fn cell_access(dice: &mut Dice) -> Stmt {
+    let cell = dice.pick(&CELLS).to_owned();
+    Stmt::new(if dice.one_in(2) { StmtKind::CellRead(cell) } else { StmtKind::CellWrite(cell) })
 }
 
 /// A thread that is being written.
@@ -106,6 +115,10 @@ impl Thread<'_> {
         match drawn.map_or(Draw::Load, |(draw, _)| *draw) {
             Draw::Lock if *left >= 2 => self.lock(left, body),
             Draw::TryLock if *left >= 2 => self.try_lock(left, body),
+            Draw::Cell => {
+                *left -= 1;
+                body.push(self.cell());
+            }
             Draw::Branch if !self.known.is_empty() => self.branch(left, body),
             Draw::Repeat if *left >= 2 => self.repeat(left, body),
             Draw::Fence => {
@@ -154,6 +167,14 @@ impl Thread<'_> {
                 StmtKind::Load { to: self.register(), loc, order }
             }
         }
+    }
+
+    /// An access of a cell, half of them only where the thread has read something else than 0.
+    fn cell(&mut self) -> Stmt {
+        let access = cell_access(self.dice);
+        let Some(last) = self.known.last().filter(|_| self.dice.one_in(2)) else { return access };
+        let condition = Expr::Register(last.clone());
+        Stmt::new(StmtKind::If { condition, then: vec![access], otherwise: Vec::new() })
     }
 
     fn lock(&mut self, left: &mut usize, body: &mut Vec<Stmt>) {

@@ -3,8 +3,8 @@
 //! The same seed, size and weights give the same program on every platform. Locks nest in any order, so deadlocks
 //! happen; now and then an `unlock` is forgotten, a `park` has no `unpark`, an assertion fails.
 
-use crate::litmus::draw::{Dice, Draw, LOCATIONS, LOCKS, Thread, name_of};
-use crate::litmus::{Location, Program, ThreadProgram};
+use crate::litmus::draw::{Dice, Draw, LOCATIONS, LOCKS, Thread, cell_access, name_of};
+use crate::litmus::{Location, Program, Stmt, StmtKind, ThreadProgram};
 
 /// Bounds of a random program.
 #[derive(Clone, Copy, Debug)]
@@ -15,8 +15,8 @@ pub struct Size {
     pub locations: usize,
     /// The largest number of locks, at least 1 and at most 4.
     pub locks: usize,
-    /// The largest number of visible operations of all threads together. With 4 threads, 9 of them have at most
-    /// 7,560 interleavings, 10 have 25,200 and 12 have 369,600.
+    /// The largest number of visible operations and accesses of cells of all threads together. With 4 threads, 9
+    /// operations have at most 7,560 interleavings, 10 have 25,200 and 12 have 369,600.
     pub operations: usize,
 }
 
@@ -39,6 +39,9 @@ pub struct Weights {
     /// `lock`, what it guards, and mostly `unlock`.
     pub lock: u32,
     pub try_lock: u32,
+    /// A read or write of a tracked cell, perhaps behind an `if`. Without weight the program has no cells; with one,
+    /// every other program has a `main` with such accesses between spawns and joins.
+    pub cell: u32,
     /// `park` or `unpark`.
     pub park: u32,
     /// `if` on a register.
@@ -64,6 +67,7 @@ impl Weights {
         fence: 1,
         lock: 3,
         try_lock: 2,
+        cell: 0,
         park: 2,
         branch: 3,
         repeat: 1,
@@ -78,13 +82,14 @@ impl Weights {
         fence: 0,
         lock: 0,
         try_lock: 0,
+        cell: 0,
         park: 0,
         branch: 0,
         repeat: 0,
         assert: 0,
     };
 
-    pub(super) fn table(&self) -> [(Draw, u32); 11] {
+    pub(super) fn table(&self) -> [(Draw, u32); 12] {
         [
             (Draw::Load, self.load),
             (Draw::Store, self.store),
@@ -93,6 +98,7 @@ impl Weights {
             (Draw::Fence, self.fence),
             (Draw::Lock, self.lock),
             (Draw::TryLock, self.try_lock),
+            (Draw::Cell, self.cell),
             (Draw::Park, self.park),
             (Draw::Branch, self.branch),
             (Draw::Repeat, self.repeat),
@@ -124,8 +130,27 @@ pub fn random(seed: u64, size: Size, weights: &Weights) -> Program {
         registers = used;
         program.threads.push(ThreadProgram { name: name_of(number), body, ..ThreadProgram::default() });
     }
+    if weights.cell > 0 && dice.one_in(2) {
+        program.main = Some(main(&mut dice, threads));
+    }
     program.renumber();
     program
+}
+
+/// Spawns all threads and joins some of them, with accesses of cells here and there.
+fn main(dice: &mut Dice, threads: usize) -> ThreadProgram {
+    let mut body = Vec::new();
+    let spawns = (0..threads).map(|thread| StmtKind::Spawn(name_of(thread)));
+    let joins = (0..threads).map(|thread| StmtKind::Join(name_of(thread)));
+    for stmt in spawns.chain(joins) {
+        if matches!(stmt, StmtKind::Spawn(_)) || !dice.one_in(4) {
+            body.push(Stmt::new(stmt));
+        }
+        if dice.one_in(4) {
+            body.push(cell_access(dice));
+        }
+    }
+    ThreadProgram { name: "main".to_owned(), body, ..ThreadProgram::default() }
 }
 
 #[cfg(test)]
@@ -155,6 +180,17 @@ mod tests {
                 texts.insert(text);
             }
             assert!(texts.len() > 290, "{} of 300 programs differ", texts.len());
+        }
+    }
+
+    #[test]
+    fn programs_with_cells_are_valid_and_guard_accesses() {
+        let weights = Weights { cell: 6, ..Weights::EVERYTHING };
+        let texts: Vec<String> = (0..300).map(|seed| random(seed, Size::default(), &weights).to_string()).collect();
+        texts.iter().for_each(|text| assert!(parse(text).is_ok(), "{text}"));
+        let having = |part: &str| texts.iter().filter(|text| text.contains(part)).count();
+        for part in ["read c\n", "write c\n", "write d\n", " {\n        write c\n", "join t1\n    write c\n"] {
+            assert!(having(part) > 3, "{part:?}: {}", having(part));
         }
     }
 

@@ -16,7 +16,7 @@ use crate::litmus::names::Place;
 use crate::litmus::{Error, Expr, Outcome, Program};
 use crate::machine::{Machine, Next, Outcome as Performed, Rules};
 use crate::step::{End, Executor, Plan, Run};
-use crate::trace::{Action, LocInfo, Op, POISONED, Rmw, Site};
+use crate::trace::{Action, LocInfo, NoteKind, Op, POISONED, Rmw, Site};
 
 /// The most instructions a thread may take without a visible operation.
 const SILENT: u32 = 1 << 16;
@@ -180,12 +180,17 @@ impl Interpreter {
     }
 
     fn arrive(&mut self, compiled: &Compiled, id: ThreadId, arrival: &Arrival, site: Site) {
-        let loc = *self.locs[arrival.place].get_or_insert_with(|| {
-            let info = compiled.places[arrival.place];
-            self.machine.add_location(LocInfo { kind: info.kind, created: site, init: info.init })
-        });
+        let loc = self.locate(compiled, arrival.place, site);
         let &Arrival { action, order, failure, .. } = arrival;
         self.machine.arrive(id, Op { action, loc, order, failure, site });
+    }
+
+    /// The location of a place, which is added at its first access.
+    fn locate(&mut self, compiled: &Compiled, place: Place, site: Site) -> LocId {
+        *self.locs[place].get_or_insert_with(|| {
+            let info = compiled.places[place];
+            self.machine.add_location(LocInfo { kind: info.kind, created: site, init: info.init })
+        })
     }
 
     /// Takes an instruction as far as it goes without a visible operation.
@@ -223,6 +228,16 @@ impl Interpreter {
             Instruction::Jump(to) => Then::Jump(*to),
             Instruction::Fence(order) if self.machine.fence(id, *order, site) => Then::Next,
             Instruction::Fence(_) => Then::Wait,
+            Instruction::CellRead(cell) => {
+                let loc = self.locate(compiled, *cell, site);
+                self.machine.note(id, NoteKind::CellRead(loc), site);
+                Then::Next
+            }
+            Instruction::CellWrite(cell) => {
+                let loc = self.locate(compiled, *cell, site);
+                self.machine.note(id, NoteKind::CellWrite(loc), site);
+                Then::Next
+            }
             Instruction::Spin => {
                 self.machine.hint(id, site);
                 Then::Next

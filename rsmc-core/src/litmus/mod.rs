@@ -17,7 +17,7 @@
 //! expect classes rf/sc: 3
 //! ```
 //!
-//! Statements, with `a`, `b` registers, `x` a location, `e` an expression, `m` a lock:
+//! Statements, with `a`, `b` registers, `x` a location, `e` an expression, `m` a lock, `c` a cell:
 //!
 //! ```text
 //! a = x           x = e           a = e                            load, store, local assignment
@@ -27,6 +27,7 @@
 //!                                                                  `_` leaves one out
 //! fence           fence.acq                                        the first is SeqCst
 //! lock m          unlock m        a = trylock m                    a: 1 if it took the lock
+//! read c          write c                                          accesses of a tracked cell, without a value
 //! park            unpark t1       spin                             spin: `hint::spin_loop`
 //! if e { … } else { … }           while e { … }                    while e upto 3 { … }: at most 3 iterations
 //! assert e        spawn t1        join t1
@@ -51,6 +52,8 @@
 //!   acquired, as visible operations. So does an `unlock` of a lock that is not held, and a `join` of a thread that
 //!   was not spawned. No `join` receives the panic.
 //! - `lock` takes a poisoned lock like any other, and `unlock` leaves it poisoned, as in std.
+//! - A cell is an `UnsafeCell` as the shim has it. Its accesses are no visible operations: they count for data races
+//!   only. No value is read or written, since that of a racy read would depend on what no class fixes.
 //! - A thread that ends without `unlock` keeps the lock for good.
 //! - A spin loop is recognised by its lines, so a loop that waits should share none with other accesses.
 

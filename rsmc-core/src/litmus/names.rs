@@ -1,10 +1,10 @@
-//! Numbers for the names of locations, locks and threads.
+//! Numbers for the names of locations, locks, threads and cells.
 
 use std::collections::BTreeMap;
 
 use crate::litmus::{Error, Program, StmtKind, ThreadProgram};
 
-/// A place in the table of locations: variables, then locks, then one park token for each thread.
+/// A place in the table of locations: variables, then locks, then one park token for each thread, then cells.
 pub(super) type Place = usize;
 
 /// What a place is.
@@ -19,21 +19,25 @@ pub(super) struct Names<'p> {
     locations: BTreeMap<&'p str, usize>,
     locks: BTreeMap<&'p str, usize>,
     threads: BTreeMap<&'p str, usize>,
+    cells: BTreeMap<&'p str, usize>,
 }
 
 impl<'p> Names<'p> {
     /// Numbers the names of a program, whose threads begin with main.
     pub(super) fn of(program: &'p Program, threads: &[&'p ThreadProgram]) -> Self {
-        let mut locks = BTreeMap::new();
+        let (mut locks, mut cells) = (BTreeMap::new(), BTreeMap::new());
         program.visit(|stmt| {
-            if let StmtKind::Lock(lock) | StmtKind::Unlock(lock) | StmtKind::TryLock { lock, .. } = &stmt.kind {
-                let number = locks.len();
-                locks.entry(lock.as_str()).or_insert(number);
-            }
+            let (names, name) = match &stmt.kind {
+                StmtKind::Lock(lock) | StmtKind::Unlock(lock) | StmtKind::TryLock { lock, .. } => (&mut locks, lock),
+                StmtKind::CellRead(cell) | StmtKind::CellWrite(cell) => (&mut cells, cell),
+                _ => return,
+            };
+            let number = names.len();
+            names.entry(name.as_str()).or_insert(number);
         });
         let locations = program.locations.iter().enumerate().map(|(i, location)| (location.name.as_str(), i));
         let threads = threads.iter().enumerate().map(|(i, thread)| (thread.name.as_str(), i));
-        Self { locations: locations.collect(), locks, threads: threads.collect() }
+        Self { locations: locations.collect(), locks, threads: threads.collect(), cells }
     }
 
     /// What there is at every place.
@@ -41,7 +45,8 @@ impl<'p> Names<'p> {
         let atomics = program.locations.iter().map(|location| PlaceInfo { kind: "AtomicU32", init: location.init });
         let locks = self.locks.keys().map(|_| PlaceInfo { kind: "Mutex", init: 0 });
         let tokens = self.threads.keys().map(|_| PlaceInfo { kind: "park token", init: 0 });
-        atomics.chain(locks).chain(tokens).collect()
+        let cells = self.cells.keys().map(|_| PlaceInfo { kind: "UnsafeCell", init: 0 });
+        atomics.chain(locks).chain(tokens).chain(cells).collect()
     }
 
     /// The place of a variable.
@@ -57,6 +62,11 @@ impl<'p> Names<'p> {
     /// The place of a park token.
     pub(super) fn token(&self, thread: usize) -> Place {
         self.locations.len() + self.locks.len() + thread
+    }
+
+    /// The place of a cell.
+    pub(super) fn cell(&self, name: &str) -> Place {
+        self.locations.len() + self.locks.len() + self.threads.len() + self.cells[name]
     }
 
     /// The number of a thread.

@@ -171,8 +171,8 @@ mod tests {
 
     #[test]
     fn statements_of_every_kind() {
-        let text = "main: spawn t1; join t1\nt1: a = add(x, 1); swap(x.acqrel, a); a, b = cas(x.acq.rlx, 0, a - 1)\n_, b = cas(x, 0, 1)\ncas(x.rel, 1, 0)\nfence; fence.rel; lock m; c = trylock m; unlock m; park; unpark main; spin\nassert (a)\n";
-        let printed = "init x = 0\nmain:\n    spawn t1\n    join t1\nt1:\n    a = add(x, 1)\n    swap(x.acqrel, a)\n    a, b = cas(x.acq.rlx, 0, a - 1)\n    _, b = cas(x, 0, 1)\n    cas(x.rel, 1, 0)\n    fence\n    fence.rel\n    lock m\n    c = trylock m\n    unlock m\n    park\n    unpark main\n    spin\n    assert a\n";
+        let text = "main: spawn t1; join t1\nt1: a = add(x, 1); swap(x.acqrel, a); a, b = cas(x.acq.rlx, 0, a - 1)\n_, b = cas(x, 0, 1)\ncas(x.rel, 1, 0)\nfence; fence.rel; lock m; c = trylock m; unlock m; read c; write x; park; unpark main; spin\nassert (a)\n";
+        let printed = "init x = 0\nmain:\n    spawn t1\n    join t1\nt1:\n    a = add(x, 1)\n    swap(x.acqrel, a)\n    a, b = cas(x.acq.rlx, 0, a - 1)\n    _, b = cas(x, 0, 1)\n    cas(x.rel, 1, 0)\n    fence\n    fence.rel\n    lock m\n    c = trylock m\n    unlock m\n    read c\n    write x\n    park\n    unpark main\n    spin\n    assert a\n";
         check_print(text, printed);
     }
 
@@ -220,6 +220,11 @@ mod tests {
             "line 1: `fine` belongs in no outcome: write `a=1`, `stuck`, `panic` or `ok`",
         );
         check_error("t1: lock = 1", "line 1: expected a lock, found `=`");
+        check_error("t1: read = 1", "line 1: expected a cell, found `=`");
+        check_error(
+            "t1: a = write",
+            "line 1: `write` cannot be a name; take letters and digits, and no word of the language",
+        );
         check_error("t1: a, b = x", "line 1: expected a read-modify-write, found `x`");
     }
 

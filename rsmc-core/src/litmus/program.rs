@@ -99,6 +99,10 @@ pub enum StmtKind {
     Unlock(String),
     /// `a = trylock m`
     TryLock { to: String, lock: String },
+    /// `read c`
+    CellRead(String),
+    /// `write c`
+    CellWrite(String),
     /// `park`
     Park,
     /// `unpark t1`
@@ -232,8 +236,8 @@ pub(super) fn names_location(name: &str) -> bool {
 }
 
 /// Words with a meaning of their own.
-const RESERVED: [&str; 31] = [
-    "name", "init", "expect", "if", "else", "while", "upto", "lock", "unlock", "trylock", "park", "unpark", "spin",
-    "assert", "spawn", "join", "fence", "ok", "stuck", "panic", "add", "sub", "swap", "and", "nand", "or", "xor",
-    "umax", "umin", "smax", "smin",
+const RESERVED: [&str; 33] = [
+    "name", "init", "expect", "if", "else", "while", "upto", "lock", "unlock", "trylock", "read", "write", "park",
+    "unpark", "spin", "assert", "spawn", "join", "fence", "ok", "stuck", "panic", "add", "sub", "swap", "and", "nand",
+    "or", "xor", "umax", "umin", "smax", "smin",
 ];

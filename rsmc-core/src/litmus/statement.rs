@@ -126,6 +126,8 @@ impl<'a> Statements<'a> {
             "fence" => Ok(StmtKind::Fence(self.order()?.unwrap_or(Ordering::SeqCst))),
             "lock" => Ok(StmtKind::Lock(self.name("a lock")?)),
             "unlock" => Ok(StmtKind::Unlock(self.name("a lock")?)),
+            "read" => Ok(StmtKind::CellRead(self.name("a cell")?)),
+            "write" => Ok(StmtKind::CellWrite(self.name("a cell")?)),
             "park" => Ok(StmtKind::Park),
             "unpark" => Ok(StmtKind::Unpark(self.name("a thread")?)),
             "spin" => Ok(StmtKind::Spin),

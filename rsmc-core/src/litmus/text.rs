@@ -169,6 +169,8 @@ fn head(kind: &StmtKind) -> String {
         StmtKind::Lock(lock) => format!("lock {lock}"),
         StmtKind::Unlock(lock) => format!("unlock {lock}"),
         StmtKind::TryLock { to, lock } => format!("{to} = trylock {lock}"),
+        StmtKind::CellRead(cell) => format!("read {cell}"),
+        StmtKind::CellWrite(cell) => format!("write {cell}"),
         StmtKind::Park => "park".to_owned(),
         StmtKind::Unpark(thread) => format!("unpark {thread}"),
         StmtKind::Spin => "spin".to_owned(),
