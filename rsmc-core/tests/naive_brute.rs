@@ -1,24 +1,11 @@
 //! The naive verifiers for store buffers against brute force: all sequences of moves, judged by `check_witness`.
 
+mod dice;
+
+use dice::Dice;
 use rsmc_core::base::{LocId, ThreadId};
 use rsmc_core::consistency::{Flaw, Instance, Move, Shape, check_witness, naive};
 use rsmc_core::model::MemoryModel;
-
-/// SplitMix64.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ z >> 31) >> 16) as usize % bound
-    }
-
-    fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-}
 
 /// An instance, its moves, and additional constraints.
 struct Draft {

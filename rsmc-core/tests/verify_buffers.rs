@@ -1,5 +1,10 @@
 //! Consistency with store buffers on random programs and on known small ones. Every read has one good write.
 
+mod dice;
+mod drafts;
+
+use dice::Dice;
+use drafts::{Draft, Size};
 use rsmc_core::base::{LocId, ThreadId};
 use rsmc_core::consistency::{Flaw, Instance, Move, Shape, Verifier, check_witness, close_buffers, naive};
 use rsmc_core::model::MemoryModel;
@@ -7,26 +12,19 @@ use rsmc_core::model::MemoryModel;
 use MemoryModel::{Pso, Sc, Tso};
 use Move::{Flush, Perform};
 
-/// How large the random programs are, and how their reads choose their sources.
+/// How random instances are drawn.
 #[derive(Clone, Copy, Debug)]
-pub struct Size {
-    /// At most so many threads (at least 2).
-    pub threads: usize,
-    /// At most so many statements in a thread.
-    pub ops: usize,
-    /// How many locations there are (at most 16).
-    pub locs: usize,
+struct Kind {
+    size: Size,
     /// Whether events are numbered at random. Otherwise numbers ascend along program order.
-    pub shuffled: bool,
-    /// Whether many statements are fences.
-    pub fenced: bool,
+    shuffled: bool,
     /// Where the sources come from.
-    pub sources: Sources,
+    sources: Sources,
 }
 
 /// How the sources of the reads are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sources {
+enum Sources {
     /// Any write to the location, or the initial value.
     Random,
     /// What the reads find in a random execution.
@@ -35,61 +33,28 @@ pub enum Sources {
     Repointed,
 }
 
-/// SplitMix64.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ z >> 31) >> 16) as usize % bound
-    }
-
-    fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-}
-
-/// An instance in the making. Events are numbered in an order in which they could be performed.
-#[derive(Clone, Debug, Default)]
-pub struct Draft {
-    shapes: Vec<Shape>,
-    edges: Vec<(usize, usize)>,
-    fences: Vec<(usize, usize)>,
-    /// By event; counts for reads only.
-    source: Vec<Option<usize>>,
-}
-
-/// What is known of a thread while its program is drawn.
-#[derive(Clone, Debug, Default)]
-struct Thread {
-    left: usize,
-    last: Option<usize>,
-    epoch: u32,
-    /// The stores since the last full fence.
-    open: Vec<usize>,
-    /// The stores that are flushed before the next event.
-    fenced: Vec<usize>,
-}
-
-/// A random instance. Without store buffers, all writes are direct.
-pub fn draw(seed: u64, model: MemoryModel, size: Size) -> Instance {
+/// A random instance.
+fn draw(seed: u64, model: MemoryModel, kind: Kind) -> Instance {
     let mut dice = Dice(seed << 32);
-    let draft = draw_draft(&mut dice, model, size);
+    let draft = drafts::draw(&mut dice, model, kind.size);
+    let source = draw_sources(&draft, model, kind.sources, &mut dice);
     let mut names: Vec<usize> = (0..draft.shapes.len()).collect();
-    if size.shuffled {
+    if kind.shuffled {
         (1..names.len()).for_each(|i| names.swap(i, dice.below(i + 1)));
     }
-    draft.instance(&names)
+    let mut instance = draft.instance(&names);
+    for (read, &source) in source.iter().enumerate().filter(|&(read, _)| draft.shapes[read].reads) {
+        instance.good(names[read], source.map(|write| names[write]));
+    }
+    instance
 }
 
-fn draw_draft(dice: &mut Dice, model: MemoryModel, size: Size) -> Draft {
-    let mut draft = draw_program(dice, model, size);
+/// By event, what it takes; counts for reads only.
+fn draw_sources(draft: &Draft, model: MemoryModel, sources: Sources, dice: &mut Dice) -> Vec<Option<usize>> {
     let n = draft.shapes.len();
-    draft.source = if size.sources == Sources::Random { vec![None; n] } else { simulate(&draft, model, dice) };
+    let mut source = if sources == Sources::Random { vec![None; n] } else { simulate(draft, model, dice) };
     let mut reads: Vec<usize> = (0..n).filter(|&event| draft.shapes[event].reads).collect();
-    let wrong = match size.sources {
+    let wrong = match sources {
         Sources::Random => reads.len(),
         Sources::Simulated => 0,
         Sources::Repointed => 1 + dice.below(2),
@@ -99,64 +64,9 @@ fn draw_draft(dice: &mut Dice, model: MemoryModel, size: Size) -> Draft {
         let shapes = &draft.shapes;
         let fits = |&write: &usize| write != read && shapes[write].writes && shapes[write].loc == shapes[read].loc;
         let choices: Vec<_> = (0..n).filter(fits).map(Some).chain([None]).collect();
-        draft.source[read] = choices[dice.below(choices.len())];
+        source[read] = choices[dice.below(choices.len())];
     }
-    draft
-}
-
-/// Everything but the sources.
-fn draw_program(dice: &mut Dice, model: MemoryModel, size: Size) -> Draft {
-    let mut draft = Draft::default();
-    let count = 2 + dice.below(size.threads - 1);
-    let mut threads: Vec<Thread> =
-        (0..count).map(|_| Thread { left: 1 + dice.below(size.ops), ..Thread::default() }).collect();
-    while threads.iter().any(|thread| thread.left > 0) {
-        let number = dice.below(count);
-        let thread = &mut threads[number];
-        if thread.left == 0 {
-            continue;
-        }
-        thread.left -= 1;
-        let drawn = if size.fenced && dice.chance(25) { 86 + dice.below(14) } else { dice.below(100) };
-        let (reads, writes, buffered, fence) = match drawn {
-            0..35 => (true, false, false, false),
-            35..70 => (false, true, true, false),
-            70..75 => (false, true, false, true),
-            75..82 => (true, true, false, true),
-            82..86 => (true, false, false, true),
-            86..93 => {
-                thread.fenced.append(&mut thread.open);
-                continue;
-            }
-            _ => {
-                thread.epoch += u32::from(model == Pso);
-                continue;
-            }
-        };
-        let buffered = buffered && matches!(model, Tso | Pso);
-        let event = draft.shapes.len();
-        let loc = LocId(dice.below(size.locs) as u32);
-        draft.shapes.push(Shape { thread: ThreadId(number as u32), loc, reads, writes, buffered, epoch: thread.epoch });
-        draft.edges.extend(thread.last.replace(event).map(|last| (last, event)));
-        if fence {
-            thread.fenced.append(&mut thread.open);
-        }
-        draft.fences.extend(thread.fenced.drain(..).map(|store| (store, event)));
-        thread.open.extend(buffered.then_some(event));
-    }
-    if draft.shapes.len() > 1 && dice.chance(25) {
-        // One event waits for another of any thread, as the first event of a thread waits for its parent; or also for
-        // the flush of all stores until there, as the parent waits for a thread that it joins.
-        let b = 1 + dice.below(draft.shapes.len() - 1);
-        let a = dice.below(b);
-        draft.edges.push((a, b));
-        if dice.chance(50) {
-            let shapes = &draft.shapes;
-            let stores = (0..=a).filter(|&store| shapes[store].buffered && shapes[store].thread == shapes[a].thread);
-            draft.fences.extend(stores.map(|store| (store, b)));
-        }
-    }
-    draft
+    source
 }
 
 /// What the reads find in a random execution.
@@ -197,22 +107,6 @@ fn simulate(draft: &Draft, model: MemoryModel, dice: &mut Dice) -> Vec<Option<us
     source
 }
 
-impl Draft {
-    /// The instance in which event `i` has the number `names[i]`.
-    pub fn instance(&self, names: &[usize]) -> Instance {
-        let mut instance = Instance::default();
-        let mut events: Vec<usize> = (0..names.len()).collect();
-        events.sort_by_key(|&event| names[event]);
-        events.iter().for_each(|&event| _ = instance.push(self.shapes[event]));
-        self.edges.iter().for_each(|&(a, b)| instance.edge(names[a], names[b]));
-        self.fences.iter().for_each(|&(store, event)| instance.fence(names[store], names[event]));
-        for (read, &source) in self.source.iter().enumerate().filter(|&(read, _)| self.shapes[read].reads) {
-            instance.good(names[read], source.map(|write| names[write]));
-        }
-        instance
-    }
-}
-
 /// Whether the instance is possible; all verifiers must agree on it.
 fn compare(instance: &Instance, model: MemoryModel) -> bool {
     let found = naive(instance, model, &[]);
@@ -234,13 +128,15 @@ fn compare(instance: &Instance, model: MemoryModel) -> bool {
 }
 
 /// How many of the instances with these seeds are possible.
-fn possible(model: MemoryModel, size: Size, seeds: u64) -> u64 {
-    (0..seeds).map(|seed| u64::from(compare(&draw(seed, model, size), model))).sum()
+fn possible(model: MemoryModel, kind: Kind, seeds: u64) -> u64 {
+    (0..seeds).map(|seed| u64::from(compare(&draw(seed, model, kind), model))).sum()
 }
 
 const MODELS: [MemoryModel; 3] = [Sc, Tso, Pso];
-const SMALL: Size = Size { threads: 3, ops: 4, locs: 2, shuffled: false, fenced: false, sources: Sources::Simulated };
-const LARGE: Size = Size { threads: 4, ops: 6, locs: 3, shuffled: true, ..SMALL };
+const SMALL: Kind =
+    Kind { size: Size { threads: 3, ops: 4, locs: 2, fenced: false }, shuffled: false, sources: Sources::Simulated };
+const LARGE: Kind =
+    Kind { size: Size { threads: 4, ops: 6, locs: 3, fenced: false }, shuffled: true, sources: Sources::Simulated };
 
 #[test]
 fn simulated_sources_are_possible() {
@@ -254,13 +150,13 @@ fn simulated_sources_are_possible() {
 fn other_sources_are_possible_and_impossible() {
     let (random, repointed) = (Sources::Random, Sources::Repointed);
     for model in MODELS {
-        for size in [
-            Size { sources: random, ..SMALL },
-            Size { sources: repointed, ..SMALL },
-            Size { sources: repointed, ..LARGE },
+        for kind in [
+            Kind { sources: random, ..SMALL },
+            Kind { sources: repointed, ..SMALL },
+            Kind { sources: repointed, ..LARGE },
         ] {
-            let possible = possible(model, size, 3_000);
-            assert!((300..2_700).contains(&possible), "{possible} of 3,000: {model:?} {size:?}");
+            let possible = possible(model, kind, 3_000);
+            assert!((300..2_700).contains(&possible), "{possible} of 3,000: {model:?} {kind:?}");
         }
     }
 }
@@ -269,10 +165,11 @@ fn other_sources_are_possible_and_impossible() {
 fn with_many_fences() {
     for model in [Tso, Pso] {
         for (threads, ops, locs) in [(3, 7, 2), (4, 6, 2), (3, 7, 3), (4, 5, 3)] {
-            let size = Size { threads, ops, locs, shuffled: true, fenced: true, sources: Sources::Simulated };
-            assert_eq!(possible(model, size, 1_000), 1_000);
-            let possible = possible(model, Size { sources: Sources::Repointed, ..size }, 1_000);
-            assert!((300..900).contains(&possible), "{possible} of 1,000: {model:?} {size:?}");
+            let size = Size { threads, ops, locs, fenced: true };
+            let kind = Kind { size, shuffled: true, sources: Sources::Simulated };
+            assert_eq!(possible(model, kind, 1_000), 1_000);
+            let possible = possible(model, Kind { sources: Sources::Repointed, ..kind }, 1_000);
+            assert!((300..900).contains(&possible), "{possible} of 1,000: {model:?} {kind:?}");
         }
     }
 }
