@@ -1,7 +1,7 @@
 //! Sets of small numbers, and square tables of bits, in whole words.
 
 /// How many words hold `bits` bits.
-pub const fn words_for(bits: usize) -> usize {
+const fn words_for(bits: usize) -> usize {
     bits.div_ceil(64)
 }
 
@@ -14,6 +14,13 @@ pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
         })
         .map(move |w| i * 64 + w.trailing_zeros() as usize)
     })
+}
+
+/// Adds all members of one set to another, both given as words.
+pub fn unite(to: &mut [u64], from: &[u64]) {
+    for (mine, theirs) in to.iter_mut().zip(from) {
+        *mine |= theirs;
+    }
 }
 
 /// A set of numbers below a bound.
@@ -71,9 +78,7 @@ impl BitSet {
 
     /// Adds all members of a set given as words.
     pub fn union(&mut self, words: &[u64]) {
-        for (mine, theirs) in self.words.iter_mut().zip(words) {
-            *mine |= theirs;
-        }
+        unite(&mut self.words, words);
     }
 }
 

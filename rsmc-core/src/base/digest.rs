@@ -19,9 +19,26 @@ impl Digest {
         }
         self.0 = self.0.wrapping_add(xxh3_128(&bytes[..item.len() * 8]));
     }
-}
 
-impl Digest {
+    /// Adds the words of a list, each with its place and a mark of the list.
+    pub fn add_words(&mut self, list: u64, words: impl IntoIterator<Item = u64>) {
+        words.into_iter().enumerate().for_each(|(place, word)| self.add(&[list, place as u64, word]));
+    }
+
+    /// The digest of one item.
+    #[must_use]
+    pub fn of(item: &[u64]) -> Digest {
+        let mut digest = Digest::EMPTY;
+        digest.add(item);
+        digest
+    }
+
+    /// The digest with the items whose digest is `part`.
+    #[must_use]
+    pub fn with(self, part: Digest) -> Digest {
+        Digest(self.0.wrapping_add(part.0))
+    }
+
     /// The digest without items whose digest is `part`.
     #[must_use]
     pub fn without(self, part: Digest) -> Digest {
@@ -51,10 +68,8 @@ mod tests {
         c.add(&[2, 1]);
         assert_eq!(a, b);
         assert_ne!(a, c);
-        let mut part = Digest::EMPTY;
-        part.add(&[1, 2]);
-        let mut rest = Digest::EMPTY;
-        rest.add(&[3]);
+        let (part, rest) = (Digest::of(&[1, 2]), Digest::of(&[3]));
         assert_eq!(a.without(part), rest);
+        assert_eq!(rest.with(part), a);
     }
 }

@@ -8,7 +8,7 @@ mod digest;
 mod ids;
 mod poset;
 
-pub use bits::{BitMatrix, BitSet, ones, words_for};
+pub use bits::{BitMatrix, BitSet, ones, unite};
 pub use clock::VectorClock;
 pub use digest::{Digest, mix};
 pub use ids::{EventId, Id, IdVec, LocId, ThreadId};

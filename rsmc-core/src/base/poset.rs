@@ -1,6 +1,6 @@
 //! A partial order kept transitively closed, as bit rows (what comes after) and columns (what comes before).
 
-use crate::base::{BitMatrix, ones};
+use crate::base::{BitMatrix, ones, unite};
 
 /// The order would have become cyclic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,12 +120,6 @@ fn copy_with(to: &mut Vec<u64>, words: &[u64], member: usize) {
     to.clear();
     to.extend_from_slice(words);
     to[member / 64] |= 1 << (member % 64);
-}
-
-fn unite(to: &mut [u64], from: &[u64]) {
-    for (mine, theirs) in to.iter_mut().zip(from) {
-        *mine |= theirs;
-    }
 }
 
 #[cfg(test)]

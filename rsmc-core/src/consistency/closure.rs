@@ -49,9 +49,15 @@ impl Scratch {
         }
     }
 
+    /// The good writes of a read, in ascending order.
     pub(super) fn good(&self, read: usize) -> &[u32] {
         let start = if read == 0 { 0 } else { self.good_ends[read - 1] as usize };
         &self.good_writes[start..self.good_ends[read] as usize]
+    }
+
+    /// Whether a write is good for a read.
+    pub(super) fn is_good(&self, read: usize, write: u32) -> bool {
+        self.good(read).binary_search(&write).is_ok()
     }
 
     pub(super) fn writes(&self, loc: LocId) -> &[u64] {
@@ -92,7 +98,7 @@ fn apply_rules(instance: &Instance, read: usize, order: &mut Poset, scratch: &mu
     let possible = init_visible || !visible.is_empty();
     if possible {
         rule_2(read, init_visible, &visible, order, &mut edges);
-        let good = |w: usize| scratch.good(read).contains(&(w as u32));
+        let good = |w: usize| scratch.is_good(read, w as u32);
         rules_3_and_4(read, init_visible, &visible, order, scratch.writes(item.loc), good, &mut edges);
     }
     let result = if possible { add_all(&edges, order) } else { Err(Cycle) };

@@ -20,11 +20,9 @@
 //! threads (2b in the definition of an executable event) is part of the order, too.
 
 use crate::base::{Cycle, Poset, ThreadId};
-use crate::consistency::Instance;
+use crate::consistency::instance::INIT;
+use crate::consistency::{Instance, Move};
 use crate::model::MemoryModel;
-
-/// No write: the initial value.
-pub(super) const INIT: u32 = u32::MAX;
 
 /// What an instance with buffers consists of. Events keep their numbers; the flushes of buffered stores come after
 /// them.
@@ -89,6 +87,17 @@ impl Nodes {
         self.event.len()
     }
 
+    /// Whether a node is the moment at which a write reaches memory.
+    pub(super) fn is_write(&self, instance: &Instance, node: usize) -> bool {
+        let item = &instance.items[self.event[node] as usize];
+        node >= self.events || (item.writes && !item.buffered)
+    }
+
+    pub(super) fn as_move(&self, node: usize) -> Move {
+        let event = self.event[node] as usize;
+        if node < self.events { Move::Perform(event) } else { Move::Flush(event) }
+    }
+
     fn memory_of(&self, write: u32) -> usize {
         self.memory[write as usize] as usize
     }
@@ -131,6 +140,10 @@ pub(super) fn close_base(
     edges.extend((nodes.events..nodes.len()).map(|node| (nodes.event[node], node as u32)));
     edges.extend(instance.fences.iter().map(|&(store, event)| (nodes.memory[store as usize], event)));
     order.rebuild(nodes.len(), &edges)?;
+    nodes.store_fences = false;
+    if nodes.len() == nodes.events {
+        return Ok(()); // No store is buffered.
+    }
     let (queues, fenced) = buffer_order(instance, model, nodes, order);
     edges.extend(queues);
     order.rebuild(nodes.len(), &edges)?;

@@ -1,6 +1,10 @@
 //! The question that consistency algorithms answer: events, program order, and the good writes of every read.
 
 use crate::base::{BitSet, LocId, ThreadId};
+use crate::trace::Event;
+
+/// No write: the initial value.
+pub(super) const INIT: u32 = u32::MAX;
 
 /// One event of an instance. An event that reads and writes does both at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +24,12 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// An event of a run, whose thread has passed so many store-store fences before it.
+    pub fn of(event: &Event, epoch: u32) -> Self {
+        let (reads, writes) = (event.op.action.reads(), event.written.is_some());
+        Self { thread: event.id.thread, loc: event.op.loc, reads, writes, buffered: event.buffered, epoch }
+    }
+
     /// An event of an instance without buffers; where there are some, it needs its own thread.
     pub fn direct(loc: LocId, reads: bool, writes: bool) -> Self {
         Self { thread: ThreadId::MAIN, loc, reads, writes, buffered: false, epoch: 0 }
@@ -102,14 +112,6 @@ impl Instance {
         match write {
             None => self.init_good[read] = true,
             Some(write) => self.goods.push((read as u32, write as u32)),
-        }
-    }
-
-    /// Whether a write (`None`: the initial value) is good for a read.
-    pub(super) fn is_good(&self, read: usize, write: Option<usize>) -> bool {
-        match write {
-            None => self.init_good[read],
-            Some(write) => self.goods.contains(&(read as u32, write as u32)),
         }
     }
 

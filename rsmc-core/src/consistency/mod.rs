@@ -19,7 +19,7 @@ mod verify_tso;
 pub use check_witness::{Flaw, check_witness};
 pub use closure::close;
 pub use closure_buffers::close_buffers;
-pub use construct_witness::{Complete, ConstructWitness, Decided, incr, urf};
+pub use construct_witness::{ConstructWitness, Decided, incr, urf};
 pub use instance::{Instance, Move, Shape};
 pub use naive_buffers::{naive, naive_pso, naive_tso};
 pub use naive_sc::naive_sc;

@@ -3,7 +3,8 @@
 use rustc_hash::FxHashSet;
 
 use crate::base::{BitSet, Cycle, Digest, Poset};
-use crate::consistency::closure_buffers::{INIT, Nodes, close_nodes};
+use crate::consistency::closure_buffers::{Nodes, close_nodes};
+use crate::consistency::instance::INIT;
 use crate::consistency::{Instance, Move};
 use crate::model::MemoryModel;
 
@@ -65,12 +66,6 @@ impl Prefix {
         Ok(())
     }
 
-    /// Whether a node is the moment at which a write reaches memory.
-    pub(super) fn is_write(&self, instance: &Instance, node: usize) -> bool {
-        let item = &instance.items[self.nodes.event[node] as usize];
-        node >= self.nodes.events || (item.writes && !item.buffered)
-    }
-
     /// How many reads to be performed take the write of a node.
     pub(super) fn wanted(&self, node: usize) -> u32 {
         self.wanted[self.nodes.event[node] as usize]
@@ -84,7 +79,7 @@ impl Prefix {
 
     /// Whether a node can be next.
     pub(super) fn is_executable(&self, instance: &Instance, node: usize) -> bool {
-        self.is_ready(node) && (!self.is_write(instance, node) || !self.is_held(instance, node))
+        self.is_ready(node) && (!self.nodes.is_write(instance, node) || !self.is_held(instance, node))
     }
 
     /// Whether a read other than that of the node needs what its location holds.
@@ -121,7 +116,7 @@ impl Prefix {
         if item.reads {
             *self.demand(event, loc) -= 1;
         }
-        if self.is_write(instance, node) {
+        if self.nodes.is_write(instance, node) {
             self.current[loc] = event as u32;
         }
     }
@@ -135,7 +130,7 @@ impl Prefix {
             grew = false;
             for i in 0..self.ranked.len() {
                 let node = self.ranked[i] as usize;
-                let helps = !self.is_write(instance, node) || self.wanted(node) == 0;
+                let helps = !self.nodes.is_write(instance, node) || self.wanted(node) == 0;
                 if helps && self.is_executable(instance, node) {
                     self.execute(instance, node);
                     grew = true;
@@ -182,19 +177,16 @@ impl Prefix {
     /// The set of nodes that are done, below a bound.
     pub(super) fn done_below(&self, bound: usize) -> Digest {
         let mut digest = Digest::EMPTY;
-        for (i, &word) in self.done.words().iter().enumerate() {
+        let masked = |(i, &word): (usize, &u64)| {
             let kept = bound.saturating_sub(i * 64).min(64) as u32;
-            let mask = if kept == 0 { 0 } else { u64::MAX >> (64 - kept) };
-            digest.add(&[0, i as u64, word & mask]);
-        }
+            if kept == 0 { 0 } else { word & (u64::MAX >> (64 - kept)) }
+        };
+        digest.add_words(0, self.done.words().iter().enumerate().map(masked));
         digest
     }
 
     pub(super) fn moves(&self) -> impl Iterator<Item = Move> + '_ {
-        self.steps.iter().map(|step| {
-            let (node, event) = (step.node as usize, self.nodes.event[step.node as usize] as usize);
-            if node < self.nodes.events { Move::Perform(event) } else { Move::Flush(event) }
-        })
+        self.steps.iter().map(|step| self.nodes.as_move(step.node as usize))
     }
 }
 

@@ -23,10 +23,8 @@ use rustc_hash::FxHashSet;
 
 use crate::base::{BitSet, Digest, Poset};
 use crate::consistency::closure::{Scratch, close_with};
+use crate::consistency::instance::INIT;
 use crate::consistency::{Instance, Move};
-
-/// No write: the initial value is active.
-const INIT: u32 = u32::MAX;
 
 /// Answers instances; keeps its memory from one to the next.
 #[derive(Clone, Debug, Default)]
@@ -74,16 +72,23 @@ impl VerifySc {
 
     /// As [`super::Verifier::verify`].
     pub(super) fn verify(&mut self, instance: &Instance, rank: impl Fn(usize) -> u32, witness: &mut Vec<Move>) -> bool {
+        self.close(instance) && self.search(instance, rank, witness)
+    }
+
+    /// Finds the order that every witness must have; false if there can be none.
+    pub(super) fn close(&mut self, instance: &Instance) -> bool {
         self.scratch.prepare(instance);
         let ordered = match self.without_closure {
             true => self.order.rebuild(instance.items.len(), &instance.edges),
             false => close_with(instance, &mut self.order, &mut self.scratch),
         };
-        if ordered.is_err() {
-            return false;
-        }
+        ordered.is_ok()
+    }
+
+    /// As [`Self::verify`], from the order that [`Self::close`] has found for the same instance.
+    pub(super) fn search(&mut self, instance: &Instance, rank: impl Fn(usize) -> u32, witness: &mut Vec<Move>) -> bool {
         self.start(instance, rank);
-        let found = self.search(instance);
+        let found = self.grow(instance);
         if found {
             witness.extend(self.prefix.iter().map(|step| Move::Perform(step.event as usize)));
         }
@@ -120,7 +125,8 @@ impl VerifySc {
         self.failed.clear();
     }
 
-    fn search(&mut self, instance: &Instance) -> bool {
+    /// Extends the prefix to all events.
+    fn grow(&mut self, instance: &Instance) -> bool {
         while self.prefix.len() < instance.items.len() {
             let from = self.options.len();
             match self.next_event(instance) {
@@ -166,7 +172,7 @@ impl VerifySc {
         let active = self.active[item.loc.0 as usize];
         let finds_good = || match active {
             INIT => instance.init_good[event],
-            write => self.scratch.good(event).contains(&write),
+            write => self.scratch.is_good(event, write),
         };
         if item.reads && !finds_good() {
             return false;
@@ -261,12 +267,8 @@ impl VerifySc {
     /// The events of the prefix and the active writes.
     fn state(&self) -> Digest {
         let mut digest = Digest::EMPTY;
-        for (i, &word) in self.done.words().iter().enumerate() {
-            digest.add(&[0, i as u64, word]);
-        }
-        for (loc, &write) in self.active.iter().enumerate() {
-            digest.add(&[1, loc as u64, u64::from(write)]);
-        }
+        digest.add_words(0, self.done.words().iter().copied());
+        digest.add_words(1, self.active.iter().map(|&write| u64::from(write)));
         digest
     }
 }

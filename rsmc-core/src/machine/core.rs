@@ -360,13 +360,12 @@ impl Machine {
     /// finished run are unwound.
     pub fn perform_aside(&mut self, op: Op) -> Option<Outcome> {
         self.memory.flush_all();
-        let op = Op { order: Ordering::SeqCst, ..op };
         let cell = self.memory.shared(op.loc);
         match op.action.effect(cell.value) {
             crate::trace::Effect::Blocked => None,
             effect => {
                 if let Some(value) = effect.written() {
-                    self.memory.store(ThreadId::MAIN, &op, value, 0);
+                    self.memory.write(op.loc, value, 0);
                 }
                 Some(Outcome { read: cell.value, written: effect.written() })
             }

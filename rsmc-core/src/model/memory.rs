@@ -83,21 +83,27 @@ impl Memory {
     /// Stores a value by an operation of a thread: the event at position `at` of the trace.
     pub fn store(&mut self, thread: ThreadId, op: &Op, value: u64, at: u32) {
         if !self.model.buffers(op) {
-            self.cells[op.loc] = Cell { value, writer: Source::At(at) };
-            return;
+            return self.write(op.loc, value, at);
         }
         self.order_stores(thread, op.order);
+        self.buffers.grow_to(thread, Buffer::default);
         let buffer = &mut self.buffers[thread];
         buffer.waiting.push(Buffered { loc: op.loc, value, at, epoch: buffer.epoch });
         self.waiting += 1;
     }
 
+    /// Puts a value into memory at once: that of the event at position `at` of the trace.
+    pub fn write(&mut self, loc: LocId, value: u64, at: u32) {
+        self.cells[loc] = Cell { value, writer: Source::At(at) };
+    }
+
     /// Passes a fence, or the fence that is part of a store: where its ordering says so, later stores of the thread
     /// stay behind earlier ones.
     pub fn order_stores(&mut self, thread: ThreadId, order: Ordering) {
-        self.buffers.grow_to(thread, Buffer::default);
-        let buffer = &mut self.buffers[thread];
-        buffer.epoch += u32::from(self.model.orders_stores(order));
+        if self.model.orders_stores(order) {
+            self.buffers.grow_to(thread, Buffer::default);
+            self.buffers[thread].epoch += 1;
+        }
     }
 
     /// The stores of a thread that wait, oldest first.
@@ -124,7 +130,7 @@ impl Memory {
         let Some(store) = self.may_flush(thread).find(|store| store.at == event) else { return false };
         self.buffers[thread].waiting.retain(|other| other.at != event);
         self.waiting -= 1;
-        self.cells[store.loc] = Cell { value: store.value, writer: Source::At(event) };
+        self.write(store.loc, store.value, event);
         true
     }
 

@@ -190,6 +190,7 @@ pub fn ending(tag: &Tag) {
     enter(|execution| {
         if execution.core.borrow().ends_are_seen && !execution.unwinding.get() {
             let loc = execution.locate(Object { tag, kind: "thread end", created: None }, || 0, site);
+            // Behind all stores of the thread, and for all to see at once: this store waits in no buffer.
             let order = Ordering::SeqCst;
             execution.operate(Op { action: Action::Store(1), loc, order, failure: order, site });
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::base::{EventId, ThreadId};
 use crate::step::Expect;
+use crate::trace::{Event, LocInfo, Op};
 
 /// One decision of an execution. C11 will add the source of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,6 +32,23 @@ pub struct Forced {
     pub step: Step,
     /// What it must turn out to be; anything else is nondeterminism of the program.
     pub expect: Option<Expect>,
+}
+
+impl Forced {
+    /// An event of an earlier run, on this location, happens again.
+    pub fn of(event: &Event, loc: &LocInfo) -> Self {
+        Self { step: Step::Run(event.id.thread), expect: Some(Expect::of(event, loc)) }
+    }
+
+    /// A thread performs an operation that stood before it in an earlier run, and reads this value, if it reads.
+    pub fn operation(thread: ThreadId, op: &Op, loc: &LocInfo, read: Option<u64>) -> Self {
+        Self { step: Step::Run(thread), expect: Some(Expect { read, ..Expect::of_op(op, loc) }) }
+    }
+
+    /// A store leaves its buffer.
+    pub fn flush(store: EventId) -> Self {
+        Self { step: Step::Flush(store), expect: None }
+    }
 }
 
 /// How to go on where nothing is forced.

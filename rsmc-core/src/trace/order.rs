@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::base::{Id, IdVec, ThreadId};
-use crate::trace::{Action, Event, NoteKind, Row, Trace};
+use crate::trace::{Action, Event, NoteKind, Op, Row, Trace};
 
 /// The direct predecessors of every event in program order, and of the event each thread would do next.
 #[derive(Clone, Debug, Default)]
@@ -101,7 +101,7 @@ impl ProgramOrder {
         let end = &mut self.ends[event.id.thread];
         if event.buffered {
             end.fence(event.op.order);
-        } else if event.op.action != Action::Load {
+        } else if drains(&event.op) {
             end.full_fence();
         }
         self.epochs.push(end.epoch);
@@ -145,11 +145,10 @@ impl ProgramOrder {
         self.fenced.get(at)
     }
 
-    /// The same for the event that `thread` would do next; `drains` says whether that waits for the thread's own
-    /// stores.
-    pub fn next_fenced(&self, thread: ThreadId, drains: bool) -> impl Iterator<Item = u32> + '_ {
+    /// The same for an operation, not a buffered store, that `thread` would do next.
+    pub fn next_fenced(&self, thread: ThreadId, op: &Op) -> impl Iterator<Item = u32> + use<'_> {
         let end = self.ends.get(thread);
-        let own = end.filter(|_| drains).map_or(&[][..], |end| &end.unfenced);
+        let own = end.filter(|_| drains(op)).map_or(&[][..], |end| &end.unfenced);
         end.map_or(&[][..], |end| &end.fenced).iter().chain(own).copied()
     }
 
@@ -157,4 +156,9 @@ impl ProgramOrder {
     pub fn epoch(&self, at: usize) -> u32 {
         self.epochs[at]
     }
+}
+
+/// Whether an operation that enters no buffer waits for the stores of its thread.
+fn drains(op: &Op) -> bool {
+    op.action != Action::Load
 }

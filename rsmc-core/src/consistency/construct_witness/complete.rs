@@ -16,20 +16,23 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::base::{BitSet, Digest, Poset, ones};
-use crate::consistency::closure_buffers::{INIT, Nodes, close_base};
+use crate::base::{BitMatrix, BitSet, Digest, Poset};
+use crate::consistency::closure_buffers::{Nodes, close_base};
+use crate::consistency::instance::INIT;
 use crate::consistency::verify_sc::VerifySc;
 use crate::consistency::{Instance, Move};
 use crate::model::MemoryModel;
 
 /// The search; keeps its memory from one question to the next.
 #[derive(Clone, Debug, Default)]
-pub struct Complete {
+pub(super) struct Complete {
     model: MemoryModel,
     sc: VerifySc,
     nodes: Nodes,
     order: Poset,
     done: BitSet,
+    /// Row of an event that reads: its good writes.
+    good: BitMatrix,
     /// By event: the reads for which it is good.
     readers: Vec<Vec<u32>>,
     /// By event: one number for all writes that are good for the same reads.
@@ -52,25 +55,32 @@ struct Branch {
 
 impl Complete {
     /// For a model.
-    pub fn new(model: MemoryModel) -> Self {
+    pub(super) fn new(model: MemoryModel) -> Self {
         Self { model, ..Self::default() }
     }
 
     /// A witness, appended to `witness`; false if there is none.
-    pub fn search(&mut self, instance: &Instance, witness: &mut Vec<Move>) -> bool {
+    pub(super) fn search(&mut self, instance: &Instance, witness: &mut Vec<Move>) -> bool {
+        self.close(instance) && self.search_closed(instance, witness)
+    }
+
+    /// Finds the order with which the search begins; false if there can be no witness. Under SC this is the closure.
+    pub(super) fn close(&mut self, instance: &Instance) -> bool {
         if !self.model.has_buffers() {
-            return self.sc.verify(instance, |event| event as u32, witness);
+            return self.sc.close(instance);
         }
-        if close_base(instance, self.model, &mut self.nodes, &mut self.order).is_err() {
-            return false;
+        close_base(instance, self.model, &mut self.nodes, &mut self.order).is_ok()
+    }
+
+    /// As [`Self::search`], from the order that [`Self::close`] has found for the same instance.
+    pub(super) fn search_closed(&mut self, instance: &Instance, witness: &mut Vec<Move>) -> bool {
+        if !self.model.has_buffers() {
+            return self.sc.search(instance, |event| event as u32, witness);
         }
         self.start(instance);
         let found = self.run(instance);
         if found {
-            witness.extend(self.steps.iter().map(|&(node, _)| {
-                let (node, event) = (node as usize, self.nodes.event[node as usize] as usize);
-                if node < self.nodes.events { Move::Perform(event) } else { Move::Flush(event) }
-            }));
+            witness.extend(self.steps.iter().map(|&(node, _)| self.nodes.as_move(node as usize)));
         }
         found
     }
@@ -86,7 +96,9 @@ impl Complete {
         self.missing.resize(n, 0);
         self.readers.clear();
         self.readers.resize(n, Vec::new());
+        self.good.reset(n);
         for &(read, write) in &instance.goods {
+            self.good.set(read as usize, write as usize);
             self.readers[write as usize].push(read);
             self.missing[read as usize] += 1;
         }
@@ -105,7 +117,9 @@ impl Complete {
                 other.buffered && other.loc == item.loc && other.thread == item.thread && self.order.lt(store, read)
             };
             let mut own: Vec<u32> = (0..n).filter(is_own).map(|store| store as u32).collect();
-            own.sort_by_key(|&store| ones(self.order.before(store as usize)).count());
+            own.sort_by_key(|&store| {
+                self.order.before(store as usize).iter().map(|word| word.count_ones()).sum::<u32>()
+            });
             own
         };
         self.own = (0..n).map(|event| if instance.items[event].reads { own(event) } else { Vec::new() }).collect();
@@ -154,7 +168,7 @@ impl Complete {
 
     fn helps(&self, instance: &Instance, node: usize) -> bool {
         let event = self.nodes.event[node] as usize;
-        if !self.is_write(instance, node) {
+        if !self.nodes.is_write(instance, node) {
             return true;
         }
         let item = &instance.items[event];
@@ -174,11 +188,6 @@ impl Complete {
         of_write.iter().copied().chain(of_init).filter(|&read| !self.done.contains(read as usize))
     }
 
-    fn is_write(&self, instance: &Instance, node: usize) -> bool {
-        let item = &instance.items[self.nodes.event[node] as usize];
-        node >= self.nodes.events || (item.writes && !item.buffered)
-    }
-
     /// Whether a node can be next without making a pending read impossible.
     fn is_possible(&self, instance: &Instance, node: usize) -> bool {
         let before = self.order.before(node).iter().zip(self.done.words());
@@ -191,14 +200,14 @@ impl Complete {
             return false;
         }
         let lost = |read: u32| read as usize != event && self.missing[read as usize] == 0;
-        !self.is_write(instance, node) || !self.takers(instance, item.loc.0 as usize).any(lost)
+        !self.nodes.is_write(instance, node) || !self.takers(instance, item.loc.0 as usize).any(lost)
     }
 
     fn fits(&self, instance: &Instance, read: usize) -> bool {
         let waits = |&&store: &&u32| !self.done.contains(self.nodes.memory[store as usize] as usize);
         let own = self.own[read].iter().rfind(waits).copied();
         let found = own.unwrap_or(self.current[instance.items[read].loc.0 as usize]);
-        instance.is_good(read, (found != INIT).then_some(found as usize))
+        if found == INIT { instance.init_good[read] } else { self.good.get(read, found as usize) }
     }
 
     fn execute(&mut self, instance: &Instance, node: usize) {
@@ -206,7 +215,7 @@ impl Complete {
         let loc = instance.items[event].loc.0 as usize;
         self.steps.push((node as u32, self.current[loc]));
         self.done.insert(node);
-        if self.is_write(instance, node) {
+        if self.nodes.is_write(instance, node) {
             self.current[loc] = event as u32;
             for &read in &self.readers[event] {
                 self.missing[read as usize] -= 1;
@@ -218,7 +227,7 @@ impl Complete {
         let (node, before) = self.steps.pop().expect("something was executed");
         let event = self.nodes.event[node as usize] as usize;
         self.done.remove(node as usize);
-        if self.is_write(instance, node as usize) {
+        if self.nodes.is_write(instance, node as usize) {
             self.current[instance.items[event].loc.0 as usize] = before;
             for &read in &self.readers[event] {
                 self.missing[read as usize] += 1;
@@ -229,13 +238,9 @@ impl Complete {
     /// What decides how the prefix can go on.
     fn state(&self) -> Digest {
         let mut digest = Digest::EMPTY;
-        for (i, &word) in self.done.words().iter().enumerate() {
-            digest.add(&[0, i as u64, word]);
-        }
-        for (loc, &write) in self.current.iter().enumerate() {
-            let color = if write == INIT { INIT } else { self.color[write as usize] };
-            digest.add(&[1, loc as u64, u64::from(color)]);
-        }
+        let color = |&write: &u32| if write == INIT { INIT } else { self.color[write as usize] };
+        digest.add_words(0, self.done.words().iter().copied());
+        digest.add_words(1, self.current.iter().map(|write| u64::from(color(write))));
         digest
     }
 }

@@ -7,23 +7,24 @@
 //! other. INCR: the order of the run from which the events come, with the new read put in where it fits. Complete: a
 //! search.
 //!
-//! Cost. URF is polynomial, INCR quadratic; the complete step is exponential in threads and locations only.
+//! Cost. URF is polynomial, INCR linear; the complete step is exponential in threads and locations only.
 //!
 //! Source. ViewXplore (diploma thesis, 2025), chapter 5, algorithms 4 to 6.
 //!
-//! Deviations. (1) INCR comes before URF: it costs less than URF and settles most questions whose answer is yes. (2)
-//! INCR reuses the *sequence* of the earlier run instead of its relations, and a second one does not have to be
-//! sorted out of relations. (3) The complete step is a search by values instead of a call of a solver. (4) Updates,
-//! locks, fences and store buffers.
+//! Deviations. (1) INCR comes before URF: it costs less than URF and settles most questions whose answer is yes. The
+//! complete step goes on from the order that URF has found. (2) INCR reuses the *sequence* of the earlier run instead
+//! of its relations, and a second one does not have to be sorted out of relations. (3) The complete step is a search
+//! by values instead of a call of a solver. (4) Updates, locks, fences and store buffers.
 
 mod complete;
 mod incr;
 mod urf;
 
-pub use complete::Complete;
 pub use incr::incr;
 pub use urf::urf;
 
+use crate::consistency::construct_witness::complete::Complete;
+use crate::consistency::construct_witness::incr::Incr;
 use crate::consistency::{Instance, Move};
 use crate::model::MemoryModel;
 
@@ -40,10 +41,12 @@ pub struct Decided {
     pub refuted: u64,
 }
 
-/// Answers questions under a memory model; keeps its memory from one to the next.
+/// Answers questions under a memory model: instances in which every buffered store has a fence before the first direct
+/// write or update that its thread does later, and nothing comes after the last event. Keeps its memory from one to
+/// the next.
 #[derive(Clone, Debug, Default)]
 pub struct ConstructWitness {
-    model: MemoryModel,
+    incr: Incr,
     complete: Complete,
     decided: Decided,
 }
@@ -51,7 +54,7 @@ pub struct ConstructWitness {
 impl ConstructWitness {
     /// For a model.
     pub fn new(model: MemoryModel) -> Self {
-        Self { model, complete: Complete::new(model), decided: Decided::default() }
+        Self { complete: Complete::new(model), ..Self::default() }
     }
 
     /// How often each step decided.
@@ -63,20 +66,25 @@ impl ConstructWitness {
     ///
     /// `guide` is an execution of all events but the last, in which the reads may return wrong values.
     pub fn construct(&mut self, instance: &Instance, guide: &[Move], witness: &mut Vec<Move>) -> bool {
-        if incr(instance, guide, witness) {
+        if self.incr.find(instance, guide, witness) {
             self.decided.incr += 1;
             return true;
         }
-        if !self.model.has_buffers() && !urf(instance) {
+        if !self.complete.close(instance) {
             self.decided.urf += 1;
             return false;
         }
-        self.search(instance, witness)
+        let found = self.complete.search_closed(instance, witness);
+        self.count(found)
     }
 
     /// The same by the complete step alone.
     pub fn search(&mut self, instance: &Instance, witness: &mut Vec<Move>) -> bool {
         let found = self.complete.search(instance, witness);
+        self.count(found)
+    }
+
+    fn count(&mut self, found: bool) -> bool {
         *(if found { &mut self.decided.found } else { &mut self.decided.refuted }) += 1;
         found
     }

@@ -5,7 +5,8 @@
 //! Source. ViewXplore (diploma thesis, 2025), 5.2, algorithm 4.
 //!
 //! Deviation. Its rules look at reads with a single possible write only. Those of the closure of RVF-SMC
-//! (`closure`) look at all of them, and include these; so URF is that closure. Under SC only.
+//! (`closure`) look at all of them, and include these; so URF is that closure, from which the complete step goes on.
+//! Under SC only: with buffers the closure needs one good write per read.
 
 use crate::base::Poset;
 use crate::consistency::{Instance, close};

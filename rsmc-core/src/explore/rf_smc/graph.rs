@@ -1,25 +1,20 @@
-//! What RF-SMC needs to know of a run: causal past, places in `τ`, and who writes and reads what.
+//! What RF-SMC needs to know of a run: causal past, and who writes and reads what.
 
-use crate::base::{BitMatrix, EventId, IdVec, LocId, ThreadId, words_for};
-use crate::explore::rf_smc::Entry;
+use std::borrow::Cow;
+
+use crate::base::{BitMatrix, BitSet, EventId, IdVec, LocId, ThreadId, unite};
 use crate::model::MemoryModel;
 use crate::step::Run;
 use crate::trace::{Action, Event, ProgramOrder, Source, Trace};
 
 /// An event, or the operation that a thread stands before.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Reader<'a> {
     pub(super) id: EventId,
     /// Its predecessors in program order.
     pub(super) preds: &'a [u32],
     /// The stores that are in memory before it.
-    pub(super) fenced: &'a [u32],
-}
-
-fn unite(to: &mut [u64], from: &[u64]) {
-    for (mine, theirs) in to.iter_mut().zip(from) {
-        *mine |= theirs;
-    }
+    pub(super) fenced: Cow<'a, [u32]>,
 }
 
 /// The causal order (program order and reads-from) of a run, and tables of its writes.
@@ -33,8 +28,6 @@ pub(super) struct Graph {
     /// Under PSO. Row of a write: the same, when what it writes reaches memory.
     stored: BitMatrix,
     model: MemoryModel,
-    /// The place in `τ` of the event at each position of the trace.
-    pub(super) place: Vec<u32>,
     writes: IdVec<LocId, Vec<u32>>,
     readers: Vec<Vec<u32>>,
 }
@@ -44,7 +37,7 @@ impl Graph {
         Self { model, ..Self::default() }
     }
 
-    pub(super) fn compute(&mut self, run: &Run, tau: &[Entry]) {
+    pub(super) fn compute(&mut self, run: &Run) {
         let trace = &run.trace;
         let n = trace.events.len();
         self.order.compute(trace);
@@ -52,12 +45,6 @@ impl Graph {
         let relaxed = if self.model == MemoryModel::Pso { n } else { 0 };
         self.settled.reset(relaxed);
         self.stored.reset(relaxed);
-        self.place.clear();
-        self.place.resize(n, 0);
-        for (place, entry) in tau.iter().enumerate() {
-            let at = trace.position(entry.id).expect("every event of τ is in the run");
-            self.place[at] = place as u32;
-        }
         self.writes.values_mut().for_each(Vec::clear);
         if let Some(last) = trace.locs.ids().next_back() {
             self.writes.grow_to(last, Vec::new);
@@ -94,13 +81,13 @@ impl Graph {
     }
 
     /// Adds to `set` the event and all that is causally before it.
-    pub(super) fn add_past(&self, at: usize, set: &mut [u64]) {
-        set[at / 64] |= 1 << (at % 64);
-        unite(set, self.past.row(at));
+    pub(super) fn add_past(&self, at: usize, set: &mut BitSet) {
+        set.insert(at);
+        set.union(self.past.row(at));
     }
 
     /// Adds all that is before the event in program order, and what is causally before that.
-    pub(super) fn add_program_past(&self, preds: &[u32], set: &mut [u64]) {
+    pub(super) fn add_program_past(&self, preds: &[u32], set: &mut BitSet) {
         for &pred in preds {
             self.add_past(pred as usize, set);
         }
@@ -164,31 +151,31 @@ impl Graph {
 
     /// The events whose effect a reader certainly sees or finds overwritten, whatever it reads from: the events of
     /// `run` that are before it but for its own source.
-    pub(super) fn seen_before(&self, trace: &Trace, who: Reader<'_>, seen: &mut Vec<u64>) {
-        seen.clear();
-        seen.resize(words_for(trace.events.len()), 0);
+    pub(super) fn seen_before(&self, trace: &Trace, who: &Reader<'_>, seen: &mut BitSet) {
+        seen.reset(trace.events.len());
         if self.model != MemoryModel::Pso {
             return self.add_program_past(who.preds, seen);
         }
         for &pred in who.preds {
-            unite(seen, self.settled.row(pred as usize));
-            seen[pred as usize / 64] |= 1 << (pred % 64);
+            seen.union(self.settled.row(pred as usize));
+            seen.insert(pred as usize);
         }
-        for &store in who.fenced {
-            unite(seen, self.stored.row(store as usize));
-            seen[store as usize / 64] |= 1 << (store % 64);
+        for &store in &*who.fenced {
+            seen.union(self.stored.row(store as usize));
+            seen.insert(store as usize);
         }
         for &own in trace.of_thread(who.id.thread).iter().take(who.id.index as usize) {
-            seen[own as usize / 64] |= 1 << (own % 64);
+            seen.insert(own as usize);
         }
     }
 
     /// Whether a reader that has `seen` so much can see `write` (`None`: the initial value) at all: not if some
     /// other write of the location must be between them.
-    pub(super) fn is_visible(&self, loc: LocId, write: Option<usize>, seen: &[u64]) -> bool {
+    pub(super) fn is_visible(&self, loc: LocId, write: Option<usize>, seen: &BitSet) -> bool {
         let hides = |other: usize| {
-            let is_seen = seen[other / 64] >> (other % 64) & 1 == 1;
-            Some(other) != write && is_seen && write.is_none_or(|write| self.reaches_memory_before(write, other))
+            Some(other) != write
+                && seen.contains(other)
+                && write.is_none_or(|write| self.reaches_memory_before(write, other))
         };
         !self.writes(loc).iter().any(|&other| hides(other as usize))
     }

@@ -51,7 +51,7 @@ mod wait;
 
 use rustc_hash::FxHashSet;
 
-use crate::base::{Digest, EventId};
+use crate::base::{BitSet, Digest, EventId};
 use crate::consistency::Instance;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Mutation, Question};
@@ -98,6 +98,7 @@ pub struct RfSmc {
     graph: Graph,
     builder: Builder,
     mutations: Vec<Mutation>,
+    seen: BitSet,
     waits: Waits,
     purpose: Purpose,
 }
@@ -136,10 +137,10 @@ impl RfSmc {
         if run.trace.present().nth(1).is_none() {
             return; // One thread has no choice, however long it runs.
         }
-        self.graph.compute(run, &self.tau);
+        self.graph.compute(run);
         for decision in &mut self.decisions {
             self.mutations.clear();
-            mutate::mutations(run, &self.graph, decision, &mut self.mutations);
+            mutate::mutations(run, &self.graph, decision, &mut self.seen, &mut self.mutations);
             let mut may_stay = wait::follows_a_wait(run, decision.id);
             for mutation in &self.mutations {
                 if wait::repeats(run, mutation) {

@@ -1,6 +1,8 @@
 //! Which other sources a decision could have.
 
-use crate::base::LocId;
+use std::borrow::Cow;
+
+use crate::base::{BitSet, LocId};
 use crate::explore::rf_smc::Decision;
 use crate::explore::rf_smc::graph::{Graph, Reader};
 use crate::step::{Run, Why};
@@ -49,12 +51,12 @@ impl Question {
     }
 }
 
-/// Collects the mutations of a decision that the causal order does not rule out.
-pub(super) fn mutations(run: &Run, graph: &Graph, decision: &Decision, found: &mut Vec<Mutation>) {
+/// Collects the mutations of a decision that the causal order does not rule out. What `seen` holds does not matter.
+pub(super) fn mutations(run: &Run, graph: &Graph, decision: &Decision, seen: &mut BitSet, found: &mut Vec<Mutation>) {
     if decision.frozen {
         let waiting = run.waiting.iter().position(|pending| pending.id == decision.id && pending.op.is_some());
         if let Some(i) = waiting {
-            other_sources(run, graph, Actor::Waiting(i), found);
+            other_sources(run, graph, Actor::Waiting(i), seen, found);
         }
         return;
     }
@@ -62,7 +64,7 @@ pub(super) fn mutations(run: &Run, graph: &Graph, decision: &Decision, found: &m
     match decision.question {
         Question::Holder => other_holders(run, graph, at, found),
         Question::Source => {
-            other_sources(run, graph, Actor::Event(at), found);
+            other_sources(run, graph, Actor::Event(at), seen, found);
             reversals(run, graph, at, found);
         }
     }
@@ -83,17 +85,16 @@ fn value_of(run: &Run, loc: LocId, write: Option<usize>) -> u64 {
 }
 
 /// Deviation (1): every conflicting write and the initial value.
-fn other_sources(run: &Run, graph: &Graph, actor: Actor, found: &mut Vec<Mutation>) {
+fn other_sources(run: &Run, graph: &Graph, actor: Actor, seen: &mut BitSet, found: &mut Vec<Mutation>) {
     let (op, own, now) = match actor {
         Actor::Event(at) => (run.trace.events[at].op, Some(at), Some(source_of(&run.trace.events[at]))),
         Actor::Waiting(i) => (run.waiting[i].op.expect("it stands before an operation"), None, None),
     };
-    let mut seen = Vec::new();
-    graph.seen_before(&run.trace, reader(run, graph, actor, &mut Vec::new()), &mut seen);
+    graph.seen_before(&run.trace, &reader(run, graph, actor), seen);
     let writes = graph.writes(op.loc).iter().map(|&write| Some(write as usize));
     for source in writes.chain([None]) {
         let impossible = |write: usize| own.is_some_and(|own| write == own || graph.precedes(own, write));
-        if now == Some(source) || source.is_some_and(impossible) || !graph.is_visible(op.loc, source, &seen) {
+        if now == Some(source) || source.is_some_and(impossible) || !graph.is_visible(op.loc, source, seen) {
             continue;
         }
         let value = value_of(run, op.loc, source);
@@ -105,15 +106,16 @@ fn other_sources(run: &Run, graph: &Graph, actor: Actor, found: &mut Vec<Mutatio
     }
 }
 
-fn reader<'a>(run: &Run, graph: &'a Graph, actor: Actor, fenced: &'a mut Vec<u32>) -> Reader<'a> {
+/// What is before an actor, its own source aside.
+pub(super) fn reader<'a>(run: &Run, graph: &'a Graph, actor: Actor) -> Reader<'a> {
     match actor {
         Actor::Event(at) => {
-            Reader { id: run.trace.events[at].id, preds: graph.order.preds(at), fenced: graph.order.fenced(at) }
+            let (preds, fenced) = (graph.order.preds(at), Cow::Borrowed(graph.order.fenced(at)));
+            Reader { id: run.trace.events[at].id, preds, fenced }
         }
         Actor::Waiting(i) => {
-            let id = run.waiting[i].id;
-            let drains = run.waiting[i].op.is_some_and(|op| op.action != Action::Load);
-            fenced.extend(graph.order.next_fenced(id.thread, drains));
+            let (id, op) = (run.waiting[i].id, run.waiting[i].op.expect("it stands before an operation"));
+            let fenced = graph.order.next_fenced(id.thread, &op).collect();
             Reader { id, preds: graph.next_preds(id.thread), fenced }
         }
     }

@@ -1,13 +1,13 @@
 //! From a mutation to a schedule: what is retained, how it is named, and a witness of it.
 
-use crate::base::{Digest, EventId, words_for};
+use crate::base::{BitSet, Digest, EventId};
 use crate::consistency::{Instance, Move, Shape, Verifier, check_witness};
 use crate::explore::rf_smc::graph::Graph;
-use crate::explore::rf_smc::mutate::{Actor, Mutation, source_of};
+use crate::explore::rf_smc::mutate::{Actor, Mutation, reader, source_of};
 use crate::explore::rf_smc::{Decision, Entry};
 use crate::model::MemoryModel;
-use crate::step::{Expect, Forced, Run, Step};
-use crate::trace::{Action, Event, Op, Source, Trace};
+use crate::step::{Forced, Run};
+use crate::trace::{Event, Op, Source, Trace};
 
 /// A sequence that is possible, and an execution of it.
 #[derive(Debug)]
@@ -44,7 +44,6 @@ struct Member {
     source: Option<Actor>,
     read: u64,
     writes: bool,
-    buffered: bool,
 }
 
 impl Member {
@@ -53,13 +52,13 @@ impl Member {
             Actor::Event(at) => {
                 let event = &run.trace.events[at];
                 let source = source_of(event).map(Actor::Event);
-                let (writes, buffered) = (event.written.is_some(), event.buffered);
-                Member { who, id: event.id, op: event.op, source, read: event.read, writes, buffered }
+                let writes = event.written.is_some();
+                Member { who, id: event.id, op: event.op, source, read: event.read, writes }
             }
             Actor::Waiting(i) => {
                 let waiting = &run.waiting[i];
                 let op = waiting.op.expect("an actor that waits stands before an operation");
-                Member { who, id: waiting.id, op, source: None, read: 0, writes: false, buffered: false }
+                Member { who, id: waiting.id, op, source: None, read: 0, writes: false }
             }
         }
     }
@@ -67,6 +66,21 @@ impl Member {
     fn takes(mut self, source: Option<Actor>, read: u64, writes: bool) -> Self {
         (self.source, self.read, self.writes) = (source, read, writes);
         self
+    }
+
+    fn shape(&self, run: &Run, graph: &Graph) -> Shape {
+        let shape = match self.who {
+            Actor::Event(at) => Shape::of(&run.trace.events[at], graph.order.epoch(at)),
+            Actor::Waiting(_) => {
+                Shape { thread: self.id.thread, ..Shape::direct(self.op.loc, self.op.action.reads(), false) }
+            }
+        };
+        Shape { writes: self.writes, ..shape }
+    }
+
+    fn forced(&self, run: &Run) -> Forced {
+        let read = self.op.action.reads().then_some(self.read);
+        Forced::operation(self.id.thread, &self.op, &run.trace.locs[self.op.loc], read)
     }
 }
 
@@ -77,7 +91,7 @@ type Observer = Box<dyn FnMut(&Instance, bool)>;
 #[derive(Default)]
 pub(super) struct Builder {
     pub(super) observe: Option<Observer>,
-    needed: Vec<u64>,
+    needed: BitSet,
     /// The members at the decision's place and after it.
     suffix: Vec<Member>,
     members: Vec<Member>,
@@ -104,7 +118,7 @@ impl Builder {
         for entry in &tau[rest..] {
             let position = run.trace.position(entry.id).expect("every event of τ is in the run");
             let who = Actor::Event(position);
-            if self.needed[position / 64] >> (position % 64) & 1 == 1 && who != mutation.actor {
+            if self.needed.contains(position) && who != mutation.actor {
                 let member = Member::of(run, who);
                 let reversed = old.filter(|_| mutation.reversed == Some(who));
                 self.suffix.push(reversed.map_or(member, |old| reverse(member, old)));
@@ -118,9 +132,8 @@ impl Builder {
     /// The causal past of the new sources.
     fn find_needed(&mut self, run: &Run, graph: &Graph, mutation: &Mutation) {
         let needed = &mut self.needed;
-        needed.clear();
-        needed.resize(words_for(run.trace.events.len()), 0);
-        let program_past = |who: Actor, needed: &mut [u64]| match who {
+        needed.reset(run.trace.events.len());
+        let program_past = |who: Actor, needed: &mut BitSet| match who {
             Actor::Event(at) => graph.add_program_past(graph.order.preds(at), needed),
             Actor::Waiting(i) => graph.add_program_past(graph.next_preds(run.waiting[i].id.thread), needed),
         };
@@ -138,7 +151,7 @@ impl Builder {
             graph.add_past(write, needed);
         }
         if let Actor::Event(at) = second {
-            needed[at / 64] |= 1 << (at % 64);
+            needed.insert(at);
         }
     }
 
@@ -177,8 +190,8 @@ impl Builder {
         debug_assert_eq!(check_witness(&self.instance, self.verifier.model(), &self.witness), Ok(()));
         let suffix = self.suffix.iter().enumerate().map(|(i, member)| Entry { id: member.id, marked: i > 0 });
         let witness = self.witness.iter().map(|&step| match step {
-            Move::Perform(number) => forced(run, &members[number]),
-            Move::Flush(number) => flushed(members[number].id),
+            Move::Perform(number) => members[number].forced(run),
+            Move::Flush(number) => Forced::flush(members[number].id),
         });
         Some(Schedule { suffix: suffix.collect(), witness: witness.collect() })
     }
@@ -194,13 +207,7 @@ impl Builder {
         self.numbers.clear();
         self.numbers.resize(run.trace.events.len(), u32::MAX);
         for member in &self.members {
-            let epoch = match member.who {
-                Actor::Event(at) if member.buffered => graph.order.epoch(at),
-                _ => 0,
-            };
-            let (reads, writes, buffered) = (member.op.action.reads(), member.writes, member.buffered);
-            let shape = Shape { thread: member.id.thread, loc: member.op.loc, reads, writes, buffered, epoch };
-            let number = self.instance.push(shape);
+            let number = self.instance.push(member.shape(run, graph));
             if let Actor::Event(at) = member.who {
                 self.numbers[at] = number as u32;
             }
@@ -216,19 +223,11 @@ impl Builder {
 
     /// What is before a member in program order, and which stores are flushed before it.
     fn add_order(&mut self, run: &Run, graph: &Graph, number: usize) {
-        let member = &self.members[number];
-        let drains = member.op.action != Action::Load;
-        let (preds, fenced) = match member.who {
-            Actor::Event(at) => (graph.order.preds(at), graph.order.fenced(at).to_vec()),
-            Actor::Waiting(i) => {
-                let thread = run.waiting[i].id.thread;
-                (graph.order.next_preds(thread), graph.order.next_fenced(thread, drains).collect())
-            }
-        };
-        for &pred in preds {
+        let member = reader(run, graph, self.members[number].who);
+        for &pred in member.preds {
             self.instance.edge(self.number_of(Actor::Event(pred as usize)), number);
         }
-        for store in fenced {
+        for &store in &*member.fenced {
             self.instance.fence(self.number_of(Actor::Event(store as usize)), number);
         }
     }
@@ -245,14 +244,4 @@ impl Builder {
 /// The second of two reversed events takes what the first one took.
 fn reverse(second: Member, first: &Event) -> Member {
     second.takes(source_of(first).map(Actor::Event), first.read, true)
-}
-
-pub(super) fn flushed(store: EventId) -> Forced {
-    Forced { step: Step::Flush(store), expect: None }
-}
-
-fn forced(run: &Run, member: &Member) -> Forced {
-    let read = member.op.action.reads().then_some(member.read);
-    let expect = Expect { read, ..Expect::of_op(&member.op, &run.trace.locs[member.op.loc]) };
-    Forced { step: Step::Run(member.id.thread), expect: Some(expect) }
 }

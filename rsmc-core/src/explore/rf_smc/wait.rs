@@ -18,18 +18,13 @@ use crate::consistency::{Instance, Move, Shape, Verifier};
 use crate::explore::rf_smc::Decision;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, Mutation};
-use crate::explore::rf_smc::schedule::flushed;
 use crate::model::MemoryModel;
-use crate::step::{Expect, Forced, Pending, Run, Step, Why};
-use crate::trace::{Source, reads_from_class, repeats_iteration};
+use crate::step::{Forced, Pending, Run, Why};
+use crate::trace::{Event, Source, reads_from_class, repeats_iteration};
 
 /// Whether an event comes right after a wait.
 pub(super) fn follows_a_wait(run: &Run, id: EventId) -> bool {
     run.waits.iter().any(|wait| wait.next == id)
-}
-
-fn forced(run: &Run, event: &crate::trace::Event) -> Forced {
-    Forced { step: Step::Run(event.id.thread), expect: Some(Expect::of(event, &run.trace.locs[event.op.loc])) }
 }
 
 /// What threads that wait in a loop at the end would do next, where no decision is about it yet. Nothing behind a
@@ -101,9 +96,10 @@ impl Waits {
             .collect();
         if let Some(witness) = self.end_with(run, graph, &looks) {
             let events = &run.trace.events;
+            let again = |event: &Event| Forced::of(event, &run.trace.locs[event.op.loc]);
             let forced = |step: Move| match step {
-                Move::Perform(number) => events.get(number).map(|event| forced(run, event)),
-                Move::Flush(number) => Some(flushed(events[number].id)),
+                Move::Perform(number) => events.get(number).map(again),
+                Move::Flush(number) => Some(Forced::flush(events[number].id)),
             };
             self.livelocks.push(witness.into_iter().filter_map(forced).collect());
         }
@@ -131,9 +127,7 @@ impl Waits {
         let (instance, events) = (&mut self.instance, &run.trace.events);
         instance.clear();
         for (at, event) in events.iter().enumerate() {
-            let (reads, writes, buffered) = (event.op.action.reads(), event.written.is_some(), event.buffered);
-            let (thread, loc, epoch) = (event.id.thread, event.op.loc, graph.order.epoch(at));
-            instance.push(Shape { thread, loc, reads, writes, buffered, epoch });
+            instance.push(Shape::of(event, graph.order.epoch(at)));
         }
         for (number, event) in events.iter().enumerate() {
             graph.order.preds(number).iter().for_each(|&pred| instance.edge(pred as usize, number));

@@ -6,7 +6,7 @@ use crate::explore::rvf_smc::Options;
 use crate::explore::rvf_smc::known::Next;
 use crate::explore::rvf_smc::node::{Choice, Node};
 use crate::model::MemoryModel;
-use crate::step::{Expect, Forced, Step};
+use crate::step::Forced;
 
 /// Asks questions; keeps its memory from one to the next.
 #[derive(Debug)]
@@ -98,8 +98,7 @@ impl Asker {
             self.numbers.push(self.members.len());
             if inside {
                 self.members.push(self.numbers.len() - 1);
-                let shape = Shape::direct(event.op.loc, event.op.action.reads(), event.written.is_some());
-                self.instance.push(shape);
+                self.instance.push(Shape::of(event, 0));
             }
         }
     }
@@ -140,17 +139,15 @@ impl Asker {
 
     fn step(&self, node: &Node, new: Option<(&Next, &Choice)>, step: Move) -> Forced {
         let Move::Perform(number) = step else { unreachable!("there are no buffers under SC") };
-        let (thread, expect) = match self.members.get(number) {
+        match self.members.get(number) {
             Some(&at) => {
                 let event = &node.known.trace.events[at];
-                (event.id.thread, Expect::of(event, node.known.loc(&event.op)))
+                Forced::of(event, node.known.loc(&event.op))
             }
             None => {
                 let (read, choice) = new.expect("only the new read is no event of the node");
-                let expect = Expect::of_op(&read.op, node.known.loc(&read.op));
-                (read.id.thread, Expect { read: Some(choice.value), ..expect })
+                Forced::operation(read.id.thread, &read.op, node.known.loc(&read.op), Some(choice.value))
             }
-        };
-        Forced { step: Step::Run(thread), expect: Some(expect) }
+        }
     }
 }

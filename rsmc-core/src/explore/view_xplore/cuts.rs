@@ -24,48 +24,35 @@ pub(super) struct Extension {
 }
 
 /// The part of a cut's name that one observation makes.
-fn add(name: &mut Digest, id: EventId, seen: Seen) {
+fn part(id: EventId, seen: Seen) -> Digest {
     let (kind, a, b) = match seen {
         Seen::Value(value) => (0, value, 0),
         Seen::Write(None) => (1, 0, 0),
         Seen::Write(Some(write)) => (2, u64::from(write.thread.0), u64::from(write.index)),
     };
-    name.add(&[u64::from(id.thread.0), u64::from(id.index), kind, a, b]);
+    Digest::of(&[u64::from(id.thread.0), u64::from(id.index), kind, a, b])
 }
 
 /// By thread: the parts of a cut's name that its observations make.
 fn parts(snapshot: &Snapshot) -> Vec<Vec<Digest>> {
     let part = |&at: &u32| {
         let event = &snapshot.trace.events[at as usize];
-        let mut part = Digest::EMPTY;
-        add(&mut part, event.id, snapshot.seen(event));
-        part
+        part(event.id, snapshot.seen(event))
     };
     snapshot.observing.iter().map(|observing| observing.iter().map(part).collect()).collect()
 }
 
-/// The name of the longest cut of a run.
-fn full_name(snapshot: &Snapshot) -> Digest {
-    let mut name = Digest::EMPTY;
-    for &at in snapshot.observing.iter().flatten() {
-        let event = &snapshot.trace.events[at as usize];
-        add(&mut name, event.id, snapshot.seen(event));
-    }
-    name
-}
-
 /// The name of a cut with one observation more.
 pub(super) fn longer(cut: &Cut, extension: &Extension) -> Digest {
-    let mut name = cut.name;
-    add(&mut name, extension.next.id, extension.seen);
-    name
+    cut.name.with(part(extension.next.id, extension.seen))
 }
 
 /// The cuts of a run that no earlier run has had, which are entered in `had`: from the longest down to known ones.
 pub(super) fn new_cuts(snapshot: &Snapshot, had: &mut FxHashSet<Digest>) -> Vec<Cut> {
     let parts = parts(snapshot);
     let mut cuts = Vec::new();
-    let full = Cut { made: parts.iter().map(|parts| parts.len() as u32).collect(), name: full_name(snapshot) };
+    let name = parts.iter().flatten().fold(Digest::EMPTY, |name, &part| name.with(part));
+    let full = Cut { made: parts.iter().map(|parts| parts.len() as u32).collect(), name };
     if had.insert(full.name) {
         cuts.push(full);
     }
@@ -73,10 +60,10 @@ pub(super) fn new_cuts(snapshot: &Snapshot, had: &mut FxHashSet<Digest>) -> Vec<
     while next < cuts.len() {
         for (thread, parts) in parts.iter().enumerate() {
             let Some(last) = (cuts[next].made[thread] as usize).checked_sub(1) else { continue };
-            let mut made = cuts[next].made.clone();
-            made[thread] -= 1;
             let name = cuts[next].name.without(parts[last]);
-            if is_closed(snapshot, &made) && had.insert(name) {
+            if is_closed_without(snapshot, &cuts[next].made, thread) && had.insert(name) {
+                let mut made = cuts[next].made.clone();
+                made[thread] -= 1;
                 cuts.push(Cut { made, name });
             }
         }
@@ -85,20 +72,22 @@ pub(super) fn new_cuts(snapshot: &Snapshot, had: &mut FxHashSet<Digest>) -> Vec<
     cuts
 }
 
-/// Whether all that is observed has what must be observed before it.
-fn is_closed(snapshot: &Snapshot, made: &[u32]) -> bool {
-    let fits = |(thread, &own): (usize, &u32)| {
-        own == 0 || {
-            let last = snapshot.observing[thread][own as usize - 1];
-            snapshot.needs(last as usize).iter().zip(made).all(|(need, made)| need <= made)
+/// Whether all that is observed in a cut still has what must be observed before it, without the last observation of a
+/// thread.
+fn is_closed_without(snapshot: &Snapshot, made: &[u32], thread: usize) -> bool {
+    let needs_it = |(other, &own): (usize, &u32)| {
+        own > 0 && other != thread && {
+            let last = snapshot.observing[other][own as usize - 1];
+            snapshot.needs(last as usize)[thread] == made[thread]
         }
     };
-    made.iter().enumerate().all(fits)
+    !made.iter().enumerate().any(needs_it)
 }
 
 /// The positions of the events of a cut.
-pub(super) fn inside(snapshot: &Snapshot, cut: &Cut) -> Vec<usize> {
-    (0..snapshot.trace.events.len()).filter(|&at| snapshot.is_in(at, &cut.made)).collect()
+pub(super) fn find_inside(snapshot: &Snapshot, cut: &Cut, inside: &mut Vec<usize>) {
+    inside.clear();
+    inside.extend((0..snapshot.trace.events.len()).filter(|&at| snapshot.is_in(at, &cut.made)));
 }
 
 /// Whether every read of the cut has a write in the cut that it can take. A cut without cannot be the beginning of an
@@ -109,40 +98,49 @@ pub(super) fn is_plausible(snapshot: &Snapshot, cut: &Cut, inside: &[usize]) -> 
     reads.into_iter().all(|&read| {
         let event = &events[read as usize];
         let seen = snapshot.seen(event);
-        let takes = |value: u64, write: Option<EventId>| match seen {
-            Seen::Value(other) => value == other,
-            Seen::Write(other) => write == other,
-        };
         let is_good = |&at: &usize| {
             let write = &events[at];
             write.op.loc == event.op.loc
                 && at != read as usize
-                && write.written.is_some_and(|v| takes(v, Some(write.id)))
+                && write.written.is_some_and(|value| seen.is_of(value, Some(write.id)))
         };
-        takes(snapshot.loc(event.op.loc).init, None) || inside.iter().any(is_good)
+        seen.is_of(snapshot.loc(event.op.loc).init, None) || inside.iter().any(is_good)
     })
 }
 
-/// What each thread could observe next by the writes of the cut.
-pub(super) fn extensions(snapshot: &Snapshot, cut: &Cut, inside: &[usize]) -> Vec<Extension> {
-    let mut found = Vec::new();
+/// Collects what each thread could observe next by the writes of the cut.
+pub(super) fn extensions(snapshot: &Snapshot, cut: &Cut, inside: &[usize], found: &mut Vec<Extension>) {
+    let mut looked = Vec::new();
     for (number, &thread) in snapshot.threads.iter().enumerate() {
-        let made = cut.made[number];
-        let Some(next) = snapshot.next(number, made) else { continue };
-        let before = snapshot.next_needs(number, made).iter().zip(&cut.made).all(|(need, made)| need <= made);
-        if before {
-            extend(snapshot, inside, thread, next, &mut found);
+        let Some(next) = snapshot.next(number, cut.made[number]) else { continue };
+        if comes_to_next(snapshot, cut, number) {
+            looked.clear();
+            extend(snapshot, inside, thread, next, &mut looked, found);
         }
     }
-    found
 }
 
-fn extend(snapshot: &Snapshot, inside: &[usize], thread: ThreadId, next: Next, found: &mut Vec<Extension>) {
-    let from = found.len();
+/// Whether all that must be observed before the next observation of a thread is observed in the cut.
+fn comes_to_next(snapshot: &Snapshot, cut: &Cut, thread: usize) -> bool {
+    snapshot.next_needs(thread, cut.made[thread]).iter().zip(&cut.made).all(|(need, made)| need <= made)
+}
+
+/// What a thread could observe next, except what was looked at.
+fn extend(
+    snapshot: &Snapshot,
+    inside: &[usize],
+    thread: ThreadId,
+    next: Next,
+    looked: &mut Vec<Seen>,
+    found: &mut Vec<Extension>,
+) {
     let mut add = |value: u64, write: Option<EventId>| {
         let seen = snapshot.would_see(&next.op, value, write);
-        let possible = next.op.action.effect(value) != Effect::Blocked && !snapshot.repeats(&next, value);
-        if possible && found[from..].iter().all(|other| other.seen != seen) {
+        if looked.contains(&seen) {
+            return;
+        }
+        looked.push(seen);
+        if next.op.action.effect(value) != Effect::Blocked && !snapshot.repeats(&next, value) {
             found.push(Extension { thread, next, value, seen });
         }
     };
@@ -160,12 +158,15 @@ fn extend(snapshot: &Snapshot, inside: &[usize], thread: ThreadId, next: Next, f
 /// ever, and no longer cut shows that.
 pub(super) fn watched(snapshot: &Snapshot, cut: &Cut) -> Vec<(LocId, u64)> {
     let mut watched = Vec::new();
+    if snapshot.waits.is_empty() {
+        return watched;
+    }
     for (number, &made) in cut.made.iter().enumerate() {
         let Some(next) = snapshot.next(number, made) else { continue };
-        let comes_to_it = snapshot.next_needs(number, made).iter().zip(&cut.made).all(|(need, made)| need <= made);
+        let observes = || made < snapshot.observing[number].len() as u32 && comes_to_next(snapshot, cut, number);
         match snapshot.waits.iter().rfind(|wait| wait.next == next.id) {
             Some(wait) => watched.extend_from_slice(&wait.watched),
-            None if comes_to_it && made < snapshot.observing[number].len() as u32 => return Vec::new(),
+            None if observes() => return Vec::new(),
             None => {}
         }
     }

@@ -10,7 +10,7 @@
 //! execution of it; if there is one it is run, and what it shows to be reachable is new.
 //!
 //! Cost. One run per class, and one ConstructWitness per cut that is not rejected at once. Memory: 16 bytes for each
-//! cut, and the runs that are not finished with.
+//! cut that a run has had or that was refuted, and the runs that are not finished with.
 //!
 //! Source. ViewXplore (diploma thesis, 2025), chapter 4, algorithm 1.
 //!
@@ -37,7 +37,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
 
-use crate::base::{Digest, ThreadId};
+use crate::base::Digest;
 use crate::consistency::Decided;
 use crate::explore::by_source::BySource;
 use crate::explore::view_xplore::cuts::{Cut, Extension};
@@ -90,8 +90,8 @@ pub struct ViewXplore {
     started: bool,
     /// The cuts that some run has had.
     had: FxHashSet<Digest>,
-    /// Cuts without a witness, each with the thread whose read was added last.
-    refuted: FxHashSet<(Digest, ThreadId)>,
+    /// Cuts without a witness, each mixed with the thread whose read was added last.
+    refuted: FxHashSet<Digest>,
     /// Cuts for which it was asked whether threads in them can wait for ever.
     livelocks: FxHashSet<Digest>,
     asker: Asker,
@@ -128,13 +128,14 @@ impl ViewXplore {
             if let Some(extension) = frame.extensions.pop() {
                 let cut = frame.cuts.last().expect("extensions belong to a cut");
                 let longer = cuts::longer(cut, &extension);
+                let by_thread = longer.with(Digest::of(&[u64::from(extension.thread.0)]));
                 self.effort.extensions += 1;
-                if self.had.contains(&longer) || self.refuted.contains(&(longer, extension.thread)) {
+                if self.had.contains(&longer) || self.refuted.contains(&by_thread) {
                     self.effort.known += 1;
                 } else if self.asker.ask(&frame.snapshot, &frame.inside, &extension, forced) {
                     return true;
                 } else {
-                    self.refuted.insert((longer, extension.thread));
+                    self.refuted.insert(by_thread);
                 }
                 continue;
             }
@@ -143,12 +144,12 @@ impl ViewXplore {
                 self.drop_frame();
                 continue;
             };
-            frame.inside = cuts::inside(&frame.snapshot, cut);
+            cuts::find_inside(&frame.snapshot, cut, &mut frame.inside);
             if !cuts::is_plausible(&frame.snapshot, cut, &frame.inside) {
                 continue;
             }
             self.effort.plausible += 1;
-            frame.extensions = cuts::extensions(&frame.snapshot, cut, &frame.inside);
+            cuts::extensions(&frame.snapshot, cut, &frame.inside, &mut frame.extensions);
             let watched = cuts::watched(&frame.snapshot, cut);
             if !watched.is_empty()
                 && self.livelocks.insert(cut.name)
@@ -165,6 +166,7 @@ impl ViewXplore {
         self.frames.clear();
         self.had.clear();
         self.refuted.clear();
+        self.livelocks.clear();
         self.started = false;
         self.by_source = by_source;
         self.starts_over = true;

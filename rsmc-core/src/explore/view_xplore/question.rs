@@ -1,12 +1,14 @@
 //! From a cut and one read more to a question for ConstructWitness, and from its answer to a plan.
 
-use crate::base::{LocId, ThreadId};
+use std::borrow::Cow;
+
+use crate::base::{EventId, LocId, ThreadId};
 use crate::consistency::{ConstructWitness, Decided, Instance, Move, Shape};
 use crate::explore::view_xplore::cuts::Extension;
-use crate::explore::view_xplore::snapshot::{Seen, Snapshot, drains};
+use crate::explore::view_xplore::snapshot::{Seen, Snapshot};
 use crate::model::MemoryModel;
-use crate::step::{Expect, Forced, Step};
-use crate::trace::{Event, Source};
+use crate::step::{Forced, Step};
+use crate::trace::Source;
 
 /// Asks questions; keeps its memory from one to the next.
 #[derive(Default)]
@@ -17,11 +19,21 @@ pub(super) struct Asker {
     members: Vec<usize>,
     /// By position: the number in the question.
     numbers: Vec<u32>,
+    writes: Vec<Write>,
     guide: Vec<Move>,
     witness: Vec<Move>,
 }
 
 const OUTSIDE: u32 = u32::MAX;
+
+/// A write of a question.
+#[derive(Clone, Copy, Debug)]
+struct Write {
+    number: usize,
+    loc: LocId,
+    value: u64,
+    id: EventId,
+}
 
 impl Asker {
     pub(super) fn new(model: MemoryModel) -> Self {
@@ -86,17 +98,13 @@ impl Asker {
         if any {
             self.instance.good(look, None);
         }
-        for (number, &at) in self.members.iter().enumerate() {
-            let event = &snapshot.trace.events[at];
-            if event.op.loc != loc || event.written.is_none() {
-                continue;
+        for write in self.writes.iter().filter(|write| write.loc == loc) {
+            self.instance.edge(write.number, look);
+            if snapshot.trace.events[self.members[write.number]].buffered {
+                self.instance.fence(write.number, look);
             }
-            self.instance.edge(number, look);
-            if event.buffered {
-                self.instance.fence(number, look);
-            }
-            if event.written == Some(value) {
-                self.instance.good(look, Some(number));
+            if write.value == value {
+                self.instance.good(look, Some(write.number));
                 any = true;
             }
         }
@@ -124,15 +132,7 @@ impl Asker {
     fn add_events(&mut self, snapshot: &Snapshot) {
         self.instance.clear();
         for &at in &self.members {
-            let event = &snapshot.trace.events[at];
-            self.instance.push(Shape {
-                thread: event.id.thread,
-                loc: event.op.loc,
-                reads: event.op.action.reads(),
-                writes: event.written.is_some(),
-                buffered: event.buffered,
-                epoch: if event.buffered { snapshot.order.epoch(at) } else { 0 },
-            });
+            self.instance.push(Shape::of(&snapshot.trace.events[at], snapshot.order.epoch(at)));
         }
         for (number, &at) in self.members.iter().enumerate() {
             for &pred in snapshot.order.preds(at) {
@@ -149,66 +149,56 @@ impl Asker {
         let writes = extension.next.op.action.effect(extension.value).written().is_some();
         let shape = Shape::direct(extension.next.op.loc, true, writes);
         let new = self.instance.push(Shape { thread: extension.thread, ..shape });
-        let (preds, fenced): (&[u32], Vec<u32>) = match snapshot.trace.position(extension.next.id) {
-            Some(at) => (snapshot.order.preds(at), snapshot.order.fenced(at).to_vec()),
-            None => {
-                let drains = drains(&extension.next.op);
-                let fenced = snapshot.order.next_fenced(extension.thread, drains).collect();
-                (snapshot.order.next_preds(extension.thread), fenced)
-            }
+        let (order, thread) = (&snapshot.order, extension.thread);
+        let (preds, fenced): (_, Cow<'_, [u32]>) = match snapshot.trace.position(extension.next.id) {
+            Some(at) => (order.preds(at), order.fenced(at).into()),
+            None => (order.next_preds(thread), order.next_fenced(thread, &extension.next.op).collect()),
         };
         preds.iter().for_each(|&pred| self.instance.edge(self.number(pred), new));
         fenced.iter().for_each(|&store| self.instance.fence(self.number(store), new));
     }
 
+    /// The writes of the cut, and that of the event that it does not have.
+    fn find_writes(&mut self, snapshot: &Snapshot, extension: Option<&Extension>) {
+        self.writes.clear();
+        for (number, &at) in self.members.iter().enumerate() {
+            let event = &snapshot.trace.events[at];
+            let write = event.written.map(|value| Write { number, loc: event.op.loc, value, id: event.id });
+            self.writes.extend(write);
+        }
+        if let Some(Extension { next, value, .. }) = extension
+            && let Some(value) = next.op.action.effect(*value).written()
+        {
+            self.writes.push(Write { number: self.members.len(), loc: next.op.loc, value, id: next.id });
+        }
+    }
+
     /// Every write of the value that a read must return; false if some read has none.
     fn add_good_writes(&mut self, snapshot: &Snapshot, extension: Option<&Extension>) -> bool {
-        let new = self.members.len();
-        let written = extension.and_then(|new| new.next.op.action.effect(new.value).written());
-        for reader in 0..new + usize::from(extension.is_some()) {
-            let (loc, seen) = match (self.members.get(reader), extension) {
-                (Some(&at), _) => {
-                    let event = &snapshot.trace.events[at];
-                    if event.source == Source::None {
-                        continue;
-                    }
-                    (event.op.loc, snapshot.seen(event))
-                }
-                (None, Some(extension)) => (extension.next.op.loc, extension.seen),
-                (None, None) => continue,
-            };
-            let mut any = false;
-            let mut good = |instance: &mut Instance, write: Option<usize>| {
-                instance.good(reader, write);
-                any = true;
-            };
-            if seen == Seen::Value(snapshot.loc(loc).init) || seen == Seen::Write(None) {
-                good(&mut self.instance, None);
-            }
-            for (number, &at) in self.members.iter().enumerate().filter(|&(number, _)| number != reader) {
-                let event: &Event = &snapshot.trace.events[at];
-                let fits = match seen {
-                    Seen::Value(value) => event.written == Some(value),
-                    Seen::Write(write) => Some(event.id) == write,
-                };
-                if event.op.loc == loc && event.written.is_some() && fits {
-                    good(&mut self.instance, Some(number));
-                }
-            }
-            if let Some(extension) = extension.filter(|new| new.next.op.loc == loc && written.is_some()) {
-                let fits = match seen {
-                    Seen::Value(value) => written == Some(value),
-                    Seen::Write(write) => Some(extension.next.id) == write,
-                };
-                if reader != new && fits {
-                    good(&mut self.instance, Some(new));
-                }
-            }
-            if !any {
+        self.find_writes(snapshot, extension);
+        for number in 0..self.members.len() {
+            let event = &snapshot.trace.events[self.members[number]];
+            if event.source != Source::None
+                && !self.add_good_writes_of(snapshot, number, event.op.loc, snapshot.seen(event))
+            {
                 return false;
             }
         }
-        true
+        extension.is_none_or(|new| self.add_good_writes_of(snapshot, self.members.len(), new.next.op.loc, new.seen))
+    }
+
+    fn add_good_writes_of(&mut self, snapshot: &Snapshot, reader: usize, loc: LocId, seen: Seen) -> bool {
+        let mut any = seen.is_of(snapshot.loc(loc).init, None);
+        if any {
+            self.instance.good(reader, None);
+        }
+        let good =
+            |write: &&Write| write.loc == loc && write.number != reader && seen.is_of(write.value, Some(write.id));
+        for write in self.writes.iter().filter(good) {
+            self.instance.good(reader, Some(write.number));
+            any = true;
+        }
+        any
     }
 
     /// The run, as far as it is in the cut.
@@ -234,8 +224,7 @@ impl Asker {
     fn step(&self, snapshot: &Snapshot, extension: &Extension, step: Move) -> Forced {
         self.event_step(snapshot, step).unwrap_or_else(|| {
             let op = &extension.next.op;
-            let expect = Expect { read: Some(extension.value), ..Expect::of_op(op, snapshot.loc(op.loc)) };
-            Forced { step: Step::Run(extension.thread), expect: Some(expect) }
+            Forced::operation(extension.thread, op, snapshot.loc(op.loc), Some(extension.value))
         })
     }
 
@@ -243,12 +232,8 @@ impl Asker {
     fn event_step(&self, snapshot: &Snapshot, step: Move) -> Option<Forced> {
         let event = |number: usize| self.members.get(number).map(|&at| &snapshot.trace.events[at]);
         match step {
-            Move::Flush(number) => Some(Forced { step: Step::Flush(event(number)?.id), expect: None }),
-            Move::Perform(number) => {
-                let event = event(number)?;
-                let expect = Expect::of(event, snapshot.loc(event.op.loc));
-                Some(Forced { step: Step::Run(event.id.thread), expect: Some(expect) })
-            }
+            Move::Flush(number) => Some(Forced::flush(event(number)?.id)),
+            Move::Perform(number) => event(number).map(|event| Forced::of(event, snapshot.loc(event.op.loc))),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::base::{EventId, IdVec, LocId, ThreadId};
 use crate::explore::by_source::BySource;
 use crate::step::{Run, Step, Wait};
-use crate::trace::{Action, Event, LocInfo, Op, ProgramOrder, Source, Trace, repeats_iteration};
+use crate::trace::{Event, LocInfo, Op, ProgramOrder, Source, Trace, repeats_iteration};
 
 /// What a read shows: deviation (1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,16 @@ pub(super) enum Seen {
     Value(u64),
     /// What this write left (`None`: the initial value).
     Write(Option<EventId>),
+}
+
+impl Seen {
+    /// Whether a read shows this if it takes a value from a write (`None`: the initial value).
+    pub(super) fn is_of(self, value: u64, write: Option<EventId>) -> bool {
+        match self {
+            Seen::Value(other) => other == value,
+            Seen::Write(other) => other == write,
+        }
+    }
 }
 
 /// An event or an operation that a thread waits to perform.
@@ -40,10 +50,9 @@ pub(super) struct Snapshot {
     pub(super) observing: Vec<Vec<u32>>,
     /// By thread: the operation that it waits to perform, if it observes.
     pub(super) waiting: Vec<Option<Next>>,
-    /// By event, then by thread: how many observations are before it, itself not counted.
+    /// By event, then by thread: how many observations are before it, itself not counted. Then the same for what each
+    /// of the threads waits to perform.
     needs: Vec<u32>,
-    /// The same for what threads wait to perform.
-    waiting_needs: Vec<u32>,
 }
 
 impl Snapshot {
@@ -58,30 +67,19 @@ impl Snapshot {
         let observing_of = |thread: ThreadId| -> Vec<u32> {
             trace.of_thread(thread).iter().copied().filter(|&at| observes(&trace.events[at as usize])).collect()
         };
-        let threads: Vec<ThreadId> = trace
-            .threads
-            .ids()
-            .filter(|&thread| waiting_of(thread).is_some() || !observing_of(thread).is_empty())
-            .collect();
-        let observing: Vec<Vec<u32>> = threads.iter().map(|&thread| observing_of(thread)).collect();
-        let waiting: Vec<Option<Next>> = threads.iter().map(|&thread| waiting_of(thread)).collect();
-        let steps = run.steps().collect();
-        let (needs, waiting_needs) = needs(&trace, &order, &threads);
-        let (waits, waiting_loops, spin_bound) = (run.waits.clone(), run.waiting_loops.clone(), run.spin_bound);
-        Self {
-            trace,
-            order,
-            by_source,
-            waits,
-            waiting_loops,
-            spin_bound,
-            steps,
-            threads,
-            observing,
-            waiting,
-            needs,
-            waiting_needs,
+        let (mut threads, mut observing, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
+        for thread in trace.threads.ids() {
+            let (observes, waits) = (observing_of(thread), waiting_of(thread));
+            if waits.is_some() || !observes.is_empty() {
+                threads.push(thread);
+                observing.push(observes);
+                waiting.push(waits);
+            }
         }
+        let steps = run.steps().collect();
+        let needs = needs(&trace, &order, &threads);
+        let (waits, waiting_loops, spin_bound) = (run.waits.clone(), run.waiting_loops.clone(), run.spin_bound);
+        Self { trace, order, by_source, waits, waiting_loops, spin_bound, steps, threads, observing, waiting, needs }
     }
 
     /// By thread, how many observations must be made before an event.
@@ -93,7 +91,7 @@ impl Snapshot {
     pub(super) fn next_needs(&self, thread: usize, made: u32) -> &[u32] {
         match self.observing[thread].get(made as usize) {
             Some(&at) => self.needs(at as usize),
-            None => &self.waiting_needs[thread * self.threads.len()..(thread + 1) * self.threads.len()],
+            None => self.needs(self.trace.events.len() + thread),
         }
     }
 
@@ -142,37 +140,27 @@ fn observes(event: &Event) -> bool {
 }
 
 /// How many observations of each thread are before each event, and before what each thread waits to perform.
-fn needs(trace: &Trace, order: &ProgramOrder, threads: &[ThreadId]) -> (Vec<u32>, Vec<u32>) {
+fn needs(trace: &Trace, order: &ProgramOrder, threads: &[ThreadId]) -> Vec<u32> {
     let width = threads.len();
     let mut number: IdVec<ThreadId, Option<usize>> = IdVec::new();
     if let Some(&last) = threads.last() {
         number.grow_to(last, || None);
     }
     threads.iter().enumerate().for_each(|(i, &thread)| number[thread] = Some(i));
-    let mut needs = vec![0; trace.events.len() * width];
-    let gather = |preds: &[u32], needs: &[u32]| {
-        let mut all = vec![0; width];
+    let mut needs = Vec::with_capacity((trace.events.len() + width) * width);
+    let waiting = threads.iter().map(|&thread| order.next_preds(thread));
+    for preds in (0..trace.events.len()).map(|at| order.preds(at)).chain(waiting) {
+        let from = needs.len();
+        needs.resize(from + width, 0);
+        let (before, own) = needs.split_at_mut(from);
         for &pred in preds {
             let event = &trace.events[pred as usize];
-            for (mine, theirs) in all.iter_mut().zip(&needs[pred as usize * width..]) {
-                *mine = (*mine).max(*theirs);
-            }
+            let theirs = &before[pred as usize * width..(pred as usize + 1) * width];
+            own.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine = (*theirs).max(*mine));
             if let Some(&Some(thread)) = number.get(event.id.thread).filter(|_| observes(event)) {
-                let with = needs[pred as usize * width + thread] + 1;
-                all[thread] = all[thread].max(with);
+                own[thread] = own[thread].max(theirs[thread] + 1);
             }
         }
-        all
-    };
-    for at in 0..trace.events.len() {
-        let all = gather(order.preds(at), &needs);
-        needs[at * width..(at + 1) * width].copy_from_slice(&all);
     }
-    let waiting = threads.iter().flat_map(|&thread| gather(order.next_preds(thread), &needs)).collect();
-    (needs, waiting)
-}
-
-/// Whether an operation waits for the stores of its thread.
-pub(super) fn drains(op: &Op) -> bool {
-    op.action != Action::Load
+    needs
 }
