@@ -1,30 +1,38 @@
-//! The benchmark programs, once for each tool, and the families of instances for the verifiers.
+//! The benchmark programs, once for each tool, their sizes for each explorer, and the families of instances for the
+//! verifiers.
 
+pub mod explorations;
 pub mod verify_families;
 
 /// For rsmc.
 pub mod on_rsmc {
+    use rsmc::hint::spin_loop;
     use rsmc::sync::Arc;
-    use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    use rsmc::sync::atomic::{AtomicU32, Ordering, Ordering::SeqCst};
     use rsmc::thread::{JoinHandle, spawn};
 
+    const ORDER: Ordering = SeqCst;
     include!("../tests/programs/bodies.rs");
 }
 
 /// For loom, which runs at most four threads besides the body.
 pub mod on_loom {
+    use loom::hint::spin_loop;
     use loom::sync::Arc;
-    use loom::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    use loom::sync::atomic::{AtomicU32, Ordering, Ordering::SeqCst};
     use loom::thread::{JoinHandle, spawn};
 
+    const ORDER: Ordering = SeqCst;
     include!("../tests/programs/bodies.rs");
 }
 
 /// For shuttle.
 pub mod on_shuttle {
+    use shuttle::hint::spin_loop;
     use shuttle::sync::Arc;
-    use shuttle::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    use shuttle::sync::atomic::{AtomicU32, Ordering, Ordering::SeqCst};
     use shuttle::thread::{JoinHandle, spawn};
 
+    const ORDER: Ordering = SeqCst;
     include!("../tests/programs/bodies.rs");
 }

@@ -1,4 +1,4 @@
-//! Charts as SVG: a grid of panels with the same two logarithmic axes, and one legend.
+//! Charts as SVG: a grid of panels with logarithmic axes, the vertical one the same for all, and one legend.
 
 use std::error::Error;
 use std::ops::Range;
@@ -23,7 +23,10 @@ pub type Curve = Vec<(f64, f64)>;
 pub struct Chart<'a> {
     pub columns: usize,
     pub x: &'a str,
+    /// Where the points are, if it is empty.
     pub x_ticks: &'a [f64],
+    /// Whether all panels have the same horizontal axis.
+    pub x_shared: bool,
     pub y: &'a str,
     /// The names of the curves of every panel; at most three.
     pub names: Vec<&'a str>,
@@ -57,8 +60,13 @@ impl Chart<'_> {
     }
 
     fn draw_panel(&self, area: &Area, title: &str, curves: &[Curve]) -> Result<(), Box<dyn Error>> {
-        let (x_range, y_range) = (self.range(|point| point.0), self.range(|point| point.1));
-        let x_ticks = self.x_ticks.iter().copied().filter(|tick| x_range.contains(tick)).collect();
+        let all = || self.panels.iter().flat_map(|(_, curves)| curves);
+        let x_range = if self.x_shared { range(all(), |point| point.0) } else { range(curves, |point| point.0) };
+        let y_range = range(all(), |point| point.1);
+        let x_ticks = match self.x_ticks {
+            [] => curves.iter().max_by_key(|curve| curve.len()).into_iter().flatten().map(|point| point.0).collect(),
+            ticks => ticks.iter().copied().filter(|tick| x_range.contains(tick)).collect(),
+        };
         let y_ticks = (-9..=9).map(|exponent| 10f64.powi(exponent)).filter(|tick| y_range.contains(tick)).collect();
         let mut chart = ChartBuilder::on(area)
             .caption(title, ("sans-serif", 14))
@@ -84,10 +92,24 @@ impl Chart<'_> {
         }
         Ok(())
     }
+}
 
-    /// From a little below the smallest coordinate to a little above the largest.
-    fn range(&self, coordinate: impl Fn(&(f64, f64)) -> f64) -> Range<f64> {
-        let all = || self.panels.iter().flat_map(|(_, curves)| curves.iter().flatten()).map(&coordinate);
-        all().fold(f64::MAX, f64::min) / 1.2..all().fold(0.0, f64::max) * 1.2
-    }
+/// From a little below the smallest coordinate to a little above the largest.
+fn range<'c>(curves: impl IntoIterator<Item = &'c Curve>, coordinate: impl Fn(&(f64, f64)) -> f64) -> Range<f64> {
+    let bounds = |(least, most): (f64, f64), at: f64| (least.min(at), most.max(at));
+    let (least, most) = curves.into_iter().flatten().map(coordinate).fold((f64::MAX, 0.0), bounds);
+    least / 1.2..most * 1.2
+}
+
+/// The slope of the upper half of a curve and of three points at least, both axes logarithmic, by least squares.
+pub fn slope(curve: &Curve) -> Option<f64> {
+    let from = (curve.len() / 2).min(curve.len().checked_sub(3)?);
+    let upper: Vec<(f64, f64)> = curve[from..].iter().map(|&(x, y)| (x.ln(), y.ln())).collect();
+    let count = upper.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| upper.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let (over, under) = upper
+        .iter()
+        .fold((0.0, 0.0), |(over, under), point| (over + (point.0 - x) * (point.1 - y), under + (point.0 - x).powi(2)));
+    Some(over / under)
 }

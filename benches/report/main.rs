@@ -1,6 +1,9 @@
-//! Writes the reports in docs/benchmarks: `cargo run --release --manifest-path benches/Cargo.toml --bin report verify`.
+//! Writes the reports in docs/benchmarks: `cargo run --release --manifest-path benches/Cargo.toml --bin report verify`,
+//! or `explorers`.
 
 mod chart;
+mod explorers;
+mod memory;
 mod verify;
 
 use std::error::Error;
@@ -12,8 +15,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/benchmarks");
     fs::create_dir_all(&folder)?;
     match std::env::args().nth(1).as_deref() {
+        Some("explorers") => explorers::write(&folder),
         Some("verify") => verify::write(&folder),
-        _ => Err("usage: report verify".into()),
+        _ => Err("usage: report explorers|verify".into()),
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use rsmc_benches::verify_families::{Algorithm, Body, Ending, Family};
 use rsmc_core::model::MemoryModel::{self, Pso, Tso};
 
-use crate::chart::{Chart, Curve};
+use crate::chart::{Chart, Curve, slope};
 
 const TEXT: &str = include_str!("verify.md");
 
@@ -95,7 +95,7 @@ fn draw(
     panels: Vec<(String, Vec<Curve>)>,
 ) -> Result<(), Box<dyn Error>> {
     let names = Algorithm::ALL.map(Algorithm::name).into();
-    Chart { columns: panels.len().min(4), x, x_ticks, y: "milliseconds", names, panels }
+    Chart { columns: panels.len().min(4), x, x_ticks, x_shared: true, y: "milliseconds", names, panels }
         .write(&folder.join(name).with_extension("svg"))
 }
 
@@ -166,17 +166,4 @@ fn bound(family: &Family, algorithm: Algorithm) -> String {
         (Algorithm::Naive, _, None) => "k(d+1), d grows".to_owned(),
         _ => format!("k+1 = {}", k + 1),
     }
-}
-
-/// The slope of the upper half of a curve and of three points at least, both axes logarithmic, by least squares.
-fn slope(curve: &Curve) -> Option<f64> {
-    let from = (curve.len() / 2).min(curve.len().checked_sub(3)?);
-    let upper: Vec<(f64, f64)> = curve[from..].iter().map(|&(x, y)| (x.ln(), y.ln())).collect();
-    let count = upper.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| upper.iter().map(of).sum::<f64>() / count;
-    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-    let (over, under) = upper
-        .iter()
-        .fold((0.0, 0.0), |(over, under), point| (over + (point.0 - x) * (point.1 - y), under + (point.0 - x).powi(2)));
-    Some(over / under)
 }

@@ -56,6 +56,9 @@ pub enum Traversal {
     BreadthFirst,
 }
 
+/// What is kept of a cut: its name, and a byte of the table that holds it.
+const _: () = assert!(size_of::<Digest>() < 32, "at most 32 bytes for each cut");
+
 /// How much was looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {

@@ -1,0 +1,253 @@
+//! The report on explorers: classes and times of all programs, what the parts of RVF-SMC are worth, what ViewXplore
+//! looks at and keeps.
+
+use std::error::Error;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use rsmc::{Explorer, MemoryModel};
+use rsmc_benches::explorations::{ABLATIONS, EXPLORERS, Program, body, drive, explore, programs};
+use rsmc_core::consistency::Decided;
+use rsmc_core::explore::view_xplore::{Effort, Traversal};
+use rsmc_core::explore::{RvfSmc, ViewXplore};
+
+use crate::chart::{Chart, Curve, slope};
+use crate::memory;
+
+const TEXT: &str = include_str!("explorers.md");
+
+/// A time is the best of so many runs (of one if it takes more than [`LONG`] seconds), and then of up to this many
+/// until [`SECONDS`] have passed.
+const RUNS: (usize, usize) = (3, 25);
+const LONG: f64 = 4.0;
+const SECONDS: f64 = 0.15;
+
+/// The programs whose curves are drawn.
+const CURVES: [&str; 4] = ["readinc", "fib_bench", "reorder", "redundant_co"];
+/// The sizes of `msv` under view alone.
+const MSV: [usize; 5] = [25, 50, 100, 200, 400];
+const ABLATED: [(&str, usize); 7] = [
+    ("readinc", 5),
+    ("fib_bench", 3),
+    ("redundant_co", 20),
+    ("eratosthenes", 11),
+    ("peterson", 2),
+    ("linuxrwlocks", 3),
+    ("casrot", 7),
+];
+const LOOKED_INTO: [(&str, usize); 12] = [
+    ("readinc", 5),
+    ("readinc", 6),
+    ("fib_bench", 3),
+    ("reorder", 12),
+    ("redundant_co", 30),
+    ("msv", 100),
+    ("readers", 10),
+    ("lastzero", 8),
+    ("eratosthenes", 11),
+    ("peterson", 2),
+    ("linuxrwlocks", 3),
+    ("casrot", 8),
+];
+
+/// Measures everything, and writes the text and the curves.
+pub fn write(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let start = Instant::now();
+    let rows = measure_all();
+    draw(folder, "explorers-time", "milliseconds", &rows, |measured| 1e3 * measured.seconds)?;
+    draw(folder, "explorers-classes", "classes", &rows, |measured| measured.classes as f64)?;
+    let text = TEXT
+        .replace("{{machine}}", &crate::machine()?)
+        .replace("{{headline}}", &headline(&rows))
+        .replace("{{table}}", &table(&rows))
+        .replace("{{msv}}", &msv())
+        .replace("{{ablations}}", &ablations())
+        .replace("{{view}}", &looked_into());
+    fs::write(folder.join("explorers.md"), text)?;
+    println!("took {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// What an exploration took.
+#[derive(Clone, Copy)]
+struct Measured {
+    classes: u64,
+    runs: u64,
+    seconds: f64,
+}
+
+/// A program of some size, under each explorer that is done in time.
+struct Row {
+    program: Program,
+    n: usize,
+    measured: [Option<Measured>; EXPLORERS.len()],
+}
+
+fn measure_all() -> Vec<Row> {
+    let sizes = |program: Program| program.sizes.iter().map(move |&n| (program, n));
+    programs().into_iter().flat_map(sizes).map(|(program, n)| row(program, n)).collect()
+}
+
+fn row(program: Program, n: usize) -> Row {
+    let start = Instant::now();
+    let measured = EXPLORERS.map(|explorer| program.suits(explorer, n).then(|| measure(program.body, n, explorer)));
+    println!("{}({n}) took {:.1} s", program.name, start.elapsed().as_secs_f64());
+    Row { program, n, measured }
+}
+
+fn measure(body: fn(usize), n: usize, explorer: Explorer) -> Measured {
+    let (report, seconds) = best_time(|| {
+        let report = explore(body, n, explorer);
+        (report.elapsed.as_secs_f64(), report)
+    });
+    Measured { classes: report.executions, runs: report.runs, seconds }
+}
+
+/// What something returns besides the seconds that it took, and how many these are at best.
+fn best_time<T>(once: impl Fn() -> (f64, T)) -> (T, f64) {
+    let (mut best, result) = once();
+    let (mut spent, mut runs) = (best, 1);
+    while best < LONG && (runs < RUNS.0 || (runs < RUNS.1 && spent < SECONDS)) {
+        let time = once().0;
+        (best, spent, runs) = (best.min(time), spent + time, runs + 1);
+    }
+    (result, best)
+}
+
+/// A line of the table for each program and size.
+fn table(rows: &[Row]) -> String {
+    let mut text = String::new();
+    for Row { program, n, measured } in rows {
+        let cells: String = measured.iter().map(|measured| cells(*measured)).collect();
+        writeln!(text, "| {} | {n} |{cells}", program.name).expect("a string grows");
+    }
+    text
+}
+
+/// The classes, the runs if there are more, the seconds and the runs in each.
+fn cells(measured: Option<Measured>) -> String {
+    let Some(Measured { classes, runs, seconds }) = measured else { return " – | – | – |".to_owned() };
+    let more = if runs > classes { format!(" ({})", thousands(runs)) } else { String::new() };
+    let rate = thousands((runs as f64 / seconds) as u64);
+    format!(" {}{more} | {} | {rate} |", thousands(classes), short(seconds))
+}
+
+fn headline(rows: &[Row]) -> String {
+    let row = rows.iter().rfind(|row| row.program.name == "readinc").expect("it is in the list");
+    let [Some(reads_from), _, Some(view)] = row.measured else { unreachable!("it suits all explorers") };
+    format!(
+        "readinc({}): {} views in {} s, {} reads-from classes in {} s: view takes {:.2} times as long.",
+        row.n,
+        thousands(view.classes),
+        short(view.seconds),
+        thousands(reads_from.classes),
+        short(reads_from.seconds),
+        view.seconds / reads_from.seconds,
+    )
+}
+
+fn draw(folder: &Path, name: &str, y: &str, rows: &[Row], of: impl Fn(&Measured) -> f64) -> Result<(), Box<dyn Error>> {
+    let curve = |program: &str, explorer: usize| -> Curve {
+        let rows = rows.iter().filter(|row| row.program.name == program);
+        rows.filter_map(|row| Some((row.n as f64, of(row.measured[explorer].as_ref()?)))).collect()
+    };
+    let panel = |program: &str| (program.to_owned(), (0..EXPLORERS.len()).map(|i| curve(program, i)).collect());
+    let names = EXPLORERS.map(|explorer| explorer.to_string());
+    Chart {
+        columns: 2,
+        x: "n",
+        x_ticks: &[],
+        x_shared: false,
+        y,
+        names: names.iter().map(String::as_str).collect(),
+        panels: CURVES.map(panel).into(),
+    }
+    .write(&folder.join(name).with_extension("svg"))
+}
+
+/// One class, however long the program.
+fn msv() -> String {
+    let times = MSV.map(|n| (n as f64, measure(body("msv"), n, Explorer::View).seconds));
+    let mut text = String::new();
+    for (n, seconds) in times {
+        writeln!(text, "| {n} | {:.1} |", 1e3 * seconds).expect("a string grows");
+    }
+    let fitted = slope(&times.into()).expect("there are more than two points");
+    format!("{text}\nFitted to the last three points: n^{fitted:.1}.\n")
+}
+
+fn ablations() -> String {
+    let mut text = String::new();
+    for ((name, n), (what, options)) in ABLATED.iter().flat_map(|program| ABLATIONS.map(|parts| (program, parts))) {
+        let ((effort, runs), seconds) = best_time(|| {
+            let start = Instant::now();
+            let explorer = || RvfSmc::with_options(options);
+            let (effort, runs) = drive(body(name), *n, explorer, |explorer, runs| (explorer.effort(), runs));
+            (start.elapsed().as_secs_f64(), (effort, runs))
+        });
+        let counts = [effort.leaves, runs, effort.nodes, effort.questions, effort.refused].map(thousands);
+        writeln!(text, "| {name}({n}) | {what} | {} | {} |", counts.join(" | "), short(seconds))
+            .expect("a string grows");
+    }
+    text
+}
+
+/// What one exploration by ViewXplore looked at and kept.
+struct Kept {
+    effort: Effort,
+    decided: Decided,
+    /// Bytes at most, and at the end.
+    peak: usize,
+    end: usize,
+}
+
+fn kept(body: fn(usize), n: usize, traversal: Traversal) -> Kept {
+    let before = memory::now();
+    memory::forget_peak();
+    drive(
+        body,
+        n,
+        || ViewXplore::new(MemoryModel::Sc, traversal),
+        |explorer, _| Kept {
+            effort: explorer.effort(),
+            decided: explorer.decided(),
+            peak: memory::peak() - before,
+            end: memory::now() - before,
+        },
+    )
+}
+
+fn looked_into() -> String {
+    let mut text = String::new();
+    for (name, n) in LOOKED_INTO {
+        let depth = kept(body(name), n, Traversal::DepthFirst);
+        let breadth = kept(body(name), n, Traversal::BreadthFirst);
+        let Kept { effort, decided, .. } = depth;
+        let counts = [effort.cuts, effort.plausible, effort.extensions, effort.known];
+        let decided = [decided.incr, decided.urf, decided.found, decided.refuted];
+        let counts = counts.into_iter().chain(decided).map(thousands).collect::<Vec<_>>().join(" | ");
+        let runs = [depth.effort.runs_kept, breadth.effort.runs_kept].map(|runs| thousands(runs as u64)).join(" | ");
+        let peaks = [depth.peak, breadth.peak].map(|bytes| format!("{:.2}", bytes as f64 / 1e6)).join(" | ");
+        let per_cut = depth.end as u64 / effort.cuts;
+        writeln!(text, "| {name}({n}) | {counts} | {runs} | {peaks} | {per_cut} |").expect("a string grows");
+    }
+    text
+}
+
+/// With a comma after every three digits.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).unwrap()).collect();
+    groups.join(",")
+}
+
+/// Seconds with as many digits as are worth reading.
+fn short(seconds: f64) -> String {
+    match seconds {
+        1.0.. => format!("{seconds:.1}"),
+        0.01.. => format!("{seconds:.3}"),
+        _ => format!("{seconds:.5}"),
+    }
+}
