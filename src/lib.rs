@@ -26,9 +26,9 @@
 //!
 //! # What is not
 //!
-//! - Of what Rust's memory model allows, only what store buffers do is explored ([`MemoryModel::Tso`],
-//!   [`MemoryModel::Pso`], the default): stores become visible late, and under PSO out of order. No load is
-//!   reordered, so a missing `Acquire` shows in no value. All orderings count for data races, which are judged by
+//! - By default ([`MemoryModel::Pso`]) only what store buffers do is explored: stores become visible late and out of
+//!   order. No load is reordered, so a missing `Acquire` shows in no value; [`MemoryModel::C11`] has all that Rust's
+//!   memory model allows, but for load buffering. All orderings count for data races, which are judged by
 //!   Rust's own happens-before under every model.
 //! - Only what goes through the shim is seen: real threads, real locks, time and randomness are not.
 //! - `compare_exchange_weak` does not fail spuriously, and nothing wakes without cause, so far.

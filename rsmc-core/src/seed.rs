@@ -6,7 +6,8 @@
 //!
 //! Text form: `rsmc1-` and base64 (URL alphabet, no padding) of: model, number of steps, runs of equal steps, for
 //! each flush how many operations ago its thread stored that, check bytes, checksum. A step is twice the number of
-//! its thread, plus 1 for a flush. Threads are numbered by the order in which the execution spawns them.
+//! its thread, plus 1 for a flush, or under C11 for a read that names its source: 0 for the initial value, else the
+//! index of the write plus 1, and its thread. Threads are numbered by the order in which the execution spawns them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -63,12 +64,14 @@ impl Seed {
             let number = numbers.iter().position(|&t| t == thread).expect("it was spawned");
             ThreadId(number as u32)
         };
+        let event = |id: EventId| EventId { thread: number(id.thread), ..id };
         let renamed = |step: Step| match step {
             Step::Run(thread) => Step::Run(number(thread)),
-            Step::Flush(store) => Step::Flush(EventId { thread: number(store.thread), ..store }),
+            Step::Take(thread, write) => Step::Take(number(thread), write.map(event)),
+            Step::Flush(store) => Step::Flush(event(store)),
         };
         let steps: Vec<Step> = run.steps().take(LONGEST).map(renamed).collect();
-        let operations = steps.iter().filter(|step| matches!(step, Step::Run(_))).count();
+        let operations = steps.iter().filter(|step| !matches!(step, Step::Flush(_))).count();
         let checks = run.trace.events[..operations].iter().map(|event| check(event, &run.trace)).collect();
         Self { model, steps, checks }
     }
@@ -109,6 +112,11 @@ impl Seed {
         for &step in &self.steps {
             match step {
                 Step::Run(thread) => *performed.of(thread) += 1,
+                Step::Take(thread, write) => {
+                    put(&mut bytes, write.map_or(0, |write| 1 + write.index as usize));
+                    write.iter().for_each(|write| put(&mut bytes, write.thread.0 as usize));
+                    *performed.of(thread) += 1;
+                }
                 Step::Flush(store) => put(&mut bytes, (*performed.of(store.thread) - store.index) as usize),
             }
         }
@@ -143,11 +151,17 @@ impl Seed {
                 *done += 1;
                 return Some(Step::Run(thread));
             }
+            if model == MemoryModel::C11 {
+                *done += 1;
+                let Some(index) = take(&mut rest)?.checked_sub(1) else { return Some(Step::Take(thread, None)) };
+                let writer = ThreadId(u32::try_from(take(&mut rest)?).ok().filter(|&thread| thread < MOST_THREADS)?);
+                return Some(Step::Take(thread, Some(EventId { thread: writer, index: u32::try_from(index).ok()? })));
+            }
             let index = done.checked_sub(u32::try_from(take(&mut rest)?).ok()?)?;
             Some(Step::Flush(EventId { thread, index }))
         };
         let steps = codes.into_iter().map(&mut read).collect::<Option<Vec<Step>>>()?;
-        let operations = steps.iter().filter(|step| matches!(step, Step::Run(_))).count();
+        let operations = steps.iter().filter(|step| !matches!(step, Step::Flush(_))).count();
         (rest.len() == operations).then(|| Self { model, steps, checks: rest.to_vec() })
     }
 }
@@ -158,7 +172,7 @@ const MODELS: [MemoryModel; 4] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel
 const MOST_THREADS: u32 = 1 << 24;
 
 fn code(step: Step) -> usize {
-    2 * step.thread().0 as usize + usize::from(matches!(step, Step::Flush(_)))
+    2 * step.thread().0 as usize + usize::from(!matches!(step, Step::Run(_)))
 }
 
 /// How many operations each thread has performed.

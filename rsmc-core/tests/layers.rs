@@ -11,7 +11,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("consistency", &["base", "trace", "model"]),
     ("analysis", &["base", "trace", "model", "consistency"]),
     ("step", &["base", "trace", "model"]),
-    ("machine", &["base", "trace", "model", "step"]),
+    ("machine", &["base", "trace", "model", "consistency", "step"]),
     ("seed", &["base", "trace", "model", "step"]),
     ("explore", &["base", "trace", "model", "step", "consistency", "analysis"]),
     ("litmus", &["base", "trace", "model", "step", "machine"]),

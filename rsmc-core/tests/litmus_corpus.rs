@@ -13,12 +13,13 @@ use std::path::PathBuf;
 
 use brute::brute;
 use rsmc_core::base::Digest;
-use rsmc_core::litmus::{Expectation, Interpreter, Program, parse};
+use rsmc_core::explore::RfSmc;
+use rsmc_core::litmus::{Expectation, Interpreter, Outcome, Program, parse};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::runtime::Runtime;
 use rsmc_core::session::{Config, ExplorerKind, check_counted};
-use rsmc_core::step::{End, Executor, Run};
+use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
 use rsmc_core::trace::{outcome_digest, reads_from_class};
 
 /// All programs with the names of their files.
@@ -144,4 +145,44 @@ fn explorers_agree() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// RF-SMC under C11 against what the axioms say (`c11_corpus.rs`), on both executors.
+#[test]
+fn c11_is_exact() {
+    let (mut wrong, mut files) = (Vec::new(), 0);
+    for (name, program) in corpus() {
+        let Some(expected) = program.expected_classes("rf", "c11") else { continue };
+        let rules = Rules { memory: MemoryModel::C11, max_steps: 1_000, spin_bound: 2 };
+        let mut interpreter = Interpreter::new(&program, rules).unwrap();
+        let outcomes = outcomes(&mut interpreter);
+        if program.expected_outcomes("c11") != Some(&outcomes) {
+            let found: Vec<String> = outcomes.iter().map(ToString::to_string).collect();
+            wrong.push(format!("{name}: outcomes {}", found.join(" | ")));
+        }
+        let body = || walker::body(&program);
+        let mut runtime = Runtime::new(&body, rules, 256 * 1024);
+        for executor in [&mut interpreter as &mut dyn Executor, &mut runtime] {
+            let (found, blocked) = explore(executor, MemoryModel::C11, ExplorerKind::ReadsFrom);
+            let twice = found.values().filter(|(_, runs)| *runs > 1).count();
+            if (found.len() as u64, twice, blocked) != (expected, 0, 0) {
+                wrong.push(format!("{name}: {expected} classes, found {}, {twice} twice, {blocked} cut", found.len()));
+            }
+        }
+        files += 1;
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(files > 270, "{files} files say what is possible under C11");
+}
+
+/// The outcomes of all executions under C11.
+fn outcomes(interpreter: &mut Interpreter) -> BTreeSet<Outcome> {
+    let (mut explorer, mut plan, mut run) = (RfSmc::new(MemoryModel::C11), Plan::default(), Run::default());
+    let mut outcomes = BTreeSet::new();
+    while explorer.next_plan(&mut plan) {
+        interpreter.execute(&plan, &mut run);
+        outcomes.insert(interpreter.outcome());
+        explorer.observe(&run);
+    }
+    outcomes
 }

@@ -9,10 +9,13 @@ pub(crate) fn queue() {
 #[rsmc::test(memory = ["tso", "pso"])]
 pub(crate) fn weaker() {}
 
-/// Models that are not implemented yet say so.
 #[rsmc::test(memory = ["c11"])]
-#[should_panic(expected = "is not implemented for the memory model")]
 pub(crate) fn weakest() {}
+
+/// A model that an explorer does not know is an error of the test.
+#[rsmc::test(memory = ["c11"], explorer = "view")]
+#[should_panic(expected = "is not implemented for the memory model")]
+pub(crate) fn unknown() {}
 
 /// What a body calls from outside, also by a path that starts at its own place.
 #[cfg(test)]

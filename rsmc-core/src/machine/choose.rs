@@ -3,6 +3,7 @@
 use crate::base::{EventId, ThreadId};
 use crate::machine::Next;
 use crate::machine::core::{Machine, Status};
+use crate::model::Cell;
 use crate::step::{Choice, Difference, End, Step, Tail, Tried};
 use crate::trace::{Effect, Op, Source};
 
@@ -20,6 +21,11 @@ impl Machine {
                     self.record_choice(step);
                     return Next::Step(thread);
                 }
+                Some(step @ Step::Take(thread, write)) => {
+                    self.record_choice(step);
+                    self.taken = self.standing(thread).and_then(|op| self.source_for(op.loc, write));
+                    return Next::Step(thread);
+                }
                 Some(step @ Step::Flush(store)) => {
                     self.record_choice(step);
                     let flushed = self.flush(store);
@@ -35,7 +41,8 @@ impl Machine {
     fn next_step(&mut self) -> Option<Step> {
         if let Some(&forced) = self.plan.forced.get(self.steps) {
             let difference = match forced.step {
-                Step::Run(thread) => self.check_forced(self.steps, thread),
+                Step::Run(thread) => self.check_forced(thread, None),
+                Step::Take(thread, write) => self.check_forced(thread, Some(write)),
                 Step::Flush(store) => self.check_flush(store),
             };
             return match difference {
@@ -43,8 +50,9 @@ impl Machine {
                 Some(difference) => self.diverge(forced.step, difference),
             };
         }
+        self.find_newest();
         let step = self.choose().or_else(|| self.settle())?;
-        if matches!(step, Step::Run(_)) && self.run.trace.events.len() >= self.rules.max_steps as usize {
+        if !matches!(step, Step::Flush(_)) && self.run.trace.events.len() >= self.rules.max_steps as usize {
             let site = self.run.trace.events.last().map_or_else(Default::default, |event| event.op.site);
             self.finish(End::StepLimit { thread: self.last, site });
             return None;
@@ -60,11 +68,18 @@ impl Machine {
         }
     }
 
-    fn check_forced(&self, step: usize, thread: ThreadId) -> Option<Difference> {
+    /// Whether a thread can take the next forced step: with what is newest, or with the write that the step names.
+    fn check_forced(&self, thread: ThreadId, takes: Option<Option<EventId>>) -> Option<Difference> {
         let reason = match self.threads.get(thread).map(|t| &t.status) {
             Some(Status::Standing(op)) => {
-                let current = self.memory.view(thread, op.loc).value;
-                let expect = self.plan.forced[step].expect.as_ref();
+                let cell = match takes {
+                    None => Some(self.memory.view(thread, op.loc)),
+                    Some(write) => self.source_for(op.loc, write).map(|source| self.cell_of(op.loc, source)),
+                };
+                let Some(Cell { value: current, .. }) = cell else {
+                    return Some(Difference::NotRunnable { reason: "the write that it takes has not happened" });
+                };
+                let expect = self.plan.forced[self.steps].expect.as_ref();
                 let loc = &self.run.trace.locs[op.loc];
                 let difference = expect.and_then(|expect| expect.differs(op, loc, current));
                 if difference.is_some() {
@@ -94,7 +109,7 @@ impl Machine {
 
     pub(super) fn diverge(&mut self, forced: Step, difference: Difference) -> Option<Step> {
         let event = match forced {
-            Step::Run(thread) => EventId { thread, index: self.run.trace.count(thread) },
+            Step::Run(thread) | Step::Take(thread, _) => EventId { thread, index: self.run.trace.count(thread) },
             Step::Flush(store) => store,
         };
         self.finish(End::Diverged { step: self.steps, event, difference });
@@ -103,11 +118,15 @@ impl Machine {
 
     fn choose(&mut self) -> Option<Step> {
         if self.plan.tail == Tail::RunOn {
-            return self.run_on();
+            let step = self.run_on()?;
+            let newest = matches!(step, Step::Run(_)).then(|| self.steps_of(step.thread())[0]);
+            return Some(newest.unwrap_or(step));
         }
         let mut enabled = std::mem::take(&mut self.enabled);
         enabled.clear();
-        enabled.extend(self.threads.ids().filter(|&thread| self.is_enabled(thread)).map(Step::Run));
+        for thread in self.threads.ids().filter(|&thread| self.is_enabled(thread)) {
+            enabled.extend(self.steps_of(thread));
+        }
         enabled.extend(self.flushes());
         let step = self.steps as u32;
         let chosen = match self.plan.tail {
@@ -183,9 +202,17 @@ impl Machine {
         !self.memory.waiting_of(thread).is_empty() && self.rules.memory.drains(op)
     }
 
+    /// The operation a thread stands before.
+    fn standing(&self, thread: ThreadId) -> Option<&Op> {
+        match &self.threads[thread].status {
+            Status::Standing(op) => Some(op),
+            _ => None,
+        }
+    }
+
     /// The operation a thread stands before, if it could happen now.
     pub(super) fn possible_op(&self, thread: ThreadId) -> Option<&Op> {
-        let Status::Standing(op) = &self.threads[thread].status else { return None };
+        let op = self.standing(thread)?;
         let blocked = op.action.effect(self.memory.view(thread, op.loc).value) == Effect::Blocked;
         (!blocked && !self.has_to_drain(thread, op)).then_some(op)
     }
@@ -210,6 +237,7 @@ impl Machine {
         let possible = |&thread: &ThreadId| {
             if somebody { self.possible_op(thread).is_some() } else { self.is_enabled(thread) }
         };
-        self.threads.ids().filter(possible).map(Step::Run).chain(self.flushes()).collect()
+        let steps = self.threads.ids().filter(possible).flat_map(|thread| self.steps_of(thread));
+        steps.chain(self.flushes()).collect()
     }
 }

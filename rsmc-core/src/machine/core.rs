@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashSet;
 
 use crate::base::{EventId, IdVec, LocId, ThreadId};
+use crate::machine::graphs::Graphs;
 use crate::machine::names::Names;
 use crate::machine::settle::LetGo;
 use crate::machine::tail::Dice;
@@ -109,6 +110,9 @@ pub struct Machine {
     pub(super) let_go: Option<LetGo>,
     pub(super) tried: Vec<ThreadId>,
     pub(super) over: bool,
+    /// What the next operation takes, if the plan or the policy says so.
+    pub(super) taken: Option<Source>,
+    pub(super) graphs: Graphs,
     names: Names,
     waiting_loops: FxHashSet<u64>,
 }
@@ -131,6 +135,8 @@ impl Machine {
             let_go: None,
             tried: Vec::new(),
             over: false,
+            taken: None,
+            graphs: Graphs::default(),
             names: Names::new(),
             waiting_loops: FxHashSet::default(),
         }
@@ -154,6 +160,8 @@ impl Machine {
         self.steps = 0;
         self.let_go = None;
         self.over = false;
+        self.taken = None;
+        self.run.model = self.rules.memory;
         self.dice.reset(plan.tail);
         self.run.spin_bound = self.rules.spin_bound;
         self.run.waiting_loops.extend(&self.waiting_loops);
@@ -343,7 +351,10 @@ impl Machine {
     }
 
     fn happen(&mut self, thread: ThreadId, op: Op) -> Event {
-        let cell = self.memory.view(thread, op.loc);
+        let cell = match self.taken.take() {
+            Some(source) => self.cell_of(op.loc, source),
+            None => self.memory.view(thread, op.loc),
+        };
         let written = op.action.effect(cell.value).written();
         let (source, read) = if op.action.reads() { (cell.writer, cell.value) } else { (Source::None, 0) };
         let id = EventId { thread, index: self.run.trace.count(thread) };

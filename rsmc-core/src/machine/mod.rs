@@ -13,6 +13,7 @@
 
 mod choose;
 mod core;
+mod graphs;
 mod names;
 mod settle;
 mod tail;

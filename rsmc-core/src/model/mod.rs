@@ -3,6 +3,7 @@
 //! [`Memory`] is the state, the same for all models. What tells the models apart is one file each: which stores wait
 //! in a buffer, and in what order a buffer may be emptied.
 
+pub mod c11;
 mod memory;
 mod pso;
 mod sc;
@@ -30,7 +31,8 @@ use crate::trace::{Action, Op};
 /// | `fence(SeqCst)` | – | waits for an empty buffer | waits for empty buffers |
 /// | locks, park, unpark, spawn, join, end of a thread | memory | as a `SeqCst` store | the same |
 ///
-/// None of them reorders loads: a missing `Acquire` shows in no value, only as a data race on a tracked cell.
+/// None of these reorders loads: a missing `Acquire` shows in no value, only as a data race on a tracked cell. Under
+/// `C11` there is no memory: a load takes any write that the axioms allow.
 ///
 /// The numbers are part of seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -43,7 +45,7 @@ pub enum MemoryModel {
     Tso = 1,
     /// Partial store order (SPARC): the stores of a thread to different locations become visible in any order.
     Pso = 2,
-    /// C++20's memory model, which Rust promises. Not implemented yet.
+    /// C++20's memory model, which Rust promises: see [`c11`].
     C11 = 3,
 }
 

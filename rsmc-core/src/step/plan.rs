@@ -6,11 +6,14 @@ use crate::base::{EventId, ThreadId};
 use crate::step::Expect;
 use crate::trace::{Event, LocInfo, Op};
 
-/// One decision of an execution. C11 will add the source of a load.
+/// One decision of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// The thread performs the operation it stands before.
     Run(ThreadId),
+    /// The thread performs the operation it stands before, which reads, and takes what this write left (`None`: the initial
+    /// value). Under C11; otherwise, and where nothing is said, it takes the newest.
+    Take(ThreadId, Option<EventId>),
     /// This store leaves the buffer of its thread and becomes visible to all.
     Flush(EventId),
 }
@@ -19,7 +22,7 @@ impl Step {
     /// The thread the step belongs to.
     pub fn thread(self) -> ThreadId {
         match self {
-            Step::Run(thread) => thread,
+            Step::Run(thread) | Step::Take(thread, _) => thread,
             Step::Flush(store) => store.thread,
         }
     }
@@ -103,6 +106,8 @@ pub enum Purpose {
 pub struct Plan {
     /// The forced beginning.
     pub forced: Vec<Forced>,
+    /// Under C11: the writes of the forced steps, those of each location in modification order. Empty if it is not known.
+    pub modification: Vec<EventId>,
     /// The policy for the rest.
     pub tail: Tail,
     /// Threads that wait in a spin loop and do nothing after the forced steps, whatever changes.
@@ -120,6 +125,7 @@ impl Default for Plan {
     fn default() -> Self {
         Self {
             forced: Vec::new(),
+            modification: Vec::new(),
             tail: Tail::RunOn,
             frozen: Vec::new(),
             tried: Vec::new(),

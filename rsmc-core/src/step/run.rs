@@ -1,8 +1,11 @@
 //! Runs: what an execution did and how it ended.
 
+use rustc_hash::FxHashMap;
+
 use crate::base::{EventId, LocId, ThreadId};
+use crate::model::MemoryModel;
 use crate::step::{Difference, Step};
-use crate::trace::{NoteKind, Op, Row, Site, Trace};
+use crate::trace::{NoteKind, Op, Row, Site, Source, Trace};
 
 /// How an execution ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -126,6 +129,8 @@ pub struct Wait {
 /// One execution as the executor saw it. Reused from run to run.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
+    /// The memory model that it followed.
+    pub model: MemoryModel,
     /// What happened.
     pub trace: Trace,
     /// How it ended.
@@ -165,10 +170,20 @@ impl Run {
         matches!(self.end, End::Complete | End::Stuck)
     }
 
-    /// The steps that were taken.
+    /// The steps that were taken. Under C11 a read that took the write that happened last says nothing of it.
     pub fn steps(&self) -> impl Iterator<Item = Step> + '_ {
-        self.trace.rows().filter_map(|row| match row {
-            Row::Event(_, event) => Some(Step::Run(event.id.thread)),
+        let mut last: FxHashMap<LocId, EventId> = FxHashMap::default();
+        self.trace.rows().filter_map(move |row| match row {
+            Row::Event(_, event) => {
+                let source = self.trace.source_id(event);
+                let stale = self.model == MemoryModel::C11
+                    && event.source != Source::None
+                    && source != last.get(&event.op.loc).copied();
+                if event.written.is_some() {
+                    last.insert(event.op.loc, event.id);
+                }
+                Some(if stale { Step::Take(event.id.thread, source) } else { Step::Run(event.id.thread) })
+            }
             Row::Note(note) => match note.kind {
                 NoteKind::Flush(store) => Some(Step::Flush(self.trace.events[store as usize].id)),
                 _ => None,

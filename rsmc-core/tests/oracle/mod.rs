@@ -126,6 +126,17 @@ macro_rules! mixes {
             everything_of_three_threads: THREE_THREADS, EVERYTHING;
         }
     };
+    ($oracle:ident, C11) => {
+        mixes! { $oracle, C11:
+            c11_atomics: BUFFERED, ATOMICS;
+            c11_atomics_of_two_threads: BUFFERED_OF_TWO, ATOMICS;
+            c11_updates: BUFFERED, UPDATES;
+            c11_updates_of_three_threads: BUFFERED_OF_THREE, UPDATES;
+            c11_locks: BUFFERED, LOCKS;
+            c11_everything: BUFFERED, EVERYTHING;
+            c11_everything_of_three_threads: BUFFERED_OF_THREE, EVERYTHING;
+        }
+    };
     ($oracle:ident) => {
         mixes! { $oracle, Sc }
         mixes! { $oracle, Tso:

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::base::{BitMatrix, BitSet, EventId, IdVec, LocId, ThreadId, unite};
-use crate::model::MemoryModel;
+use crate::base::{BitMatrix, BitSet, EventId, IdVec, LocId, ThreadId, ones, unite};
+use crate::model::{MemoryModel, c11};
 use crate::step::Run;
 use crate::trace::{Action, Event, ProgramOrder, Source, Trace};
 
@@ -27,6 +27,10 @@ pub(super) struct Graph {
     settled: BitMatrix,
     /// Under PSO. Row of a write: the same, when what it writes reaches memory.
     stored: BitMatrix,
+    /// Under C11. Row of an event: all events that happen before it.
+    happens: BitMatrix,
+    c11: c11::Graph,
+    numbers: Vec<u32>,
     model: MemoryModel,
     writes: IdVec<LocId, Vec<u32>>,
     readers: Vec<Vec<u32>>,
@@ -55,6 +59,23 @@ impl Graph {
             self.enter(at, event);
             if self.model == MemoryModel::Pso {
                 self.settle(trace, at, event);
+            }
+        }
+        if self.model == MemoryModel::C11 {
+            self.find_happens_before(trace);
+        }
+    }
+
+    /// Under C11 what is causally before a read need not be seen, but what happens before it is.
+    fn find_happens_before(&mut self, trace: &Trace) {
+        self.c11.read(trace, 0, &mut self.numbers);
+        self.happens.reset(trace.events.len());
+        for (at, &node) in self.numbers.iter().enumerate() {
+            for before in ones(self.c11.happens_before(node as usize)) {
+                // Fences are nodes, too, and no events.
+                if let Ok(event) = self.numbers.binary_search(&(before as u32)) {
+                    self.happens.set(at, event);
+                }
             }
         }
     }
@@ -153,8 +174,16 @@ impl Graph {
     /// `run` that are before it but for its own source.
     pub(super) fn seen_before(&self, trace: &Trace, who: &Reader<'_>, seen: &mut BitSet) {
         seen.reset(trace.events.len());
-        if self.model != MemoryModel::Pso {
-            return self.add_program_past(who.preds, seen);
+        match self.model {
+            MemoryModel::Pso => {}
+            MemoryModel::C11 => {
+                for &pred in who.preds {
+                    seen.union(self.happens.row(pred as usize));
+                    seen.insert(pred as usize);
+                }
+                return;
+            }
+            _ => return self.add_program_past(who.preds, seen),
         }
         for &pred in who.preds {
             seen.union(self.settled.row(pred as usize));
@@ -182,8 +211,11 @@ impl Graph {
 
     /// Whether one write certainly reaches memory before another.
     pub(super) fn reaches_memory_before(&self, a: usize, b: usize) -> bool {
-        let before = if self.model == MemoryModel::Pso { &self.stored } else { &self.past };
-        before.get(b, a)
+        match self.model {
+            MemoryModel::Pso => self.stored.get(b, a),
+            MemoryModel::C11 => self.happens.get(b, a),
+            _ => self.past.get(b, a),
+        }
     }
 
     /// The release that ends what the acquire at `at` began.

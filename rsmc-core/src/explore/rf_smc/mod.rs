@@ -44,6 +44,7 @@
 //! that only wait (`trace::spin`) sound and complete, but not optimal: runs with a frozen thread, and runs that
 //! turn out to repeat an iteration (whose thread then stops), are counted as blocked.
 
+mod arrange;
 mod graph;
 mod mutate;
 mod schedule;
@@ -181,16 +182,17 @@ impl RfSmc {
 impl Explorer for RfSmc {
     fn next_plan(&mut self, plan: &mut Plan) -> bool {
         plan.forced.clear();
+        plan.modification.clear();
         plan.frozen.clear();
         if !self.started {
             self.started = true;
         } else if let Some(witness) = self.waits.livelocks.pop() {
-            plan.forced.extend_from_slice(&witness);
+            witness.force(plan);
             plan.purpose = Purpose::Livelock;
             self.purpose = Purpose::Livelock;
             return true;
         } else if let Some(schedule) = self.advance() {
-            plan.forced.extend_from_slice(&schedule.witness);
+            schedule.witness.force(plan);
         } else {
             return false;
         }

@@ -2,20 +2,36 @@
 
 use crate::base::{BitSet, Digest, EventId};
 use crate::consistency::{Instance, Move, Shape, Verifier, check_witness};
+use crate::explore::rf_smc::arrange::Arranger;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, Mutation, reader, source_of};
 use crate::explore::rf_smc::{Decision, Entry};
 use crate::model::MemoryModel;
-use crate::step::{Forced, Run};
+use crate::step::{Forced, Plan, Run, Step};
 use crate::trace::{Event, Op, Source, Trace};
+
+/// An execution.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Witness {
+    pub(super) steps: Vec<Forced>,
+    /// Under C11: all writes, those of each location in modification order.
+    pub(super) modification: Vec<EventId>,
+}
+
+impl Witness {
+    /// Makes a plan force it.
+    pub(super) fn force(&self, plan: &mut Plan) {
+        plan.forced.extend_from_slice(&self.steps);
+        plan.modification.extend_from_slice(&self.modification);
+    }
+}
 
 /// A sequence that is possible, and an execution of it.
 #[derive(Debug)]
 pub(super) struct Schedule {
     /// The events from the decision's place on.
     pub(super) suffix: Vec<Entry>,
-    /// All events, in an order that can be run.
-    pub(super) witness: Vec<Forced>,
+    pub(super) witness: Witness,
 }
 
 /// The name of "the event reads what it reads, and nothing else is needed".
@@ -36,18 +52,18 @@ fn add_pair(digest: &mut Digest, id: EventId, reads: bool, source: Option<EventI
 
 /// An event of a new sequence, with what the mutation changes.
 #[derive(Clone, Copy, Debug)]
-struct Member {
-    who: Actor,
-    id: EventId,
-    op: Op,
+pub(super) struct Member {
+    pub(super) who: Actor,
+    pub(super) id: EventId,
+    pub(super) op: Op,
     /// Whose write it reads; `None` is the initial value, or no read.
-    source: Option<Actor>,
+    pub(super) source: Option<Actor>,
     read: u64,
-    writes: bool,
+    pub(super) writes: bool,
 }
 
 impl Member {
-    fn of(run: &Run, who: Actor) -> Self {
+    pub(super) fn of(run: &Run, who: Actor) -> Self {
         match who {
             Actor::Event(at) => {
                 let event = &run.trace.events[at];
@@ -82,6 +98,14 @@ impl Member {
         let read = self.op.action.reads().then_some(self.read);
         Forced::operation(self.id.thread, &self.op, &run.trace.locs[self.op.loc], read)
     }
+
+    /// The same, and the step says what it takes if it reads.
+    pub(super) fn taking(&self, run: &Run) -> Forced {
+        let forced = self.forced(run);
+        let source = self.source.map(|source| Member::of(run, source).id);
+        let step = if self.op.action.reads() { Step::Take(self.id.thread, source) } else { forced.step };
+        Forced { step, ..forced }
+    }
 }
 
 /// Sees questions and answers.
@@ -99,6 +123,7 @@ pub(super) struct Builder {
     instance: Instance,
     verifier: Verifier,
     witness: Vec<Move>,
+    arranger: Arranger,
 }
 
 impl Builder {
@@ -173,6 +198,17 @@ impl Builder {
             self.members.push(Member::of(run, Actor::Event(position)));
         }
         self.members.extend_from_slice(&self.suffix);
+        self.number_members(run);
+        let witness = match self.verifier.model() {
+            MemoryModel::C11 => self.arranger.witness(run, &self.members, &self.numbers, &[])?,
+            _ => self.verify(run, graph)?,
+        };
+        let suffix = self.suffix.iter().enumerate().map(|(i, member)| Entry { id: member.id, marked: i > 0 });
+        Some(Schedule { suffix: suffix.collect(), witness })
+    }
+
+    /// An execution of the members under a model with a memory.
+    fn verify(&mut self, run: &Run, graph: &Graph) -> Option<Witness> {
         self.build_instance(run, graph);
         let members = &self.members;
         let rank = |number: usize| match members[number].who {
@@ -188,12 +224,22 @@ impl Builder {
             return None;
         }
         debug_assert_eq!(check_witness(&self.instance, self.verifier.model(), &self.witness), Ok(()));
-        let suffix = self.suffix.iter().enumerate().map(|(i, member)| Entry { id: member.id, marked: i > 0 });
-        let witness = self.witness.iter().map(|&step| match step {
+        let steps = self.witness.iter().map(|&step| match step {
             Move::Perform(number) => members[number].forced(run),
             Move::Flush(number) => Forced::flush(members[number].id),
         });
-        Some(Schedule { suffix: suffix.collect(), witness: witness.collect() })
+        Some(Witness { steps: steps.collect(), modification: Vec::new() })
+    }
+
+    /// Notes the numbers of the members that are events of the run.
+    fn number_members(&mut self, run: &Run) {
+        self.numbers.clear();
+        self.numbers.resize(run.trace.events.len(), u32::MAX);
+        for (number, member) in self.members.iter().enumerate() {
+            if let Actor::Event(at) = member.who {
+                self.numbers[at] = number as u32;
+            }
+        }
     }
 
     /// The schedule that ends before a decision: its thread stays where it is.
@@ -204,13 +250,8 @@ impl Builder {
 
     fn build_instance(&mut self, run: &Run, graph: &Graph) {
         self.instance.clear();
-        self.numbers.clear();
-        self.numbers.resize(run.trace.events.len(), u32::MAX);
         for member in &self.members {
-            let number = self.instance.push(member.shape(run, graph));
-            if let Actor::Event(at) = member.who {
-                self.numbers[at] = number as u32;
-            }
+            self.instance.push(member.shape(run, graph));
         }
         for number in 0..self.members.len() {
             self.add_order(run, graph, number);

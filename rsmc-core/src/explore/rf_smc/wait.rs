@@ -16,8 +16,10 @@ use rustc_hash::FxHashSet;
 use crate::base::{Digest, EventId, LocId, ThreadId};
 use crate::consistency::{Instance, Move, Shape, Verifier};
 use crate::explore::rf_smc::Decision;
+use crate::explore::rf_smc::arrange::Arranger;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, Mutation};
+use crate::explore::rf_smc::schedule::{Member, Witness};
 use crate::model::MemoryModel;
 use crate::step::{Forced, Pending, Run, Why};
 use crate::trace::{Event, Source, reads_from_class, repeats_iteration};
@@ -67,10 +69,11 @@ fn repeats_at(run: &Run, actor: Actor, value: u64) -> bool {
 /// Livelocks: those that are still to be run, and those that are known.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
-    pub(super) livelocks: Vec<Vec<Forced>>,
+    pub(super) livelocks: Vec<Witness>,
     known: FxHashSet<Digest>,
     instance: Instance,
     verifier: Verifier,
+    arranger: Arranger,
 }
 
 impl Waits {
@@ -94,32 +97,43 @@ impl Waits {
             .flatten()
             .map(|&(loc, value)| look(run, graph, loc, value))
             .collect();
-        if let Some(witness) = self.end_with(run, graph, &looks) {
-            let events = &run.trace.events;
-            let again = |event: &Event| Forced::of(event, &run.trace.locs[event.op.loc]);
-            let forced = |step: Move| match step {
-                Move::Perform(number) => events.get(number).map(again),
-                Move::Flush(number) => Some(Forced::flush(events[number].id)),
-            };
-            self.livelocks.push(witness.into_iter().filter_map(forced).collect());
-        }
+        let witness = self.end_with(run, graph, &looks);
+        self.livelocks.extend(witness);
     }
 
-    /// An execution of the run's events that ends as the looks say. With buffers a read has one good write, so every
+    /// An execution of the run's events that ends as the looks say. But under SC a read has one good write, so every
     /// choice of them is a question of its own.
-    fn end_with(&mut self, run: &Run, graph: &Graph, looks: &[Look]) -> Option<Vec<Move>> {
+    fn end_with(&mut self, run: &Run, graph: &Graph, looks: &[Look]) -> Option<Witness> {
         let open = looks.iter().position(|look| look.last.len() != 1);
-        if let Some(open) = open.filter(|_| self.verifier.model().has_buffers()) {
+        if let Some(open) = open.filter(|_| self.verifier.model() != MemoryModel::Sc) {
             return looks[open].last.iter().find_map(|&write| {
                 let mut looks = looks.to_vec();
                 looks[open].last = vec![write];
                 self.end_with(run, graph, &looks)
             });
         }
+        if self.verifier.model() == MemoryModel::C11 {
+            return self.end_with_reads(run, looks);
+        }
         self.build_instance(run, graph, looks);
         let mut witness = Vec::new();
         let found = self.verifier.verify(&self.instance, |event| event as u32, &mut witness);
-        found.then_some(witness)
+        let events = &run.trace.events;
+        let again = |event: &Event| Forced::of(event, &run.trace.locs[event.op.loc]);
+        let forced = |step: Move| match step {
+            Move::Perform(number) => events.get(number).map(again),
+            Move::Flush(number) => Some(Forced::flush(events[number].id)),
+        };
+        let steps = || witness.into_iter().filter_map(forced).collect();
+        found.then(|| Witness { steps: steps(), modification: Vec::new() })
+    }
+
+    /// The same under C11.
+    fn end_with_reads(&mut self, run: &Run, looks: &[Look]) -> Option<Witness> {
+        let members: Vec<Member> = (0..run.trace.events.len()).map(|at| Member::of(run, Actor::Event(at))).collect();
+        let numbers: Vec<u32> = (0..members.len() as u32).collect();
+        let looks: Vec<_> = looks.iter().map(|look| (look.loc, look.last[0])).collect();
+        self.arranger.witness(run, &members, &numbers, &looks)
     }
 
     /// The events of the run with their sources, and at the end a read of every location that is watched.

@@ -207,7 +207,7 @@ impl Asker {
         let mut events = 0;
         for step in &snapshot.steps {
             let (at, flush) = match step {
-                Step::Run(_) => {
+                Step::Run(_) | Step::Take(..) => {
                     events += 1;
                     (events - 1, false)
                 }

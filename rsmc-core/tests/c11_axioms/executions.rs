@@ -1,0 +1,460 @@
+//! All executions of a litmus program under C11, by adding one event after the other to a graph.
+//!
+//! Any thread that can goes on, with any source; a graph that is not consistent is dropped, since no event makes a
+//! graph consistent again. A graph that was reached before is dropped too.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::atomic::Ordering;
+
+use rsmc_core::litmus::{Expr, Outcome, Program, Stmt, StmtKind, ThreadProgram};
+use rsmc_core::trace::Rmw;
+
+use super::{Event, Graph, Kind, consistent};
+
+/// A program with a longer execution is left out: it may have a loop that waits.
+const LONGEST: usize = 24;
+
+/// A program with more graphs is left out.
+const MOST: usize = 300_000;
+
+/// What all maximal executions together show.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Executions {
+    /// Their outcomes.
+    pub outcomes: BTreeSet<Outcome>,
+    /// How many reads-from classes there are.
+    pub classes: u64,
+}
+
+/// All consistent executions of a program; `None` where there are too many, or where one is too long.
+pub fn executions(program: &Program) -> Option<Executions> {
+    let code = Code::of(program);
+    let mut found = Executions::default();
+    let mut stack = vec![State::first(&code)];
+    let mut seen = HashSet::new();
+    while let Some(state) = stack.pop() {
+        if !seen.insert(state.key()) {
+            continue;
+        }
+        if state.graph.events.len() > LONGEST || seen.len() > MOST {
+            return None;
+        }
+        let next = state.extensions(&code);
+        if next.is_empty() {
+            found.outcomes.insert(state.outcome(&code));
+            found.classes += 1;
+        }
+        stack.extend(next);
+    }
+    Some(found)
+}
+
+/// A program with main written out, and numbers for its places.
+struct Code<'p> {
+    /// Main, then the others.
+    threads: Vec<ThreadProgram>,
+    places: Vec<(Place, u64)>,
+    program: &'p Program,
+}
+
+/// What has a location of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    Variable(String),
+    Lock(String),
+    /// The token of a thread.
+    Token(String),
+}
+
+/// What a thread stands before.
+#[derive(Clone, Debug)]
+enum Op {
+    Load(Place, Ordering),
+    Store(Place, u64, Ordering),
+    Rmw(Place, Rmw, Ordering),
+    Cas { place: Place, expected: u64, new: u64, success: Ordering, failure: Ordering },
+    Park(Place),
+    Fence(Ordering),
+    Lock(Place),
+    Spawn(String),
+    Join(String),
+}
+
+/// What an operation is, given the value at its location: kind, ordering, the value written.
+type Effect = (Kind, Ordering, Option<u64>);
+
+const FREE: u64 = 0;
+const HELD: u64 = 1;
+
+impl Op {
+    fn place(&self) -> Option<&Place> {
+        match self {
+            Op::Load(place, _) | Op::Store(place, ..) | Op::Rmw(place, ..) | Op::Park(place) | Op::Lock(place) => {
+                Some(place)
+            }
+            Op::Cas { place, .. } => Some(place),
+            Op::Fence(_) | Op::Spawn(_) | Op::Join(_) => None,
+        }
+    }
+
+    fn reads(&self) -> bool {
+        !matches!(self, Op::Store(..) | Op::Fence(_))
+    }
+
+    /// Whether no source may be good enough.
+    fn waits(&self) -> bool {
+        matches!(self, Op::Park(_) | Op::Lock(_))
+    }
+
+    /// `None` where it cannot happen with this value.
+    fn effect(&self, value: u64) -> Option<Effect> {
+        Some(match *self {
+            Op::Load(_, order) => (Kind::Read, order, None),
+            Op::Store(_, new, order) => (Kind::Write, order, Some(new)),
+            Op::Rmw(_, rmw, order) => (Kind::Update, order, Some(rmw.apply(value))),
+            Op::Cas { expected, new, success, .. } if value == expected => (Kind::Update, success, Some(new)),
+            Op::Cas { failure, .. } => (Kind::Read, failure, None),
+            Op::Park(_) if value == 1 => (Kind::Update, Ordering::Acquire, Some(0)),
+            Op::Lock(_) if value == FREE => (Kind::Update, Ordering::Acquire, Some(HELD)),
+            Op::Park(_) | Op::Lock(_) => return None,
+            Op::Fence(order) => (Kind::Fence, order, None),
+            Op::Spawn(_) | Op::Join(_) => unreachable!("no event"),
+        })
+    }
+}
+
+impl<'p> Code<'p> {
+    fn of(program: &'p Program) -> Self {
+        let main = program.main.clone().unwrap_or_else(|| main_of(program));
+        let threads: Vec<_> = std::iter::once(main).chain(program.threads.clone()).collect();
+        let mut places: Vec<(Place, u64)> = Vec::new();
+        places.extend(program.locations.iter().map(|l| (Place::Variable(l.name.clone()), l.init)));
+        program.visit(|stmt| {
+            if let StmtKind::Lock(lock) | StmtKind::TryLock { lock, .. } = &stmt.kind
+                && !places.iter().any(|(place, _)| *place == Place::Lock(lock.clone()))
+            {
+                places.push((Place::Lock(lock.clone()), FREE));
+            }
+        });
+        places.extend(threads.iter().map(|thread| (Place::Token(thread.name.clone()), 0)));
+        Self { threads, places, program }
+    }
+
+    fn thread(&self, name: &str) -> usize {
+        self.threads.iter().position(|thread| thread.name == name).expect("checked by the parser")
+    }
+
+    fn place(&self, place: &Place) -> usize {
+        self.places.iter().position(|(other, _)| other == place).expect("all places are listed")
+    }
+}
+
+/// Spawns all threads that no other thread spawns, and joins them.
+fn main_of(program: &Program) -> ThreadProgram {
+    let mut spawned = BTreeSet::new();
+    program.visit(|stmt| {
+        if let StmtKind::Spawn(name) = &stmt.kind {
+            spawned.insert(name.clone());
+        }
+    });
+    let names: Vec<_> = program.threads.iter().map(|t| &t.name).filter(|name| !spawned.contains(*name)).collect();
+    let spawns = names.iter().map(|name| Stmt::new(StmtKind::Spawn((*name).clone())));
+    let joins = names.iter().map(|name| Stmt::new(StmtKind::Join((*name).clone())));
+    ThreadProgram { name: "main".to_owned(), body: spawns.chain(joins).collect(), ..ThreadProgram::default() }
+}
+
+/// A graph with what makes it.
+#[derive(Clone)]
+struct State {
+    graph: Graph,
+    /// The value that each event wrote.
+    written: Vec<Option<u64>>,
+    /// The number of each event within its thread.
+    index: Vec<usize>,
+    threads: Vec<Thread>,
+}
+
+/// A thread, and the number of one of its events.
+type Name = (usize, usize);
+
+/// What a thread has done.
+#[derive(Clone, Default)]
+struct Thread {
+    spawned: bool,
+    /// What its operations returned, oldest first.
+    answers: Vec<u64>,
+    /// The events that come before its next in sb, without those before them.
+    last: Vec<usize>,
+    events: usize,
+}
+
+impl State {
+    fn first(code: &Code) -> Self {
+        let mut threads = vec![Thread::default(); code.threads.len()];
+        threads[0].spawned = true;
+        let mut state = Self { graph: Graph::default(), written: Vec::new(), index: Vec::new(), threads };
+        state.settle(code);
+        state
+    }
+
+    /// Spawns and joins what can be spawned and joined: these are no events.
+    fn settle(&mut self, code: &Code) {
+        while let Some((thread, other, spawns)) = (0..self.threads.len()).find_map(|thread| self.local(code, thread)) {
+            if spawns {
+                self.threads[other].spawned = true;
+                self.threads[other].last = self.threads[thread].last.clone();
+            } else {
+                let last = self.threads[other].last.clone();
+                self.threads[thread].last.extend(last);
+            }
+            self.threads[thread].answers.push(0);
+        }
+    }
+
+    /// The thread that a thread can spawn or join now, and whether it spawns it.
+    fn local(&self, code: &Code, thread: usize) -> Option<(usize, usize, bool)> {
+        match self.replay(code, thread).next {
+            Some(Op::Spawn(name)) => Some((thread, code.thread(&name), true)),
+            Some(Op::Join(name)) if self.replay(code, code.thread(&name)).ended => {
+                Some((thread, code.thread(&name), false))
+            }
+            _ => None,
+        }
+    }
+
+    /// The reads-from class, if this is a maximal execution: every event and its source.
+    fn key(&self) -> Vec<(Name, Option<Name>)> {
+        let name = |event: usize| (self.graph.events[event].thread, self.index[event]);
+        let entry = |event: usize| (name(event), self.graph.events[event].source.map(name));
+        let mut key: Vec<_> = (0..self.graph.events.len()).map(entry).collect();
+        key.sort_unstable();
+        key
+    }
+
+    /// All consistent graphs with one event more.
+    fn extensions(&self, code: &Code) -> Vec<State> {
+        (0..self.threads.len()).flat_map(|thread| self.extensions_of(code, thread)).collect()
+    }
+
+    fn extensions_of(&self, code: &Code, thread: usize) -> Vec<State> {
+        let Some(op) = self.replay(code, thread).next else { return Vec::new() };
+        if matches!(op, Op::Spawn(_) | Op::Join(_)) {
+            return Vec::new();
+        }
+        let loc = op.place().map_or(0, |place| code.place(place));
+        let found: Vec<State> = self
+            .sources(&op, loc)
+            .into_iter()
+            .filter_map(|source| self.with(code, thread, &op, loc, source))
+            .filter(|state| consistent(&state.graph).is_some())
+            .collect();
+        assert!(op.waits() || !found.is_empty(), "nothing lets {op:?} go on in\n{}\n{:?}", code.program, self.graph);
+        found
+    }
+
+    /// The initial value, and all writes of the location; one entry where there is nothing to read.
+    fn sources(&self, op: &Op, loc: usize) -> Vec<Option<usize>> {
+        let writes =
+            |event: &usize| op.reads() && self.written[*event].is_some() && self.graph.events[*event].loc == loc;
+        [None].into_iter().chain((0..self.written.len()).filter(writes).map(Some)).collect()
+    }
+
+    /// The state after an operation with a source; `None` if it cannot happen with that.
+    fn with(&self, code: &Code, thread: usize, op: &Op, loc: usize, source: Option<usize>) -> Option<State> {
+        let initial = op.place().map_or(0, |_| code.places[loc].1);
+        let value = source.map_or(initial, |event| self.written[event].expect("a source writes"));
+        let (kind, order, written) = op.effect(value)?;
+        let mut state = self.clone();
+        let number = state.graph.events.len();
+        let doer = &mut state.threads[thread];
+        state.graph.sb.extend(doer.last.iter().map(|&before| (before, number)));
+        state.graph.events.push(Event { thread, kind, loc, order, source });
+        state.written.push(written);
+        state.index.push(doer.events);
+        doer.last = vec![number];
+        doer.events += 1;
+        doer.answers.push(value);
+        state.settle(code);
+        Some(state)
+    }
+
+    fn replay<'c>(&self, code: &'c Code, thread: usize) -> Replay<'c> {
+        let Thread { spawned, answers, .. } = &self.threads[thread];
+        let mut replay = Replay { answers: answers.clone(), ..Replay::default() };
+        if *spawned {
+            replay.run(&code.threads[thread]);
+        }
+        replay
+    }
+
+    fn outcome(&self, code: &Code) -> Outcome {
+        let ends: Vec<Replay> = (0..self.threads.len()).map(|thread| self.replay(code, thread)).collect();
+        let spawned = self.threads.iter().map(|thread| thread.spawned);
+        let assigned: Vec<BTreeSet<&str>> = code.threads.iter().map(registers).collect();
+        let mut outcome = Outcome {
+            stuck: ends.iter().zip(spawned).any(|(end, spawned)| spawned && !end.ended),
+            panicked: ends.iter().any(|end| end.panicked),
+            ..Outcome::default()
+        };
+        for ((thread, names), end) in code.threads.iter().zip(&assigned).zip(&ends) {
+            for name in names {
+                let shared = assigned.iter().filter(|others| others.contains(name)).count() > 1;
+                let printed = if shared { format!("{}.{name}", thread.name) } else { (*name).to_owned() };
+                outcome.registers.insert(printed, end.get(name));
+            }
+        }
+        outcome
+    }
+}
+
+/// The registers that a thread assigns somewhere.
+fn registers(thread: &ThreadProgram) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    thread.body.iter().for_each(|stmt| stmt.visit(&mut |stmt| names.extend(stmt.assigned())));
+    names
+}
+
+/// A thread run from its beginning, with the answers that its operations got.
+#[derive(Default)]
+struct Replay<'c> {
+    /// All answers, and how many are used.
+    answers: Vec<u64>,
+    used: usize,
+    registers: BTreeMap<&'c str, u64>,
+    /// The locks it holds, in the order of acquisition.
+    held: Vec<&'c str>,
+    /// The operation it stands before.
+    next: Option<Op>,
+    panicked: bool,
+    ended: bool,
+}
+
+/// Why a thread does not go on with its next statement.
+enum Stop {
+    Stands(Op),
+    Panics,
+}
+
+impl<'c> Replay<'c> {
+    fn run(&mut self, thread: &'c ThreadProgram) {
+        let end = match self.block(&thread.body, &thread.name) {
+            Err(Stop::Panics) => {
+                self.panicked = true;
+                self.release_all()
+            }
+            other => other,
+        };
+        match end {
+            Err(Stop::Stands(op)) => self.next = Some(op),
+            _ => self.ended = true,
+        }
+    }
+
+    /// What a panic does with the locks that are held.
+    fn release_all(&mut self) -> Result<(), Stop> {
+        self.held.clone().into_iter().try_for_each(|lock| self.unlock(lock))
+    }
+
+    fn unlock(&mut self, lock: &str) -> Result<(), Stop> {
+        self.perform(Op::Store(Place::Lock(lock.to_owned()), FREE, Ordering::Release))?;
+        self.held.retain(|held| *held != lock);
+        Ok(())
+    }
+
+    /// The answer to an operation, if it has happened.
+    fn perform(&mut self, op: Op) -> Result<u64, Stop> {
+        let answer = self.answers.get(self.used).copied().ok_or(Stop::Stands(op))?;
+        self.used += 1;
+        Ok(answer)
+    }
+
+    fn get(&self, register: &str) -> u64 {
+        self.registers.get(register).copied().unwrap_or(0)
+    }
+
+    fn eval(&self, expr: &Expr) -> u64 {
+        expr.eval(&|name: &String| self.get(name))
+    }
+
+    fn set(&mut self, register: Option<&'c String>, value: u64) {
+        self.registers.extend(register.map(|name| (name.as_str(), value)));
+    }
+
+    fn block(&mut self, body: &'c [Stmt], thread: &str) -> Result<(), Stop> {
+        body.iter().try_for_each(|stmt| self.statement(&stmt.kind, thread))
+    }
+
+    fn statement(&mut self, stmt: &'c StmtKind, thread: &str) -> Result<(), Stop> {
+        let variable = |name: &String| Place::Variable(name.clone());
+        match stmt {
+            StmtKind::Load { to, loc, order } => {
+                let value = self.perform(Op::Load(variable(loc), *order))?;
+                self.set(Some(to), value);
+            }
+            StmtKind::Store { loc, value, order } => {
+                let value = self.eval(value);
+                self.perform(Op::Store(variable(loc), value, *order))?;
+            }
+            StmtKind::Rmw { to, kind, loc, operand, order } => {
+                let rmw = Rmw { kind: *kind, operand: self.eval(operand), bits: 32 };
+                let value = self.perform(Op::Rmw(variable(loc), rmw, *order))?;
+                self.set(to.as_ref(), value);
+            }
+            StmtKind::Cas { success, old, loc, expected, new, order, failure } => {
+                let (expected, new) = (self.eval(expected), self.eval(new));
+                let op = Op::Cas { place: variable(loc), expected, new, success: *order, failure: *failure };
+                let value = self.perform(op)?;
+                self.set(success.as_ref(), u64::from(value == expected));
+                self.set(old.as_ref(), value);
+            }
+            StmtKind::Assign { to, value } => {
+                let value = self.eval(value);
+                self.set(Some(to), value);
+            }
+            StmtKind::Fence(order) => {
+                self.perform(Op::Fence(*order))?;
+            }
+            StmtKind::Lock(lock) => {
+                self.perform(Op::Lock(Place::Lock(lock.clone())))?;
+                self.held.push(lock);
+            }
+            StmtKind::TryLock { to, lock } => {
+                let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+                let place = Place::Lock(lock.clone());
+                let value = self.perform(Op::Cas { place, expected: FREE, new: HELD, success, failure })?;
+                self.held.extend((value == FREE).then_some(lock.as_str()));
+                self.set(Some(to), u64::from(value == FREE));
+            }
+            StmtKind::Unlock(lock) if self.held.contains(&lock.as_str()) => self.unlock(lock)?,
+            StmtKind::Unlock(_) => return Err(Stop::Panics),
+            StmtKind::Park => {
+                self.perform(Op::Park(Place::Token(thread.to_owned())))?;
+            }
+            StmtKind::Unpark(other) => {
+                let set = Rmw { kind: rsmc_core::trace::RmwKind::Swap, operand: 1, bits: 32 };
+                self.perform(Op::Rmw(Place::Token(other.clone()), set, Ordering::Release))?;
+            }
+            StmtKind::Spin | StmtKind::CellRead(_) | StmtKind::CellWrite(_) => {}
+            StmtKind::If { condition, then, otherwise } => {
+                let branch = if self.eval(condition) != 0 { then } else { otherwise };
+                self.block(branch, thread)?;
+            }
+            StmtKind::While { condition, bound, body } => {
+                let mut round = 0;
+                while self.eval(condition) != 0 && bound.is_none_or(|bound| round < bound) {
+                    self.block(body, thread)?;
+                    round += 1;
+                }
+            }
+            StmtKind::Assert(condition) if self.eval(condition) == 0 => return Err(Stop::Panics),
+            StmtKind::Assert(_) => {}
+            StmtKind::Spawn(name) => {
+                self.perform(Op::Spawn(name.clone()))?;
+            }
+            StmtKind::Join(name) => {
+                self.perform(Op::Join(name.clone()))?;
+            }
+        }
+        Ok(())
+    }
+}
