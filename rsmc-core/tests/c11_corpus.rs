@@ -3,28 +3,14 @@
 
 #[allow(dead_code, unused_imports, reason = "each test uses a part of it")]
 mod c11_axioms;
+mod corpus;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::PathBuf;
 use std::sync::atomic::Ordering::SeqCst;
 
 use c11_axioms::{Executions, executions};
-use rsmc_core::litmus::{Outcome, Program, StmtKind, parse};
-
-/// All programs with the names of their files.
-fn corpus() -> Vec<(String, Program)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/litmus");
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "litmus"));
-    files.sort();
-    let read = |file: PathBuf| {
-        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-        let program = parse(&fs::read_to_string(&file).unwrap()).unwrap_or_else(|error| panic!("{name}: {error}"));
-        (name, program)
-    };
-    files.into_iter().map(read).collect()
-}
+use corpus::corpus;
+use rsmc_core::litmus::{Outcome, Program, StmtKind};
 
 /// Whether it has a loop that may wait; these have no end here.
 fn waits(program: &Program) -> bool {

@@ -3,38 +3,24 @@
 #[path = "litmus_brute.rs"]
 #[allow(dead_code, reason = "each test uses a part of it")]
 mod brute;
+mod corpus;
 #[path = "litmus_walker.rs"]
 mod walker;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::ops::{RangeBounds, RangeInclusive};
-use std::path::PathBuf;
 
 use brute::brute;
+use corpus::corpus;
 use rsmc_core::base::Digest;
 use rsmc_core::explore::RfSmc;
-use rsmc_core::litmus::{Expectation, Interpreter, Outcome, Program, parse};
+use rsmc_core::litmus::{Expectation, Interpreter, Outcome, parse};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::runtime::Runtime;
 use rsmc_core::session::{Config, ExplorerKind, check_counted};
 use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
 use rsmc_core::trace::{outcome_digest, reads_from_class};
-
-/// All programs with the names of their files.
-fn corpus() -> Vec<(String, Program)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/litmus");
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "litmus"));
-    files.sort();
-    let read = |file: PathBuf| {
-        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-        let program = parse(&fs::read_to_string(&file).unwrap()).unwrap_or_else(|error| panic!("{name}: {error}"));
-        (name, program)
-    };
-    files.into_iter().map(read).collect()
-}
 
 /// The memory models for which files state what they expect.
 const MODELS: [MemoryModel; 3] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso];

@@ -31,6 +31,15 @@ enum What {
 /// A read at the end of everything: a location, and the write it must find there.
 pub(super) type Look = (LocId, Option<usize>);
 
+/// The members of a new sequence.
+#[derive(Clone, Copy)]
+pub(super) struct Sequence<'a> {
+    pub(super) run: &'a Run,
+    pub(super) members: &'a [Member],
+    /// By event of the run: its number among the members, or `u32::MAX`.
+    pub(super) numbers: &'a [u32],
+}
+
 /// Arranges members; keeps its memory from one question to the next.
 #[derive(Debug, Default)]
 pub(super) struct Arranger {
@@ -49,16 +58,11 @@ pub(super) struct Arranger {
 }
 
 impl Arranger {
-    /// A witness of the members, `numbers` of which are those of the events of the run.
-    pub(super) fn witness(
-        &mut self,
-        run: &Run,
-        members: &[Member],
-        numbers: &[u32],
-        looks: &[Look],
-    ) -> Option<Witness> {
-        self.list(run, members, numbers);
-        self.build(run, members, numbers, looks.len());
+    /// A witness of a sequence after which the looks find what they must.
+    pub(super) fn witness(&mut self, sequence: Sequence, looks: &[Look]) -> Option<Witness> {
+        let Sequence { run, members, numbers } = sequence;
+        self.list(sequence);
+        self.build(sequence, looks.len());
         if self.order.len() < members.len() {
             return None; // Reads-from and program order contradict each other.
         }
@@ -79,7 +83,7 @@ impl Arranger {
     }
 
     /// Finds what each thread does.
-    fn list(&mut self, run: &Run, members: &[Member], numbers: &[u32]) {
+    fn list(&mut self, Sequence { run, members, numbers }: Sequence) {
         let last = ThreadId(run.trace.thread_bound() as u32);
         self.items.clear();
         self.items.grow_to(last, Vec::new);
@@ -105,7 +109,8 @@ impl Arranger {
     }
 
     /// Lets threads do what they do, as long as one of them can.
-    fn build(&mut self, run: &Run, members: &[Member], numbers: &[u32], looks: usize) {
+    fn build(&mut self, sequence: Sequence, looks: usize) {
+        let Sequence { run, members, .. } = sequence;
         let is_fence = |note: &&Note| matches!(note.kind, NoteKind::Fence(_));
         self.graph.clear(members.len() + run.trace.notes.iter().filter(is_fence).count() + looks);
         self.nodes.clear();
@@ -117,38 +122,37 @@ impl Arranger {
         self.started.clear();
         self.started.grow_to(ThreadId(self.items.len() as u32), || false);
         self.started[ThreadId::MAIN] = true;
-        let next =
-            |this: &Self| this.next(run, members, numbers, false).or_else(|| this.next(run, members, numbers, true));
-        while let Some(thread) = next(self) {
+        while let Some(thread) = self.next(sequence, false).or_else(|| self.next(sequence, true)) {
             let item = self.items[thread][self.done[thread]];
             self.done[thread] += 1;
             match item.what {
-                What::Event(member) => self.add(members, numbers, member.expect("only members are ready")),
+                What::Event(member) => self.add(sequence, member.expect("only members are ready")),
                 What::Note(note) => self.pass(&run.trace.notes[note]),
             }
         }
     }
 
-    /// The thread that goes on. A dropped reference that nobody wants any more is not waited for where `patient` is
-    /// over.
-    fn next(&self, run: &Run, members: &[Member], numbers: &[u32], patient: bool) -> Option<ThreadId> {
+    /// The thread that goes on. An impatient one that became the last owner of a shared value does not wait for owners
+    /// that are not wanted any more.
+    fn next(&self, sequence: Sequence, impatient: bool) -> Option<ThreadId> {
         let item = |thread: ThreadId| self.items[thread].get(self.done[thread]).copied();
         let ready = |&thread: &ThreadId| {
-            self.started[thread] && item(thread).is_some_and(|item| self.is_ready(run, members, numbers, item, patient))
+            self.started[thread] && item(thread).is_some_and(|item| self.is_ready(sequence, item, impatient))
         };
         let threads = self.items.ids().filter(ready);
         threads.min_by_key(|&thread| item(thread).map_or(usize::MAX, |item| item.row))
     }
 
-    fn is_ready(&self, run: &Run, members: &[Member], numbers: &[u32], item: Item, patient: bool) -> bool {
+    fn is_ready(&self, sequence: Sequence, item: Item, impatient: bool) -> bool {
+        let Sequence { run, members, .. } = sequence;
         match item.what {
             What::Event(member) => member.is_some_and(|member| {
                 let source = members[member].source;
-                source.is_none_or(|source| self.node_of(members, numbers, source).is_some())
+                source.is_none_or(|source| self.node_of(sequence, source).is_some())
             }),
             What::Note(note) => match run.trace.notes[note].kind {
                 NoteKind::Join(child) => self.done[child] == self.items[child].len(),
-                NoteKind::ArcAcquire(loc) if !patient => {
+                NoteKind::ArcAcquire(loc) if !impatient => {
                     let dropped = |thread: ThreadId| {
                         self.items[thread][self.done[thread]..].iter().any(|left| {
                             let is_drop = |note: usize| run.trace.notes[note].kind == NoteKind::ArcRelease(loc);
@@ -163,7 +167,7 @@ impl Arranger {
     }
 
     /// The node of a member, if it has come.
-    fn node_of(&self, members: &[Member], numbers: &[u32], who: Actor) -> Option<u32> {
+    fn node_of(&self, Sequence { members, numbers, .. }: Sequence, who: Actor) -> Option<u32> {
         let number = match who {
             Actor::Event(at) => numbers[at] as usize,
             Actor::Waiting(_) => members.iter().position(|member| member.who == who)?,
@@ -171,12 +175,12 @@ impl Arranger {
         *self.nodes.get(number)?
     }
 
-    fn add(&mut self, members: &[Member], numbers: &[u32], number: usize) {
-        let member = &members[number];
+    fn add(&mut self, sequence: Sequence, number: usize) {
+        let member = &sequence.members[number];
         let source = match member.source {
             _ if !member.op.action.reads() => Source::None,
             None => Source::Init,
-            Some(source) => Source::At(self.node_of(members, numbers, source).expect("a source comes first")),
+            Some(source) => Source::At(self.node_of(sequence, source).expect("a source comes first")),
         };
         let order = if member.writes { member.op.order } else { member.op.failure };
         let node = Node { loc: Some(member.op.loc), source, writes: member.writes, order };

@@ -2,7 +2,7 @@
 
 use crate::base::{BitSet, Digest, EventId};
 use crate::consistency::{Instance, Move, Shape, Verifier, check_witness};
-use crate::explore::rf_smc::arrange::Arranger;
+use crate::explore::rf_smc::arrange::{Arranger, Sequence};
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, Mutation, reader, source_of};
 use crate::explore::rf_smc::{Decision, Entry};
@@ -200,7 +200,10 @@ impl Builder {
         self.members.extend_from_slice(&self.suffix);
         self.number_members(run);
         let witness = match self.verifier.model() {
-            MemoryModel::C11 => self.arranger.witness(run, &self.members, &self.numbers, &[])?,
+            MemoryModel::C11 => {
+                let sequence = Sequence { run, members: &self.members, numbers: &self.numbers };
+                self.arranger.witness(sequence, &[])?
+            }
             _ => self.verify(run, graph)?,
         };
         let suffix = self.suffix.iter().enumerate().map(|(i, member)| Entry { id: member.id, marked: i > 0 });

@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 use crate::base::{Digest, EventId, LocId, ThreadId};
 use crate::consistency::{Instance, Move, Shape, Verifier};
 use crate::explore::rf_smc::Decision;
-use crate::explore::rf_smc::arrange::Arranger;
+use crate::explore::rf_smc::arrange::{Arranger, Sequence};
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, Mutation};
 use crate::explore::rf_smc::schedule::{Member, Witness};
@@ -133,7 +133,7 @@ impl Waits {
         let members: Vec<Member> = (0..run.trace.events.len()).map(|at| Member::of(run, Actor::Event(at))).collect();
         let numbers: Vec<u32> = (0..members.len() as u32).collect();
         let looks: Vec<_> = looks.iter().map(|look| (look.loc, look.last[0])).collect();
-        self.arranger.witness(run, &members, &numbers, &looks)
+        self.arranger.witness(Sequence { run, members: &members, numbers: &numbers }, &looks)
     }
 
     /// The events of the run with their sources, and at the end a read of every location that is watched.
