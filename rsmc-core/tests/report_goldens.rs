@@ -12,9 +12,12 @@ use std::time::Duration;
 use goldens::script::{MAIN, Script, add, cas};
 use goldens::{Case, check, counts};
 use rsmc_core::analysis::race::{Access, Race};
+use rsmc_core::explore::RfSmc;
+use rsmc_core::litmus::{Interpreter, parse};
+use rsmc_core::machine::Rules;
 use rsmc_core::report;
 use rsmc_core::session::{ExplorerKind, FailureKind, Limit, MemoryModel};
-use rsmc_core::step::{Run, Why};
+use rsmc_core::step::{Executor, Explorer, Plan, Run, Why};
 use rsmc_core::trace::{Action, NoteKind, Site};
 
 const FREE_LOCK: Action = Action::Release { poisoned: false };
@@ -262,4 +265,20 @@ fn incomplete() {
     ];
     check("replayed", &report::incomplete(&counts(1, 3, 12), Limit::Replay));
     check("incomplete", &texts.join("\n\n"));
+}
+
+/// A read of an old write under C11: why it could take that.
+#[test]
+fn stale_read_under_c11() {
+    let text = "t1: x.rlx = 1; y.rel = 1\nt2: a = y.rlx; b = x.acq; assert a == 0 || b == 1\n";
+    let rules = Rules { memory: MemoryModel::C11, max_steps: 100, spin_bound: 2 };
+    let mut interpreter = Interpreter::new(&parse(text).unwrap(), rules).unwrap();
+    let (mut explorer, mut plan, mut run) = (RfSmc::new(MemoryModel::C11), Plan::default(), Run::default());
+    while run.panics.is_empty() {
+        assert!(explorer.next_plan(&mut plan), "the assertion fails in some execution");
+        interpreter.execute(&plan, &mut run);
+        explorer.observe(&run);
+    }
+    let case = Case { memory: MemoryModel::C11, ..Case::new(FailureKind::Panic, "assertion failed", &run) };
+    check("stale_read", &case.text(Some("mailbox")));
 }

@@ -3,10 +3,14 @@
 //! A store that became visible to all before another thread did anything might as well never have waited. It is shown
 //! as an ordinary store, and its flush is not shown: a failure that has nothing to do with buffers looks as under
 //! `sc`.
+//!
+//! Under C11 there are no buffers, and a read may take an old write all the same, unless something orders a newer one
+//! before it.
 
 use std::collections::BTreeMap;
 
-use crate::base::ThreadId;
+use crate::base::{ThreadId, ones};
+use crate::model::c11::Graph;
 use crate::report::rows::{Buffering, Scene, has_row};
 use crate::report::text::wrap;
 use crate::trace::{Event, NoteKind, Row, Source, Trace};
@@ -46,6 +50,9 @@ impl Buffers {
                     buffers.waits[store] = turns.began[store] != turn;
                 }
             }
+        }
+        if !trace.events.iter().any(|event| event.buffered) {
+            buffers.missed = stale(trace);
         }
         buffers
     }
@@ -105,11 +112,36 @@ fn newest_missed(trace: &Trace, read: &Event, waiting: &[usize]) -> Option<usize
     waiting.iter().rev().find(newer).copied()
 }
 
+/// The reads that did not take the newest write of their location, with that write, if nothing orders it before them.
+fn stale(trace: &Trace) -> BTreeMap<usize, usize> {
+    let (mut last, mut stale) = (BTreeMap::new(), BTreeMap::new());
+    for (at, event) in trace.events.iter().enumerate() {
+        if let Some(&newest) = last.get(&event.op.loc)
+            && !matches!(event.source, Source::None)
+            && event.source != Source::At(newest as u32)
+        {
+            stale.insert(at, newest);
+        }
+        if event.written.is_some() {
+            last.insert(event.op.loc, at);
+        }
+    }
+    if !stale.is_empty() {
+        let (mut graph, mut nodes) = (Graph::default(), Vec::new());
+        graph.read(trace, 0, &mut nodes);
+        let is_ordered = |at: usize, newest: usize| {
+            ones(graph.happens_before(nodes[at] as usize)).any(|node| node == nodes[newest] as usize)
+        };
+        stale.retain(|&at, &mut newest| !is_ordered(at, newest));
+    }
+    stale
+}
+
 /// Explains what rows say about buffers; nothing if no row does.
 pub(super) fn legend(scene: &Scene<'_>) -> Option<String> {
     let any = |what: fn(&Buffering) -> bool| scene.lines.iter().any(|line| what(&line.buffering));
     if !any(|row| matches!(row, Buffering::Waits)) {
-        return None;
+        return any(|row| matches!(row, Buffering::Misses(_))).then(|| wrap(STALE, "    "));
     }
     let until = if any(|row| matches!(row, Buffering::Flush(_))) {
         "until \"#n visible to all\""
@@ -123,6 +155,10 @@ pub(super) fn legend(scene: &Scene<'_>) -> Option<String> {
     }
     Some(lines.iter().map(|line| wrap(line, "    ")).collect::<Vec<_>>().join("\n"))
 }
+
+/// What a read means that took an old write under C11.
+const STALE: &str = "  not #n: row n stored a newer value, and nothing orders that store before this load; a `Release` \
+                     store after it, and an `Acquire` load of that before this one, would";
 
 /// What would have made the store visible in time.
 fn remedy(scene: &Scene<'_>) -> String {
@@ -182,6 +218,23 @@ mod tests {
         let new = load(&mut trace, 3, Source::At(second));
         let buffers = Buffers::new(&trace);
         assert_eq!([own, old, new].map(|read| buffers.missed(read)), [None, Some(second as usize), None]);
+    }
+
+    #[test]
+    fn a_read_of_an_old_write_misses_the_newest_unless_that_is_ordered_before_it() {
+        let mut trace = Trace::default();
+        let write = |trace: &mut Trace, thread| {
+            let at = store(trace, thread);
+            trace.events[at as usize].buffered = false;
+            at
+        };
+        let first = write(&mut trace, 1);
+        let second = write(&mut trace, 2);
+        let old = load(&mut trace, 3, Source::At(first));
+        let own = load(&mut trace, 2, Source::At(first));
+        let new = load(&mut trace, 3, Source::At(second));
+        let buffers = Buffers::new(&trace);
+        assert_eq!([old, own, new].map(|read| buffers.missed(read)), [Some(second as usize), None, None]);
     }
 
     #[test]
