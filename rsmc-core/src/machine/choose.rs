@@ -118,14 +118,15 @@ impl Machine {
 
     fn choose(&mut self) -> Option<Step> {
         if self.plan.tail == Tail::RunOn {
-            let step = self.run_on()?;
-            let newest = matches!(step, Step::Run(_)).then(|| self.steps_of(step.thread())[0]);
-            return Some(newest.unwrap_or(step));
+            return match self.run_on()? {
+                Step::Run(thread) => Some(self.newest(thread)),
+                step => Some(step),
+            };
         }
         let mut enabled = std::mem::take(&mut self.enabled);
         enabled.clear();
         for thread in self.threads.ids().filter(|&thread| self.is_enabled(thread)) {
-            enabled.extend(self.steps_of(thread));
+            self.add_steps(thread, &mut enabled);
         }
         enabled.extend(self.flushes());
         let step = self.steps as u32;
@@ -237,7 +238,9 @@ impl Machine {
         let possible = |&thread: &ThreadId| {
             if somebody { self.possible_op(thread).is_some() } else { self.is_enabled(thread) }
         };
-        let steps = self.threads.ids().filter(possible).flat_map(|thread| self.steps_of(thread));
-        steps.chain(self.flushes()).collect()
+        let mut steps = Vec::new();
+        self.threads.ids().filter(possible).for_each(|thread| self.add_steps(thread, &mut steps));
+        steps.extend(self.flushes());
+        steps
     }
 }

@@ -66,12 +66,12 @@ impl Machine {
         }
     }
 
-    /// The steps that a thread can take which stands before an operation: under C11, where reads are choices, one for
-    /// each write that it may take, the newest first.
-    pub(super) fn steps_of(&self, thread: ThreadId) -> Vec<Step> {
+    /// Adds the steps that a thread can take which stands before an operation: under C11, where reads are choices, one
+    /// for each write that it may take, the newest first.
+    pub(super) fn add_steps(&self, thread: ThreadId, steps: &mut Vec<Step>) {
         let c11 = self.rules.memory == MemoryModel::C11 && self.reads_are_choices();
         let Some(&op) = self.possible_op(thread).filter(|op| c11 && op.action.reads()) else {
-            return vec![Step::Run(thread)];
+            return steps.push(Step::Run(thread));
         };
         let trace = &self.run.trace;
         let writes = trace.events.iter().enumerate().rev();
@@ -93,7 +93,17 @@ impl Machine {
             // What is last in the modification order is possible anyway.
             effect != Effect::Blocked && (newest == source || self.graphs.allows(thread, node))
         };
-        sources.filter(possible).map(|source| Step::Take(thread, self.write_of(source))).collect()
+        steps.extend(sources.filter(possible).map(|source| Step::Take(thread, self.write_of(source))));
+    }
+
+    /// The step of a thread that can go on, with the newest write if it reads.
+    pub(super) fn newest(&self, thread: ThreadId) -> Step {
+        match self.possible_op(thread) {
+            Some(op) if self.rules.memory == MemoryModel::C11 && self.reads_are_choices() && op.action.reads() => {
+                Step::Take(thread, self.write_of(self.memory.shared(op.loc).writer))
+            }
+            _ => Step::Run(thread),
+        }
     }
 
     fn write_of(&self, source: Source) -> Option<EventId> {
