@@ -16,7 +16,6 @@ type Plain = c11_axioms::Graph;
 /// The same graph for the verifier, and the number of each node in the plain one.
 fn convert(plain: &Plain) -> (Graph, Vec<usize>) {
     let (mut graph, mut names) = (Graph::default(), Vec::new());
-    graph.clear(plain.events.len());
     while names.len() < plain.events.len() {
         let waits_for = |&(before, after): &(usize, usize), event: usize| after == event && !names.contains(&before);
         let is_next = |&event: &usize| {
@@ -52,7 +51,8 @@ fn convert(plain: &Plain) -> (Graph, Vec<usize>) {
 fn verify(verifier: &mut VerifyC11, plain: &Plain, rank: impl Fn(usize) -> u32) -> Option<ModificationOrder> {
     let (graph, names) = convert(plain);
     let mut writes = Vec::new();
-    verifier.verify(&graph, |node| rank(names[node]), &mut writes).then(|| {
+    let nodes: Vec<u32> = (0..names.len() as u32).collect();
+    verifier.verify(&graph, &nodes, |node| rank(names[node]), &mut writes).then(|| {
         let locations = plain.events.iter().map(|event| event.loc + 1).max().unwrap_or(0);
         let of_loc = |loc: usize| {
             let all = writes.iter().map(|&node| names[node]);

@@ -82,7 +82,7 @@ impl BitSet {
     }
 }
 
-/// A square table of bits: one row of `n` bits for each of `n` numbers.
+/// A table of bits: a row of bits for each number.
 #[derive(Clone, Debug, Default)]
 pub struct BitMatrix {
     words: Vec<u64>,
@@ -97,11 +97,16 @@ impl BitMatrix {
         matrix
     }
 
-    /// Empties the table and sets a new size, keeping the memory.
+    /// Empties the table and sets a new size, as many rows as columns, keeping the memory.
     pub fn reset(&mut self, n: usize) {
-        self.width = words_for(n);
+        self.reset_to(n, n);
+    }
+
+    /// Empties the table and sets a new size, keeping the memory.
+    pub fn reset_to(&mut self, rows: usize, columns: usize) {
+        self.width = words_for(columns);
         self.words.clear();
-        self.words.resize(n * self.width, 0);
+        self.words.resize(rows * self.width, 0);
     }
 
     /// How many words a row has.

@@ -39,9 +39,113 @@ impl VectorClock {
     }
 }
 
+/// Many clocks, each named by a number. They are only added to, so equal knowledge shares a clock.
+#[derive(Clone, Debug)]
+pub struct ClockTable {
+    entries: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+/// The number of a clock in its table.
+pub type ClockId = u32;
+
+impl Default for ClockTable {
+    fn default() -> Self {
+        Self { entries: Vec::new(), ends: vec![0] }
+    }
+}
+
+impl ClockTable {
+    /// The clock of a point before everything, in every table.
+    pub const NOTHING: ClockId = 0;
+
+    /// Forgets all clocks but the first.
+    pub fn clear(&mut self) {
+        self.truncate(1);
+    }
+
+    /// How many clocks there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no clock; there always is one.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Forgets all clocks after the first `len`, which is not 0.
+    pub fn truncate(&mut self, len: usize) {
+        self.ends.truncate(len);
+        self.entries.truncate(self.ends[len - 1]);
+    }
+
+    /// The entries of a clock by thread; missing ones are 0.
+    pub fn row(&self, clock: ClockId) -> &[u32] {
+        &self.entries[self.range(clock)]
+    }
+
+    fn range(&self, clock: ClockId) -> std::ops::Range<usize> {
+        let start = if clock == 0 { 0 } else { self.ends[clock as usize - 1] };
+        start..self.ends[clock as usize]
+    }
+
+    /// A clock with one entry raised to `count`.
+    pub fn with(&mut self, clock: ClockId, thread: ThreadId, count: u32) -> ClockId {
+        let (start, at) = (self.entries.len(), thread.index());
+        if self.row(clock).get(at).copied().unwrap_or(0) >= count {
+            return clock;
+        }
+        self.entries.extend_from_within(self.range(clock));
+        self.entries.resize(self.entries.len().max(start + at + 1), 0);
+        self.entries[start + at] = count;
+        self.close()
+    }
+
+    /// The clock that knows what both know.
+    pub fn join(&mut self, a: ClockId, b: ClockId) -> ClockId {
+        if a == b || self.includes(a, b) {
+            return a;
+        }
+        if self.includes(b, a) {
+            return b;
+        }
+        let (start, other) = (self.entries.len(), self.range(b));
+        self.entries.extend_from_within(self.range(a));
+        self.entries.resize(self.entries.len().max(start + other.len()), 0);
+        for (i, from) in other.enumerate() {
+            self.entries[start + i] = self.entries[start + i].max(self.entries[from]);
+        }
+        self.close()
+    }
+
+    /// Whether the first clock knows all that the second one knows.
+    fn includes(&self, a: ClockId, b: ClockId) -> bool {
+        let (a, b) = (self.row(a), self.row(b));
+        b.iter().enumerate().all(|(i, &count)| count <= a.get(i).copied().unwrap_or(0))
+    }
+
+    fn close(&mut self) -> ClockId {
+        self.ends.push(self.entries.len());
+        (self.ends.len() - 1) as ClockId
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_share_clocks_that_know_the_same() {
+        let (mut table, [a, b]) = (ClockTable::default(), [ThreadId(0), ThreadId(2)]);
+        let one = table.with(ClockTable::NOTHING, a, 3);
+        let two = table.with(ClockTable::NOTHING, b, 1);
+        let both = table.join(one, two);
+        assert_eq!((table.row(one), table.row(two), table.row(both)), (&[3][..], &[0, 0, 1][..], &[3, 0, 1][..]));
+        assert_eq!((table.join(both, one), table.join(one, both), table.with(both, a, 2)), (both, both, both));
+        table.truncate(2);
+        assert_eq!((table.len(), table.row(one)), (2, &[3][..]));
+    }
 
     #[test]
     fn join_takes_the_maximum() {

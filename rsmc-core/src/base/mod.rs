@@ -9,7 +9,7 @@ mod ids;
 mod poset;
 
 pub use bits::{BitMatrix, BitSet, ones, unite};
-pub use clock::VectorClock;
+pub use clock::{ClockId, ClockTable, VectorClock};
 pub use digest::{Digest, mix};
 pub use ids::{EventId, Id, IdVec, LocId, ThreadId};
 pub use poset::{Cycle, Poset};

@@ -14,6 +14,22 @@ pub struct Poset {
     len: usize,
     row: Vec<u64>,
     column: Vec<u64>,
+    scratch: Scratch,
+}
+
+/// Memory of [`Poset::rebuild`].
+#[derive(Debug, Default)]
+struct Scratch {
+    sorted: Vec<(u32, u32)>,
+    waits_for: Vec<u32>,
+    topological: Vec<usize>,
+}
+
+impl Clone for Scratch {
+    /// There is nothing in it to keep.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl Poset {
@@ -34,15 +50,20 @@ impl Poset {
     /// Sets a new size and all edges at once: much cheaper than one after the other. Cost: words × edges.
     pub fn rebuild(&mut self, n: usize, edges: &[(u32, u32)]) -> Result<(), Cycle> {
         self.reset(n);
-        let mut sorted = edges.to_vec();
+        let Scratch { mut sorted, mut waits_for, mut topological } = std::mem::take(&mut self.scratch);
+        sorted.clear();
+        sorted.extend_from_slice(edges);
         sorted.sort_unstable();
+        sorted.dedup();
+        waits_for.clear();
+        waits_for.resize(n, 0);
+        sorted.iter().for_each(|&(_, b)| waits_for[b as usize] += 1);
+        topological.clear();
+        topological.extend((0..n).filter(|&a| waits_for[a] == 0));
         let from = |a: usize| {
             let start = sorted.partition_point(|&(other, _)| (other as usize) < a);
             sorted[start..].iter().take_while(move |&&(other, _)| other as usize == a).map(|&(_, b)| b as usize)
         };
-        let mut waits_for = vec![0_u32; n];
-        edges.iter().for_each(|&(_, b)| waits_for[b as usize] += 1);
-        let mut topological: Vec<usize> = (0..n).filter(|&a| waits_for[a] == 0).collect();
         let mut next = 0;
         while let Some(&a) = topological.get(next) {
             next += 1;
@@ -55,16 +76,16 @@ impl Poset {
                 }
             }
         }
-        if next < n {
-            return Err(Cycle);
-        }
-        for &a in topological.iter().rev() {
-            for b in from(a) {
-                self.after.union_rows(a, b);
-                self.after.set(a, b);
+        if next == n {
+            for &a in topological.iter().rev() {
+                for b in from(a) {
+                    self.after.union_rows(a, b);
+                    self.after.set(a, b);
+                }
             }
         }
-        Ok(())
+        self.scratch = Scratch { sorted, waits_for, topological };
+        if next == n { Ok(()) } else { Err(Cycle) }
     }
 
     /// How many elements there are.

@@ -125,9 +125,7 @@ impl Machine {
         }
         let mut enabled = std::mem::take(&mut self.enabled);
         enabled.clear();
-        for thread in self.threads.ids().filter(|&thread| self.is_enabled(thread)) {
-            self.add_steps(thread, &mut enabled);
-        }
+        enabled.extend(self.threads.ids().filter(|&thread| self.is_enabled(thread)).map(Step::Run));
         enabled.extend(self.flushes());
         let step = self.steps as u32;
         let chosen = match self.plan.tail {
@@ -136,7 +134,10 @@ impl Machine {
             Tail::Random(_) | Tail::RunOn => Some(self.dice.any(&enabled)),
         };
         self.enabled = enabled;
-        chosen
+        match chosen? {
+            Step::Run(thread) => Some(self.any_source(thread)),
+            step => Some(step),
+        }
     }
 
     /// A thread that has just been woken from a spin loop, the thread that ran last, its oldest store, the lowest
@@ -233,13 +234,15 @@ impl Machine {
 
     /// Every step that is possible. A thread in a spin loop may start its next iteration before anything has
     /// changed, in the hope that it changes under way; not if nobody else could change anything.
-    fn possible_steps(&self) -> Vec<Step> {
+    fn possible_steps(&mut self) -> Vec<Step> {
         let somebody = !self.memory.is_drained() || self.threads.ids().any(|thread| self.is_enabled(thread));
         let possible = |&thread: &ThreadId| {
             if somebody { self.possible_op(thread).is_some() } else { self.is_enabled(thread) }
         };
         let mut steps = Vec::new();
-        self.threads.ids().filter(possible).for_each(|thread| self.add_steps(thread, &mut steps));
+        for thread in self.threads.ids().filter(possible).collect::<Vec<_>>() {
+            self.add_steps(thread, &mut steps);
+        }
         steps.extend(self.flushes());
         steps
     }

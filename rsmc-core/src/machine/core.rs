@@ -161,6 +161,7 @@ impl Machine {
         self.let_go = None;
         self.over = false;
         self.taken = None;
+        self.forget_graph();
         self.run.model = self.rules.memory;
         self.dice.reset(plan.tail);
         self.run.spin_bound = self.rules.spin_bound;
@@ -352,7 +353,10 @@ impl Machine {
 
     fn happen(&mut self, thread: ThreadId, op: Op) -> Event {
         let cell = match self.taken.take() {
-            Some(source) => self.cell_of(op.loc, source),
+            Some(source) => {
+                self.takes(op.loc, source);
+                self.cell_of(op.loc, source)
+            }
             None => self.memory.view(thread, op.loc),
         };
         let written = op.action.effect(cell.value).written();

@@ -2,30 +2,58 @@
 //!
 //! Memory holds, for each location, the last write of some modification order of the execution so far: taking it is
 //! always possible, and so is adding a write behind it. So a plan that says what every forced read takes, and gives a
-//! modification order at its end, needs no axiom. Where no plan says so, all sources of a read are tried on the graph of
-//! the execution.
+//! modification order at its end, needs no axiom, and neither does an execution whose reads take what is newest. Where a
+//! read takes something else, the graph of the execution says whether it can, and what is the newest then.
+//!
+//! Where everything so far is `SeqCst` or the use of a lock, reads that are `SeqCst` take the newest only. That loses no
+//! execution: what is before an event that is neither, in program order and reads-from, can be run like that first.
 
-use crate::base::{EventId, LocId, ThreadId};
+use std::sync::atomic::Ordering;
+
+use crate::base::{EventId, IdVec, LocId, ThreadId};
 use crate::consistency::VerifyC11;
 use crate::machine::core::Machine;
 use crate::model::c11::{Graph, Node};
 use crate::model::{Cell, MemoryModel};
 use crate::step::{Step, Tail};
-use crate::trace::{Effect, Source};
+use crate::trace::{Action, Effect, Event, NoteKind, Op, Row, Source, Trace};
 
 /// The graph of the execution so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Graphs {
     graph: Graph,
+    /// By event: its node.
     numbers: Vec<u32>,
+    /// All nodes.
+    nodes: Vec<u32>,
+    /// How many notes are in the graph.
+    notes: usize,
+    /// By location: the events there.
+    accesses: IdVec<LocId, Vec<u32>>,
+    /// Something is neither `SeqCst` nor the use of a lock.
+    mixed: bool,
+    /// A read did not take the newest write, so what memory holds need not be the newest any more.
+    outdated: bool,
     verifier: VerifyC11,
     order: Vec<usize>,
+    sources: Vec<Source>,
+    seen: Vec<u32>,
 }
 
 impl Machine {
     /// Whether every read is a choice of its own.
     fn reads_are_choices(&self) -> bool {
-        self.plan.record_choices || self.plan.tail != Tail::RunOn
+        self.rules.memory == MemoryModel::C11 && (self.plan.record_choices || self.plan.tail != Tail::RunOn)
+    }
+
+    /// Forgets the graph, as the execution starts or is taken back.
+    pub(super) fn forget_graph(&mut self) {
+        self.graphs.clear();
+    }
+
+    /// A read takes this.
+    pub(super) fn takes(&mut self, loc: LocId, source: Source) {
+        self.graphs.outdated |= self.memory.shared(loc).writer != source;
     }
 
     /// Makes memory hold the newest writes, before something is chosen.
@@ -33,16 +61,14 @@ impl Machine {
         if self.rules.memory != MemoryModel::C11 {
             return;
         }
-        let forced = self.plan.forced.len();
-        if self.reads_are_choices() {
-            self.order_writes();
-        } else if forced > 0 && self.steps == forced {
+        let is_known = self.steps == self.plan.forced.len() && !self.plan.modification.is_empty();
+        if is_known {
             let modification = std::mem::take(&mut self.plan.modification);
-            if modification.is_empty() {
-                self.order_writes();
-            }
             modification.iter().for_each(|&write| self.put_last(write));
             self.plan.modification = modification;
+            self.graphs.outdated = false;
+        } else if self.graphs.outdated {
+            self.order_writes();
         }
     }
 
@@ -54,56 +80,98 @@ impl Machine {
 
     /// Finds a modification order of the execution so far, as close to its own order as can be.
     fn order_writes(&mut self) {
-        let Graphs { graph, numbers, verifier, order } = &mut self.graphs;
-        graph.read(&self.run.trace, 1, numbers);
+        self.graphs.catch_up(&self.run.trace);
+        let Graphs { graph, nodes, verifier, order, .. } = &mut self.graphs;
         order.clear();
-        let found = verifier.verify(graph, |node| node as u32, order);
+        let found = verifier.verify(graph, nodes, |node| node as u32, order);
         assert!(found, "this is a bug in rsmc: an execution has no modification order");
         for at in 0..self.graphs.order.len() {
             let node = self.graphs.order[at] as u32;
             let position = self.graphs.numbers.binary_search(&node).expect("a write is an event");
             self.put_last(self.run.trace.events[position].id);
         }
+        self.graphs.outdated = false;
     }
 
     /// Adds the steps that a thread can take which stands before an operation: under C11, where reads are choices, one
     /// for each write that it may take, the newest first.
-    pub(super) fn add_steps(&self, thread: ThreadId, steps: &mut Vec<Step>) {
-        let c11 = self.rules.memory == MemoryModel::C11 && self.reads_are_choices();
-        let Some(&op) = self.possible_op(thread).filter(|op| c11 && op.action.reads()) else {
-            return steps.push(Step::Run(thread));
-        };
-        let trace = &self.run.trace;
-        let writes = trace.events.iter().enumerate().rev();
-        let writes = writes.filter(|(_, event)| event.op.loc == op.loc && event.written.is_some());
-        let sources = writes.map(|(at, _)| Source::At(at as u32)).chain([Source::Init]);
-        let newest = self.memory.shared(op.loc).writer;
-        let possible = |&source: &Source| {
-            let effect = op.action.effect(self.cell_of(op.loc, source).value);
-            let of_node = match source {
-                Source::At(at) => Source::At(self.graphs.numbers[at as usize]),
-                other => other,
-            };
-            let node = Node {
-                loc: Some(op.loc),
-                source: of_node,
-                writes: effect.written().is_some(),
-                order: op.effective_order(effect),
-            };
-            // What is last in the modification order is possible anyway.
-            effect != Effect::Blocked && (newest == source || self.graphs.allows(thread, node))
-        };
-        steps.extend(sources.filter(possible).map(|source| Step::Take(thread, self.write_of(source))));
+    pub(super) fn add_steps(&mut self, thread: ThreadId, steps: &mut Vec<Step>) {
+        steps.push(self.newest(thread));
+        if let Some(op) = self.read_that_chooses(thread) {
+            self.find_sources(thread, op);
+            let sources = std::mem::take(&mut self.graphs.sources);
+            for &source in &sources {
+                if self.can_take(thread, op, source) {
+                    steps.push(Step::Take(thread, self.write_of(source)));
+                }
+            }
+            self.graphs.sources = sources;
+        }
+    }
+
+    /// The step of a thread that can go on, with a random write if it reads: as often the newest as another.
+    pub(super) fn any_source(&mut self, thread: ThreadId) -> Step {
+        let newest = self.newest(thread);
+        let Some(op) = self.read_that_chooses(thread).filter(|_| self.dice.below(2) == 0) else { return newest };
+        self.find_sources(thread, op);
+        if self.graphs.sources.is_empty() {
+            return newest;
+        }
+        let source = self.graphs.sources[self.dice.below(self.graphs.sources.len())];
+        if self.can_take(thread, op, source) { Step::Take(thread, self.write_of(source)) } else { newest }
     }
 
     /// The step of a thread that can go on, with the newest write if it reads.
     pub(super) fn newest(&self, thread: ThreadId) -> Step {
-        match self.possible_op(thread) {
-            Some(op) if self.rules.memory == MemoryModel::C11 && self.reads_are_choices() && op.action.reads() => {
-                Step::Take(thread, self.write_of(self.memory.shared(op.loc).writer))
-            }
-            _ => Step::Run(thread),
+        match self.read_that_chooses(thread) {
+            Some(op) => Step::Take(thread, self.write_of(self.memory.shared(op.loc).writer)),
+            None => Step::Run(thread),
         }
+    }
+
+    fn read_that_chooses(&self, thread: ThreadId) -> Option<Op> {
+        self.possible_op(thread).filter(|op| self.reads_are_choices() && op.action.reads()).copied()
+    }
+
+    /// Finds what a read may take but for the newest, as far as what happened before it says.
+    fn find_sources(&mut self, thread: ThreadId, op: Op) {
+        self.graphs.catch_up(&self.run.trace);
+        let Graphs { graph, numbers, accesses, seen, sources, .. } = &mut self.graphs;
+        sources.clear();
+        accesses.grow_to(op.loc, Vec::new);
+        let (events, own, past) = (&self.run.trace.events, &accesses[op.loc], graph.known_next(thread));
+        // The last access of each thread stands for all.
+        seen.clear();
+        for &at in own.iter().rev().filter(|&&at| past.includes(graph.place(numbers[at as usize] as usize))) {
+            if seen.iter().all(|&other| events[other as usize].id.thread != events[at as usize].id.thread) {
+                seen.push(at);
+            }
+        }
+        let newest = self.memory.shared(op.loc).writer;
+        let is_hidden = |source: Source, by: &Event, at: u32| match source {
+            _ if by.source == source => false,
+            Source::At(write) => {
+                write != at && graph.happens_before(numbers[write as usize] as usize, numbers[at as usize] as usize)
+            }
+            Source::Init | Source::None => true,
+        };
+        let writes = own.iter().rev().filter(|&&at| events[at as usize].written.is_some());
+        sources.extend(writes.map(|&at| Source::At(at)).chain([Source::Init]).filter(|&source| {
+            source != newest && !seen.iter().any(|&at| is_hidden(source, &events[at as usize], at))
+        }));
+    }
+
+    /// Whether a thread can read this, which is not the newest.
+    fn can_take(&mut self, thread: ThreadId, op: Op, source: Source) -> bool {
+        let effect = op.action.effect(self.cell_of(op.loc, source).value);
+        let node_source = match source {
+            Source::At(at) => Source::At(self.graphs.numbers[at as usize]),
+            other => other,
+        };
+        let writes = effect.written().is_some();
+        let order = if writes { op.order } else { op.failure };
+        let node = Node { loc: Some(op.loc), source: node_source, writes, order };
+        effect != Effect::Blocked && (self.graphs.mixed || !node.is_seq_cst()) && self.graphs.allows(thread, node)
     }
 
     fn write_of(&self, source: Source) -> Option<EventId> {
@@ -132,10 +200,49 @@ impl Machine {
 }
 
 impl Graphs {
-    /// Whether the execution may go on like this.
-    fn allows(&self, thread: ThreadId, node: Node) -> bool {
-        let mut graph = self.graph.clone();
-        graph.access(thread, node);
-        self.verifier.clone().verify(&graph, |node| node as u32, &mut Vec::new())
+    fn clear(&mut self) {
+        self.graph.clear();
+        self.numbers.clear();
+        self.nodes.clear();
+        self.notes = 0;
+        self.accesses.values_mut().for_each(Vec::clear);
+        self.mixed = false;
+        self.outdated = false;
     }
+
+    /// Adds what happened since it was last asked.
+    fn catch_up(&mut self, trace: &Trace) {
+        for row in trace.rows_since(self.numbers.len(), self.notes) {
+            self.mixed |= match row {
+                Row::Event(at, event) => {
+                    self.accesses.grow_to(event.op.loc, Vec::new);
+                    self.accesses[event.op.loc].push(at as u32);
+                    event.order() != Ordering::SeqCst && !is_lock(event)
+                }
+                Row::Note(note) => {
+                    self.notes += 1;
+                    matches!(note.kind, NoteKind::Fence(order) if order != Ordering::SeqCst)
+                }
+            };
+            self.graph.pass_row(row, &mut self.numbers);
+        }
+        self.nodes.extend(self.nodes.len() as u32..self.graph.nodes().len() as u32);
+    }
+
+    /// Whether the execution may go on like this.
+    fn allows(&mut self, thread: ThreadId, node: Node) -> bool {
+        let mark = self.graph.mark();
+        let node = self.graph.suppose_next(thread, node);
+        self.nodes.push(node as u32);
+        self.order.clear();
+        let allowed = self.verifier.verify(&self.graph, &self.nodes, |node| node as u32, &mut self.order);
+        self.nodes.pop();
+        self.graph.forget_since(mark);
+        allowed
+    }
+}
+
+/// Whether an event took or gave back a lock.
+fn is_lock(event: &Event) -> bool {
+    event.locked() || matches!(event.op.action, Action::Release { .. })
 }

@@ -110,6 +110,7 @@ impl Machine {
         self.run.choices.truncate(let_go.choices);
         self.steps = let_go.steps;
         self.memory = let_go.memory;
+        self.forget_graph();
         self.tried.push(thread);
         self.wait_in_loop(thread, watched, iteration);
     }

@@ -58,6 +58,11 @@ impl Dice {
         }
     }
 
+    /// A number below `bound`, which is not 0.
+    pub(super) fn below(&mut self, bound: usize) -> usize {
+        self.stream.below(bound)
+    }
+
     /// One of the steps, uniformly.
     pub(super) fn any(&mut self, steps: &[Step]) -> Step {
         steps[self.stream.below(steps.len())]

@@ -4,13 +4,14 @@
 //! graphs there are. [`Graph`] holds what does not depend on the modification order; `consistency::verify_c11` has the
 //! axioms.
 //!
-//! Method. Nodes are added in an order of program order and reads-from. Each thread keeps the set of nodes that happen
-//! before its next one. A write carries a *message*: what its thread knew if it is a release, what the thread knew at its
-//! last release fence if not. An update adds its message to that of its source (the release sequence of C++20: a write,
-//! then the updates that read from it in a chain). A read that acquires learns the message of its source; another keeps
-//! it for the next acquire fence of its thread.
+//! Method. Nodes are added in an order of program order and reads-from. Both orders hold whole beginnings of threads, so
+//! what is before a node is a clock: how many nodes of each thread. Each thread keeps the clock of its next node. A write
+//! carries a *message*: what its thread knew if it is a release, what the thread knew at its last release fence if not.
+//! An update adds its message to that of its source (the release sequence of C++20: a write, then the updates that read
+//! from it in a chain). A read that acquires learns the message of its source; another keeps it for the next acquire
+//! fence of its thread.
 //!
-//! Cost. O(n²) bits, and words for each node added.
+//! Cost. A few words for each node, and a clock where a thread learns or says something: O(nodes × threads) at most.
 //!
 //! Source. Lahav, Vafeiadis, Kang, Hur, Dreyer, "Repairing sequential consistency in C/C++11", PLDI 2017, with the
 //! release sequences of C++20 (P0982).
@@ -22,7 +23,7 @@ use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashMap;
 
-use crate::base::{BitMatrix, BitSet, IdVec, LocId, ThreadId, unite};
+use crate::base::{ClockId, ClockTable, Id, IdVec, LocId, ThreadId};
 use crate::trace::{Event, Note, NoteKind, Row, Source, Trace};
 
 /// Whether an ordering acquires.
@@ -64,59 +65,129 @@ impl Node {
     }
 }
 
+/// Which node of its thread something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The thread.
+    pub thread: ThreadId,
+    /// How many nodes of the thread come before it.
+    pub index: u32,
+}
+
+/// What is before a node: so many nodes of each thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Past<'a> {
+    clock: &'a [u32],
+    own: Place,
+}
+
+impl Past<'_> {
+    /// How many nodes of a thread.
+    pub fn count(&self, thread: ThreadId) -> u32 {
+        if thread == self.own.thread { self.own.index } else { self.clock.get(thread.index()).copied().unwrap_or(0) }
+    }
+
+    /// Whether a node is among them.
+    pub fn includes(&self, place: Place) -> bool {
+        place.index < self.count(place.thread)
+    }
+
+    /// The threads of which there is a node, and how many, the own one last.
+    pub fn iter(&self) -> impl Iterator<Item = (ThreadId, u32)> + '_ {
+        let all = self.clock.iter().enumerate().map(|(thread, &count)| (ThreadId::from_index(thread), count));
+        let others = all.filter(|&(thread, _)| thread != self.own.thread);
+        others.chain([(self.own.thread, self.own.index)]).filter(|&(_, count)| count > 0)
+    }
+}
+
+/// What is before a node, whatever it reads. The entry of its own thread is not kept in clocks.
+#[derive(Clone, Copy, Debug)]
+struct Stand {
+    place: Place,
+    program: ClockId,
+    happened: ClockId,
+    /// What had happened at the last release fence.
+    fenced: ClockId,
+}
+
+/// What a node knows.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    stand: Stand,
+    /// What happens before it, with what it acquires.
+    happened: ClockId,
+    /// What those learn that acquire from it.
+    message: ClockId,
+}
+
 /// What is before the next node of a thread.
 #[derive(Clone, Debug, Default)]
 struct Knowledge {
-    program: BitSet,
-    happened: BitSet,
-    /// What had happened at the last release fence.
-    fenced: BitSet,
+    nodes: Vec<u32>,
+    program: ClockId,
+    happened: ClockId,
+    fenced: ClockId,
     /// Messages of relaxed reads: known at the next acquire fence.
-    unacquired: BitSet,
+    unacquired: ClockId,
+}
+
+impl Knowledge {
+    fn stand(&self, thread: ThreadId) -> Stand {
+        let place = Place { thread, index: self.nodes.len() as u32 };
+        Stand { place, program: self.program, happened: self.happened, fenced: self.fenced }
+    }
 }
 
 /// An execution graph without a modification order; see the module.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     nodes: Vec<Node>,
-    capacity: usize,
-    /// Row of a node: what is before it.
-    program: BitMatrix,
-    happens: BitMatrix,
-    messages: BitMatrix,
+    known: Vec<Known>,
+    clocks: ClockTable,
     threads: IdVec<ThreadId, Knowledge>,
-    references: FxHashMap<LocId, BitSet>,
+    references: FxHashMap<LocId, ClockId>,
+}
+
+/// How large a graph was.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    nodes: usize,
+    clocks: usize,
 }
 
 impl Graph {
-    /// Forgets all nodes; there will be at most `capacity`.
-    pub fn clear(&mut self, capacity: usize) {
+    /// Forgets all nodes and keeps the memory.
+    pub fn clear(&mut self) {
         self.nodes.clear();
-        self.capacity = capacity;
-        self.program.reset(capacity);
-        self.happens.reset(capacity);
-        self.messages.reset(capacity);
-        self.threads.clear();
+        self.known.clear();
+        self.clocks.clear();
         self.references.clear();
+        for Knowledge { nodes, program, happened, fenced, unacquired } in self.threads.values_mut() {
+            nodes.clear();
+            [*program, *happened, *fenced, *unacquired] = [ClockTable::NOTHING; 4];
+        }
     }
 
-    /// The graph of an execution, with room for `more` nodes; writes the node of each event to `numbers`.
-    pub fn read(&mut self, trace: &Trace, more: usize, numbers: &mut Vec<u32>) {
-        self.clear(trace.events.len() + trace.notes.len() + more);
+    /// The graph of an execution; writes the node of each event to `numbers`.
+    pub fn read(&mut self, trace: &Trace, numbers: &mut Vec<u32>) {
+        self.clear();
         numbers.clear();
-        for row in trace.rows() {
-            match row {
-                Row::Event(_, event) => {
-                    let number = self.access(event.id.thread, Node::of(event, numbers));
-                    numbers.push(number as u32);
-                }
-                Row::Note(note) => self.pass_note(note),
+        trace.rows().for_each(|row| self.pass_row(row, numbers));
+    }
+
+    /// Adds what happened next in an execution; `numbers` has the nodes of the events so far.
+    pub fn pass_row(&mut self, row: Row<'_>, numbers: &mut Vec<u32>) {
+        match row {
+            Row::Event(_, event) => {
+                let number = self.access(event.id.thread, Node::of(event, numbers));
+                numbers.push(number as u32);
             }
+            Row::Note(note) => self.pass_note(note),
         }
     }
 
     /// What a note means for the order of its thread.
-    pub fn pass_note(&mut self, note: &Note) {
+    fn pass_note(&mut self, note: &Note) {
         match note.kind {
             NoteKind::Spawn(child) => self.pass(note.thread, child),
             NoteKind::Join(child) => self.pass(child, note.thread),
@@ -134,105 +205,182 @@ impl Graph {
         &self.nodes
     }
 
-    /// What is before a node in program order, as words.
-    pub fn program_before(&self, node: usize) -> &[u64] {
-        self.program.row(node)
+    /// Which node of its thread a node is.
+    pub fn place(&self, node: usize) -> Place {
+        self.known[node].stand.place
     }
 
-    /// What happens before a node, as words.
-    pub fn happens_before(&self, node: usize) -> &[u64] {
-        self.happens.row(node)
+    /// The nodes of a thread, in its order.
+    pub fn of_thread(&self, thread: ThreadId) -> &[u32] {
+        self.threads.get(thread).map_or(&[], |thread| &thread.nodes)
+    }
+
+    fn past(&self, clock: ClockId, own: Place) -> Past<'_> {
+        Past { clock: self.clocks.row(clock), own }
+    }
+
+    /// What is before a node in program order.
+    pub fn program_before(&self, node: usize) -> Past<'_> {
+        let Stand { place, program, .. } = self.known[node].stand;
+        self.past(program, place)
+    }
+
+    /// What happens before a node.
+    pub fn happened_before(&self, node: usize) -> Past<'_> {
+        self.past(self.known[node].happened, self.place(node))
+    }
+
+    /// What happens before a node whatever it reads.
+    pub fn known_before(&self, node: usize) -> Past<'_> {
+        let Stand { place, happened, .. } = self.known[node].stand;
+        self.past(happened, place)
+    }
+
+    /// What happens before the next node of a thread whatever that reads.
+    pub fn known_next(&self, thread: ThreadId) -> Past<'_> {
+        let Stand { place, happened, .. } = self.stand(thread);
+        self.past(happened, place)
+    }
+
+    /// Whether one node happens before another.
+    pub fn happens_before(&self, first: usize, second: usize) -> bool {
+        self.happened_before(second).includes(self.place(first))
+    }
+
+    fn stand(&self, thread: ThreadId) -> Stand {
+        self.threads.get(thread).map_or_else(|| Knowledge::default().stand(thread), |know| know.stand(thread))
     }
 
     fn thread(&mut self, thread: ThreadId) -> &mut Knowledge {
-        let capacity = self.capacity;
-        self.threads.grow_to(thread, || {
-            let empty = BitSet::new(capacity);
-            Knowledge { program: empty.clone(), happened: empty.clone(), fenced: empty.clone(), unacquired: empty }
-        });
+        self.threads.grow_to(thread, Knowledge::default);
         &mut self.threads[thread]
     }
 
     /// A thread starts another, or receives its end: what `from` did is before what `to` does next.
     pub fn pass(&mut self, from: ThreadId, to: ThreadId) {
-        let Knowledge { program, happened, .. } = self.thread(from).clone();
-        let to = self.thread(to);
-        to.program.union(program.words());
-        to.happened.union(happened.words());
+        let Stand { place, program, happened, .. } = self.stand(from);
+        self.follow_clocks(to, program, happened, place);
     }
 
     /// What a thread does next comes after this node in program order.
     pub fn follow(&mut self, node: usize, thread: ThreadId) {
-        let (program, happened) = (self.program.row(node).to_vec(), self.happens.row(node).to_vec());
-        let thread = self.thread(thread);
-        thread.program.union(&program);
-        thread.program.insert(node);
-        thread.happened.union(&happened);
-        thread.happened.insert(node);
+        let Known { stand: Stand { place, program, .. }, happened, .. } = self.known[node];
+        if place.thread != thread {
+            self.follow_clocks(thread, program, happened, Place { index: place.index + 1, ..place });
+        }
+    }
+
+    fn follow_clocks(&mut self, to: ThreadId, program: ClockId, happened: ClockId, end: Place) {
+        let program = self.clocks.with(program, end.thread, end.index);
+        let happened = self.clocks.with(happened, end.thread, end.index);
+        self.thread(to);
+        let to = &mut self.threads[to];
+        to.program = self.clocks.join(to.program, program);
+        to.happened = self.clocks.join(to.happened, happened);
     }
 
     /// A thread drops a reference to a shared value.
-    pub fn release_reference(&mut self, thread: ThreadId, loc: LocId) {
-        let empty = BitSet::new(self.capacity);
-        let happened = self.thread(thread).happened.clone();
-        self.references.entry(loc).or_insert(empty).union(happened.words());
+    fn release_reference(&mut self, thread: ThreadId, loc: LocId) {
+        let Stand { place, happened, .. } = self.stand(thread);
+        let now = self.clocks.with(happened, thread, place.index);
+        let dropped = self.references.entry(loc).or_insert(ClockTable::NOTHING);
+        *dropped = self.clocks.join(*dropped, now);
     }
 
     /// A thread became the last owner of a shared value.
-    pub fn acquire_reference(&mut self, thread: ThreadId, loc: LocId) {
-        if let Some(dropped) = self.references.get(&loc).cloned() {
-            self.thread(thread).happened.union(dropped.words());
+    fn acquire_reference(&mut self, thread: ThreadId, loc: LocId) {
+        if let Some(&dropped) = self.references.get(&loc) {
+            let happened = self.clocks.join(self.stand(thread).happened, dropped);
+            self.thread(thread).happened = happened;
         }
     }
 
     /// A thread passes a fence.
     pub fn fence(&mut self, thread: ThreadId, order: Ordering) -> usize {
-        let number = self.nodes.len();
-        let know = self.thread(thread);
         if acquires(order) {
-            let unacquired = std::mem::take(&mut know.unacquired);
-            know.happened.union(unacquired.words());
-            know.unacquired = unacquired;
+            self.thread(thread);
+            let know = &mut self.threads[thread];
+            know.happened = self.clocks.join(know.happened, know.unacquired);
         }
-        self.add(thread, Node { loc: None, source: Source::None, writes: false, order });
-        let know = self.thread(thread);
+        let number = self.add(thread, Node { loc: None, source: Source::None, writes: false, order });
         if releases(order) {
-            know.fenced = know.happened.clone();
+            let know = &mut self.threads[thread];
+            know.fenced = self.clocks.with(know.happened, thread, know.nodes.len() as u32);
         }
         number
     }
 
     /// A thread performs an access.
     pub fn access(&mut self, thread: ThreadId, node: Node) -> usize {
-        let number = self.nodes.len();
-        let message = match node.source {
-            Source::At(write) => self.messages.row(write as usize).to_vec(),
-            Source::Init | Source::None => Vec::new(),
-        };
-        let know = self.thread(thread);
-        if acquires(node.order) {
-            know.happened.union(&message);
-        } else {
-            know.unacquired.union(&message);
-        }
-        self.add(thread, node);
-        if node.writes {
-            let know = &self.threads[thread];
-            let own = if releases(node.order) { &know.happened } else { &know.fenced };
-            let row = self.messages.row_mut(number);
-            unite(row, own.words());
-            unite(row, &message);
+        let number = self.add(thread, node);
+        let received = self.received(&node);
+        let know = &mut self.threads[thread];
+        know.happened = self.known[number].happened;
+        if !acquires(node.order) {
+            know.unacquired = self.clocks.join(know.unacquired, received);
         }
         number
     }
 
-    fn add(&mut self, thread: ThreadId, node: Node) {
-        let number = self.nodes.len();
-        let know = &mut self.threads[thread];
-        unite(self.program.row_mut(number), know.program.words());
-        unite(self.happens.row_mut(number), know.happened.words());
-        know.program.insert(number);
-        know.happened.insert(number);
+    /// Adds the next node of a thread.
+    fn add(&mut self, thread: ThreadId, node: Node) -> usize {
+        let number = self.suppose_next(thread, node);
+        self.thread(thread).nodes.push(number as u32);
+        number
+    }
+
+    /// Adds a node as if it were the next one of a thread, which does not know of it.
+    pub fn suppose_next(&mut self, thread: ThreadId, node: Node) -> usize {
+        self.suppose(self.stand(thread), node)
+    }
+
+    /// Adds a node as if it stood in the place of another one. Its thread does not know of it.
+    pub fn suppose_instead(&mut self, of: usize, node: Node) -> usize {
+        self.suppose(self.known[of].stand, node)
+    }
+
+    /// Adds a node that comes after all there are.
+    pub fn suppose_last(&mut self, node: Node) -> usize {
+        let nobody = ThreadId::from_index(self.threads.len());
+        let mut all = ClockTable::NOTHING;
+        for thread in self.threads.ids() {
+            all = self.clocks.with(all, thread, self.threads[thread].nodes.len() as u32);
+        }
+        self.suppose(Stand { program: all, happened: all, ..self.stand(nobody) }, node)
+    }
+
+    fn suppose(&mut self, stand: Stand, node: Node) -> usize {
+        let received = self.received(&node);
+        let clocks = &mut self.clocks;
+        let happened = if acquires(node.order) { clocks.join(stand.happened, received) } else { stand.happened };
+        let mut message = ClockTable::NOTHING;
+        if node.writes {
+            let Place { thread, index } = stand.place;
+            let own = if releases(node.order) { clocks.with(happened, thread, index + 1) } else { stand.fenced };
+            message = clocks.join(own, received);
+        }
         self.nodes.push(node);
+        self.known.push(Known { stand, happened, message });
+        self.nodes.len() - 1
+    }
+
+    /// The message of what a node reads.
+    fn received(&self, node: &Node) -> ClockId {
+        match node.source {
+            Source::At(write) => self.known[write as usize].message,
+            Source::Init | Source::None => ClockTable::NOTHING,
+        }
+    }
+
+    /// How large it is now.
+    pub fn mark(&self) -> Mark {
+        Mark { nodes: self.nodes.len(), clocks: self.clocks.len() }
+    }
+
+    /// Forgets what was supposed since then.
+    pub fn forget_since(&mut self, mark: Mark) {
+        self.nodes.truncate(mark.nodes);
+        self.known.truncate(mark.nodes);
+        self.clocks.truncate(mark.clocks);
     }
 }

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::{ThreadId, ones};
+use crate::base::ThreadId;
 use crate::model::c11::Graph;
 use crate::report::rows::{Buffering, Scene, has_row};
 use crate::report::text::wrap;
@@ -128,10 +128,8 @@ fn stale(trace: &Trace) -> BTreeMap<usize, usize> {
     }
     if !stale.is_empty() {
         let (mut graph, mut nodes) = (Graph::default(), Vec::new());
-        graph.read(trace, 0, &mut nodes);
-        let is_ordered = |at: usize, newest: usize| {
-            ones(graph.happens_before(nodes[at] as usize)).any(|node| node == nodes[newest] as usize)
-        };
+        graph.read(trace, &mut nodes);
+        let is_ordered = |at: usize, newest: usize| graph.happens_before(nodes[newest] as usize, nodes[at] as usize);
         stale.retain(|&at, &mut newest| !is_ordered(at, newest));
     }
     stale

@@ -82,8 +82,13 @@ impl Trace {
 
     /// Events and notes in the order in which they happened.
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        let mut notes = self.notes.iter().peekable();
-        let mut at = 0;
+        self.rows_since(0, 0)
+    }
+
+    /// Those after the first so many events and notes.
+    pub fn rows_since(&self, events: usize, notes: usize) -> impl Iterator<Item = Row<'_>> {
+        let mut notes = self.notes[notes..].iter().peekable();
+        let mut at = events;
         std::iter::from_fn(move || {
             if let Some(note) = notes.next_if(|note| note.at as usize <= at) {
                 return Some(Row::Note(note));

@@ -1,130 +1,176 @@
 //! Blocks of the modification order, and what coherence says about them.
 
-use crate::base::{Cycle, Id, IdVec, LocId, Poset, ones};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::base::{Cycle, Id, IdVec, LocId, Poset, ThreadId, ones};
 use crate::model::c11::Graph;
 use crate::trace::Source;
 
-/// The initial value of a location, as a member of its first block.
-pub(super) const INIT: u32 = u32::MAX;
+/// No node.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// A write, then the updates that read from it in a chain.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+struct Block {
     loc: LocId,
-    /// In modification order; the first one is [`INIT`] in the first block of a location.
-    pub(super) members: Vec<u32>,
-    /// The reads and updates that read from each member.
-    pub(super) readers: Vec<Vec<u32>>,
+    /// Its first node; [`NONE`] if it has the initial value only.
+    first: u32,
+    /// How many values it has.
+    len: u32,
 }
 
-impl Block {
-    fn new(loc: LocId, first: u32) -> Self {
-        Self { loc, members: vec![first], readers: vec![Vec::new()] }
+/// A place in the modification order: one value of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Spot {
+    pub(super) block: u32,
+    pub(super) at: u32,
+}
+
+/// What a node reads and writes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spots {
+    pub(super) read: Option<Spot>,
+    pub(super) written: Option<Spot>,
+}
+
+impl Spots {
+    /// The last place that the node has seen.
+    fn last(self) -> Spot {
+        self.written.or(self.read).expect("an access reads or writes")
     }
 }
 
-/// A place in the modification order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Place {
-    block: u32,
-    /// Number of the member.
-    at: u32,
+/// What there is of a location.
+#[derive(Clone, Debug, Default)]
+struct OfLoc {
+    /// The block with the initial value, then the others.
+    blocks: Vec<u32>,
+    /// The last access of each thread.
+    last: Vec<(ThreadId, u32)>,
 }
 
 /// All blocks of a graph.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     blocks: Vec<Block>,
-    /// By node: what it wrote.
-    written: Vec<Place>,
-    /// By location: its first block, and all.
-    of_loc: IdVec<LocId, Vec<u32>>,
+    spots: Vec<Spots>,
+    /// By node: the update that reads from it.
+    follower: Vec<u32>,
+    /// By node: the access of its location by its thread before it.
+    previous: Vec<u32>,
+    of_loc: IdVec<LocId, OfLoc>,
+    /// Two accesses of a location, the last one of some thread that happens before the other, and that.
+    ordered: Vec<(u32, u32)>,
+    edges: Vec<(u32, u32)>,
 }
 
 impl Blocks {
-    /// Finds the blocks, and the order among them that coherence demands.
-    pub(super) fn build(&mut self, graph: &Graph, order: &mut Poset) -> Result<(), Cycle> {
-        self.blocks.clear();
-        self.of_loc.clear();
-        self.written.clear();
-        self.written.resize(graph.nodes().len(), Place::default());
-        for node in 0..graph.nodes().len() {
-            self.enter(graph, node)?;
+    /// Finds the blocks of these nodes, and the order among them that coherence demands.
+    pub(super) fn build(&mut self, graph: &Graph, nodes: &[u32], order: &mut Poset) -> Result<(), Cycle> {
+        self.clear(graph.nodes().len());
+        for &node in nodes {
+            if let Some(loc) = graph.nodes()[node as usize].loc {
+                self.enter(graph, loc, node)?;
+            }
         }
-        let mut edges = Vec::new();
-        for blocks in self.of_loc.values() {
-            edges.extend(blocks.iter().skip(1).map(|&other| (blocks[0], other)));
+        for of_loc in self.of_loc.values() {
+            let others = of_loc.blocks.iter().skip(1);
+            self.edges.extend(others.map(|&other| (of_loc.blocks[0], other)));
         }
-        self.cohere(graph, &mut edges)?;
-        order.rebuild(self.blocks.len(), &edges)
+        order.rebuild(self.blocks.len(), &mut self.edges)
     }
 
-    /// Puts a node into the block of what it writes.
-    fn enter(&mut self, graph: &Graph, number: usize) -> Result<(), Cycle> {
-        let node = &graph.nodes()[number];
-        let Some(loc) = node.loc else { return Ok(()) };
-        self.of_loc.grow_to(loc, Vec::new);
-        if self.of_loc[loc].is_empty() {
-            self.of_loc[loc].push(self.blocks.len() as u32);
-            self.blocks.push(Block::new(loc, INIT));
+    fn clear(&mut self, nodes: usize) {
+        self.blocks.clear();
+        self.ordered.clear();
+        self.edges.clear();
+        self.spots.clear();
+        self.spots.resize(nodes, Spots::default());
+        self.previous.resize(nodes, NONE);
+        self.follower.clear();
+        self.follower.resize(nodes, NONE);
+        for OfLoc { blocks, last } in self.of_loc.values_mut() {
+            blocks.clear();
+            last.clear();
         }
-        let source = self.read(loc, node.source);
-        if let Some(Place { block, at }) = source {
-            self.blocks[block as usize].readers[at as usize].push(number as u32);
+    }
+
+    /// Puts an access into the block of what it writes, and behind what happens before it.
+    fn enter(&mut self, graph: &Graph, loc: LocId, number: u32) -> Result<(), Cycle> {
+        self.of_loc.grow_to(loc, OfLoc::default);
+        if self.of_loc[loc].blocks.is_empty() {
+            self.add_block(loc, NONE);
         }
-        if !node.writes {
-            return Ok(());
+        let node = &graph.nodes()[number as usize];
+        let read = match node.source {
+            Source::None => None,
+            Source::Init => Some(Spot { block: self.of_loc[loc].blocks[0], at: 0 }),
+            Source::At(write) => self.spots[write as usize].written,
+        };
+        let written = match read {
+            _ if !node.writes => None,
+            None => Some(self.add_block(loc, number)),
+            Some(read) => Some(self.lengthen(read, node.source, number)?),
+        };
+        self.spots[number as usize] = Spots { read, written };
+        self.cohere(graph, loc, number)
+    }
+
+    fn add_block(&mut self, loc: LocId, first: u32) -> Spot {
+        let block = self.blocks.len() as u32;
+        self.of_loc[loc].blocks.push(block);
+        self.blocks.push(Block { loc, first, len: 1 });
+        Spot { block, at: 0 }
+    }
+
+    /// Adds an update behind what it reads.
+    fn lengthen(&mut self, read: Spot, source: Source, update: u32) -> Result<Spot, Cycle> {
+        let block = &mut self.blocks[read.block as usize];
+        if read.at + 1 < block.len {
+            return Err(Cycle); // Two updates cannot both follow one write.
         }
-        self.written[number] = match source {
-            None => {
-                self.of_loc[loc].push(self.blocks.len() as u32);
-                self.blocks.push(Block::new(loc, number as u32));
-                Place { block: self.blocks.len() as u32 - 1, at: 0 }
+        block.len += 1;
+        match source {
+            Source::At(write) => self.follower[write as usize] = update,
+            Source::Init | Source::None => block.first = update,
+        }
+        Ok(Spot { at: read.at + 1, ..read })
+    }
+
+    /// Where `a` happens before `b`, what `a` wrote or read is what `b` reads, or before what `b` reads or writes. That
+    /// holds for all `a` of a thread if it holds for the last.
+    fn cohere(&mut self, graph: &Graph, loc: LocId, b: u32) -> Result<(), Cycle> {
+        let past = graph.happened_before(b as usize);
+        let Spots { read, written } = self.spots[b as usize];
+        let to = read.or(written).expect("an access reads or writes");
+        for &(thread, last) in &self.of_loc[loc].last {
+            let count = past.count(thread);
+            let mut a = last;
+            while a != NONE && graph.place(a as usize).index >= count {
+                a = self.previous[a as usize];
             }
-            Some(Place { block, at }) => {
-                let chain = &mut self.blocks[block as usize];
-                if at as usize + 1 < chain.members.len() {
-                    return Err(Cycle); // Two updates cannot both follow one write.
-                }
-                chain.members.push(number as u32);
-                chain.readers.push(Vec::new());
-                Place { block, at: at + 1 }
+            if a == NONE {
+                continue;
+            }
+            self.ordered.push((a, b));
+            let from = self.spots[a as usize].last();
+            if from.block != to.block {
+                self.edges.push((from.block, to.block));
+            } else if from.at > to.at {
+                return Err(Cycle);
+            }
+        }
+        let thread = graph.place(b as usize).thread;
+        let last = &mut self.of_loc[loc].last;
+        let own = last.iter_mut().find(|(other, _)| *other == thread);
+        self.previous[b as usize] = match own {
+            Some((_, last)) => std::mem::replace(last, b),
+            None => {
+                last.push((thread, b));
+                NONE
             }
         };
-        Ok(())
-    }
-
-    /// What a source stands for.
-    fn read(&self, loc: LocId, source: Source) -> Option<Place> {
-        match source {
-            Source::None => None,
-            Source::Init => Some(Place { block: self.of_loc[loc][0], at: 0 }),
-            Source::At(write) => Some(self.written[write as usize]),
-        }
-    }
-
-    /// Where `a` happens before `b`, what `a` wrote or read is what `b` reads, or before what `b` reads or writes.
-    fn cohere(&self, graph: &Graph, edges: &mut Vec<(u32, u32)>) -> Result<(), Cycle> {
-        for (b, second) in graph.nodes().iter().enumerate() {
-            let Some(loc) = second.loc else { continue };
-            for a in ones(graph.happens_before(b)) {
-                let first = &graph.nodes()[a];
-                if first.loc != Some(loc) {
-                    continue;
-                }
-                let read = self.read(loc, first.source);
-                let from = if first.writes { self.written[a] } else { read.expect("it reads or writes") };
-                let (to, may_be_equal) = match self.read(loc, second.source) {
-                    Some(source) => (source, true),
-                    None => (self.written[b], false),
-                };
-                if from.block != to.block {
-                    edges.push((from.block, to.block));
-                } else if from.at > to.at || (from.at == to.at && !may_be_equal) {
-                    return Err(Cycle);
-                }
-            }
-        }
         Ok(())
     }
 
@@ -132,36 +178,54 @@ impl Blocks {
         self.blocks.len()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Block> {
-        self.blocks.iter()
+    /// What a node reads and writes.
+    pub(super) fn spots(&self, node: u32) -> Spots {
+        self.spots[node as usize]
+    }
+
+    /// Accesses of one location where the first happens before the second; the last of each thread stands for all.
+    pub(super) fn ordered(&self) -> &[(u32, u32)] {
+        &self.ordered
+    }
+
+    /// The access of the same location by the same thread before this one, or [`NONE`].
+    pub(super) fn previous(&self, access: u32) -> u32 {
+        self.previous[access as usize]
     }
 
     /// All pairs of blocks of one location.
     pub(super) fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let of_loc = |blocks: &Vec<u32>| -> Vec<(usize, usize)> {
-            let pair = |i: usize| blocks[i + 1..].iter().map(move |&b| (blocks[i] as usize, b as usize));
-            (0..blocks.len()).flat_map(pair).collect()
-        };
-        self.of_loc.values().flat_map(of_loc)
+        self.of_loc.values().flat_map(|OfLoc { blocks, .. }| {
+            let later = move |i: usize| blocks[i + 1..].iter().map(move |&b| (blocks[i] as usize, b as usize));
+            (0..blocks.len()).flat_map(later)
+        })
     }
 
     /// The rank of the first write of a block.
     pub(super) fn rank(&self, block: usize, rank: &impl Fn(usize) -> u32) -> u32 {
-        match self.blocks[block].members[0] {
-            INIT => 0,
-            write => rank(write as usize),
+        match self.blocks[block].first {
+            NONE => 0,
+            first => rank(first as usize),
         }
     }
 
     /// All writes, block by block in an order that respects `order`, otherwise by rank.
     pub(super) fn in_order(&self, order: &Poset, rank: impl Fn(usize) -> u32, writes: &mut Vec<usize>) {
-        let mut left: Vec<usize> = (0..self.blocks.len()).collect();
-        left.sort_by_key(|&block| (self.blocks[block].loc.index(), self.rank(block, &rank)));
-        while !left.is_empty() {
-            let is_next = |&block: &usize| !left.iter().any(|&other| order.lt(other, block));
-            let next = left.iter().copied().position(|block| is_next(&block)).expect("an order has a least element");
-            let members = &self.blocks[left.remove(next)].members;
-            writes.extend(members.iter().filter(|&&write| write != INIT).map(|&write| write as usize));
+        let mut waits_for: Vec<usize> = (0..self.len()).map(|block| ones(order.before(block)).count()).collect();
+        let key = |block: usize| Reverse((self.blocks[block].loc.index(), self.rank(block, &rank), block));
+        let mut ready: BinaryHeap<_> = (0..self.len()).filter(|&block| waits_for[block] == 0).map(key).collect();
+        while let Some(Reverse((_, _, block))) = ready.pop() {
+            let mut member = self.blocks[block].first;
+            while member != NONE {
+                writes.push(member as usize);
+                member = self.follower[member as usize];
+            }
+            for after in ones(order.after(block)) {
+                waits_for[after] -= 1;
+                if waits_for[after] == 0 {
+                    ready.push(key(after));
+                }
+            }
         }
     }
 }

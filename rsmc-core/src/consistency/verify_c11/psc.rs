@@ -4,214 +4,335 @@
 //! scb = sb ∪ sb≠loc;hb;sb≠loc ∪ hb=loc ∪ mo ∪ rb,
 //! psc_base = ([E] ∪ [F];hb?) ; scb ; ([E] ∪ hb?;[F]) and psc_F = [F] ; (hb ∪ hb;eco;hb) ; [F].
 //!
+//! So an edge of scb from `x` to `y` counts from what *starts* at `x` (itself if it is `SeqCst`, and the fences before it)
+//! to what *ends* at `y` (itself, and the fences after it).
+//!
 //! Everything but mo and rb is known from the start. What two blocks add where one is put before the other is the same
 //! for all their members, and kept for each block.
+//!
+//! Only reachability matters, and the `SeqCst` nodes of a thread follow one another in psc. So of a thread's nodes before
+//! something the last one stands for all, and of those after something the first.
 
-use crate::base::{BitMatrix, BitSet, Cycle, Poset, ones};
-use crate::consistency::verify_c11::blocks::{Block, Blocks, INIT};
-use crate::model::c11::Graph;
+use crate::base::{BitMatrix, BitSet, Cycle, IdVec, LocId, Poset, ThreadId, ones, unite};
+use crate::consistency::verify_c11::blocks::{Blocks, NONE, Spot, Spots};
+use crate::model::c11::{Graph, Past};
 
 /// Pairs of places.
 type Edges = Vec<(u32, u32)>;
 
-/// The `SeqCst` nodes of a graph, and how they are reached; see the module.
+/// The `SeqCst` nodes of a graph, and how they are reached; see the module. Sets of them are sets of places.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Psc {
-    /// The `SeqCst` nodes; sets of them are sets of places in this list.
-    nodes: Vec<u32>,
-    ends: Vec<Ends>,
-    blocks: Vec<Effect>,
-}
-
-/// By node: from which `SeqCst` nodes an edge of scb that starts here counts, and for which one that ends here.
-#[derive(Clone, Debug, Default)]
-struct Ends {
-    starts: BitSet,
-    ends: BitSet,
+    len: usize,
+    /// By node: its place.
+    places: Vec<u32>,
+    threads: IdVec<ThreadId, Own>,
+    starts: BitMatrix,
+    ends: BitMatrix,
     /// The fences among them.
-    fences_before: BitSet,
-    fences_after: BitSet,
+    fences_before: BitMatrix,
+    fences_after: BitMatrix,
+    /// By node: those with a node of another location behind them in program order that is this one, or one before it in
+    /// its thread.
+    passed: BitMatrix,
+    effects: Effects,
+    edges: Edges,
+    /// What is in blocks, in their order: each write, then those that only read it.
+    inside: Vec<(Spot, bool, u32)>,
 }
 
-/// What a block means for edges of mo and rb.
+/// What a thread has, in its order.
 #[derive(Clone, Debug, Default)]
-struct Effect {
+struct Own {
+    all: Vec<u32>,
+    seq_cst: Vec<u32>,
+    fences: Vec<u32>,
+}
+
+/// By block: what it means for edges of mo and rb.
+#[derive(Clone, Debug, Default)]
+struct Effects {
     /// Where it comes first: of its members and their readers.
-    starts: BitSet,
-    fences_before: BitSet,
+    starts: BitMatrix,
+    fences_before: BitMatrix,
     /// Where it comes second: of its members; and the fences behind the readers of its members.
-    ends: BitSet,
-    fences_after_readers: BitSet,
+    ends: BitMatrix,
+    fences_after_readers: BitMatrix,
 }
 
 impl Psc {
-    /// How many `SeqCst` nodes there are.
-    pub(super) fn len(&self) -> usize {
-        self.nodes.len()
+    /// Whether there are not enough nodes for a cycle.
+    pub(super) fn is_trivial(&self) -> bool {
+        self.len < 2
     }
 
-    /// Finds all that does not depend on the order of blocks.
-    pub(super) fn build(&mut self, graph: &Graph, blocks: &Blocks, psc: &mut Poset) -> Result<(), Cycle> {
-        self.nodes.clear();
-        self.blocks.clear();
-        let nodes = graph.nodes();
-        self.nodes.extend((0..nodes.len() as u32).filter(|&node| nodes[node as usize].is_seq_cst()));
-        psc.reset(self.nodes.len());
-        if self.len() < 2 {
+    /// Finds all that does not depend on what is open in the order of blocks.
+    pub(super) fn build(
+        &mut self,
+        graph: &Graph,
+        nodes: &[u32],
+        blocks: &Blocks,
+        order: &Poset,
+        psc: &mut Poset,
+    ) -> Result<(), Cycle> {
+        self.find_nodes(graph, nodes);
+        if self.is_trivial() {
             return Ok(());
         }
-        self.find_ends(graph);
-        let mut edges = Vec::new();
-        self.add_program(graph, &mut edges);
-        self.add_fences(graph, blocks, &mut edges);
-        for block in blocks.iter() {
-            self.add_block(block, &mut edges);
-            let effect = self.effect(block);
-            self.blocks.push(effect);
+        let mut edges = std::mem::take(&mut self.edges);
+        edges.clear();
+        self.find_ends(graph, nodes);
+        self.find_passed(graph);
+        nodes.iter().for_each(|&node| self.add_program(graph, node, &mut edges));
+        self.add_ordered(blocks, &mut edges);
+        self.find_effects(nodes, blocks);
+        self.add_inside(nodes, blocks, &mut edges);
+        for before in 0..blocks.len() {
+            for after in ones(order.after(before)) {
+                self.add_blocks(before, after, |a, b| {
+                    edges.push((a as u32, b as u32));
+                    Ok::<(), Cycle>(())
+                })?;
+            }
         }
-        psc.rebuild(self.nodes.len(), &edges)
+        let built = psc.rebuild(self.len, &edges);
+        self.edges = edges;
+        built
     }
 
-    fn find_ends(&mut self, graph: &Graph) {
-        let empty = || BitSet::new(self.nodes.len());
-        let none = || Ends { starts: empty(), ends: empty(), fences_before: empty(), fences_after: empty() };
-        self.ends.clear();
-        self.ends.resize_with(graph.nodes().len(), none);
-        for (place, &node) in self.nodes.iter().enumerate() {
-            let node = node as usize;
-            self.ends[node].starts.insert(place);
-            self.ends[node].ends.insert(place);
-            if graph.nodes()[node].loc.is_some() {
-                continue;
-            }
-            for before in ones(graph.happens_before(node)) {
-                self.ends[before].ends.insert(place);
-                self.ends[before].fences_after.insert(place);
-            }
-            for after in (0..graph.nodes().len()).filter(|&after| contains(graph.happens_before(after), node)) {
-                self.ends[after].starts.insert(place);
-                self.ends[after].fences_before.insert(place);
-            }
+    fn find_nodes(&mut self, graph: &Graph, nodes: &[u32]) {
+        self.len = 0;
+        self.places.clear();
+        self.places.resize(graph.nodes().len(), NONE);
+        for Own { all, seq_cst, fences } in self.threads.values_mut() {
+            all.clear();
+            seq_cst.clear();
+            fences.clear();
         }
-    }
-
-    /// sb, sb≠loc;hb;sb≠loc and hb=loc.
-    fn add_program(&self, graph: &Graph, edges: &mut Edges) {
-        let nodes = graph.nodes();
-        let n = nodes.len();
-        // By node: what follows at another location in program order, and what happens after.
-        let (mut elsewhere, mut later) = (BitMatrix::new(n), BitMatrix::new(n));
-        for b in 0..n {
-            for a in ones(graph.program_before(b)).filter(|&a| nodes[a].loc != nodes[b].loc) {
-                elsewhere.set(a, b);
-            }
-            ones(graph.happens_before(b)).for_each(|a| later.set(a, b));
-        }
-        let (mut between, mut reached) = (BitSet::new(n), BitSet::new(n));
-        for a in (0..n).filter(|&a| !self.ends[a].starts.is_empty()) {
-            between.reset(n);
-            reached.reset(n);
-            ones(elsewhere.row(a)).for_each(|c| between.union(later.row(c)));
-            between.iter().for_each(|d| reached.union(elsewhere.row(d)));
-            for b in ones(later.row(a)) {
-                let same_loc = nodes[a].loc.is_some() && nodes[a].loc == nodes[b].loc;
-                if same_loc || contains(graph.program_before(b), a) {
-                    reached.insert(b);
-                }
-            }
-            let mut ends = BitSet::new(self.len());
-            reached.iter().for_each(|b| ends.union(self.ends[b].ends.words()));
-            push_all(&self.ends[a].starts, &ends, edges);
-        }
-    }
-
-    /// psc_F with hb and with rf.
-    fn add_fences(&self, graph: &Graph, blocks: &Blocks, edges: &mut Edges) {
-        for (place, &fence) in self.nodes.iter().enumerate() {
-            if graph.nodes()[fence as usize].loc.is_none() {
-                let after = self.ends[fence as usize].fences_after.iter();
-                edges.extend(after.map(|after| (place as u32, after as u32)));
-            }
-        }
-        for block in blocks.iter() {
-            for (&write, readers) in block.members.iter().zip(&block.readers).filter(|&(&write, _)| write != INIT) {
-                for &reader in readers {
-                    let (before, after) = (&self.ends[write as usize], &self.ends[reader as usize]);
-                    push_all(&before.fences_before, &after.fences_after, edges);
+        for &number in nodes {
+            let (node, thread) = (&graph.nodes()[number as usize], graph.place(number as usize).thread);
+            self.threads.grow_to(thread, Own::default);
+            let own = &mut self.threads[thread];
+            own.all.push(number);
+            if node.is_seq_cst() {
+                self.places[number as usize] = self.len as u32;
+                self.len += 1;
+                own.seq_cst.push(number);
+                if node.loc.is_none() {
+                    own.fences.push(number);
                 }
             }
         }
     }
 
-    /// mo and rb inside a block.
-    fn add_block(&self, block: &Block, edges: &mut Edges) {
-        for (at, &write) in block.members.iter().enumerate() {
-            let itself = (write != INIT).then_some(&write);
-            for &first in itself.into_iter().chain(&block.readers[at]) {
-                for (later, &second) in block.members.iter().enumerate().skip(at + 1) {
-                    if first != second {
-                        self.add_edge(first, second, &block.readers[later], edges);
+    fn place(&self, node: u32) -> usize {
+        self.places[node as usize] as usize
+    }
+
+    fn is_seq_cst(&self, node: u32) -> bool {
+        self.places[node as usize] != NONE
+    }
+
+    fn find_ends(&mut self, graph: &Graph, nodes: &[u32]) {
+        let all = graph.nodes().len();
+        for table in [&mut self.starts, &mut self.ends, &mut self.fences_before, &mut self.fences_after] {
+            table.reset_to(all, self.len);
+        }
+        for (thread, own) in self.threads.iter().filter(|(_, own)| !own.fences.is_empty()) {
+            for &node in nodes {
+                let (at, place) = (node as usize, graph.place(node as usize));
+                if let Some(fence) = last(graph, &own.fences, graph.happened_before(at).count(thread)) {
+                    self.fences_before.set(at, self.places[fence as usize] as usize);
+                }
+                let before = |&fence: &u32| !graph.happened_before(fence as usize).includes(place);
+                if let Some(&fence) = own.fences.get(own.fences.partition_point(before)) {
+                    self.fences_after.set(at, self.places[fence as usize] as usize);
+                }
+            }
+        }
+        for &node in nodes {
+            let at = node as usize;
+            unite(self.starts.row_mut(at), self.fences_before.row(at));
+            unite(self.ends.row_mut(at), self.fences_after.row(at));
+            if self.is_seq_cst(node) {
+                self.starts.set(at, self.place(node));
+                self.ends.set(at, self.place(node));
+            }
+        }
+    }
+
+    /// x sb≠loc z, for all z of a thread up to some node.
+    fn find_passed(&mut self, graph: &Graph) {
+        let mut passed = std::mem::take(&mut self.passed);
+        passed.reset_to(graph.nodes().len(), self.len);
+        for own in self.threads.values() {
+            let mut previous = None;
+            for &z in &own.all {
+                let at = z as usize;
+                if let Some(previous) = previous.replace(at) {
+                    passed.union_rows(at, previous);
+                }
+                for (thread, count) in graph.program_before(at).iter() {
+                    let others = self.threads.get(thread).map_or(&[][..], |own| &own.seq_cst);
+                    if let Some(x) = elsewhere(graph, others, count, graph.nodes()[at].loc) {
+                        passed.set(at, self.place(x));
                     }
                 }
             }
         }
+        self.passed = passed;
     }
 
-    /// An edge of mo or rb that ends in a write with these readers.
-    fn add_edge(&self, first: u32, second: u32, readers: &[u32], edges: &mut Edges) {
-        let (first, second) = (&self.ends[first as usize], &self.ends[second as usize]);
-        push_all(&first.starts, &second.ends, edges);
-        for &reader in readers {
-            push_all(&first.fences_before, &self.ends[reader as usize].fences_after, edges);
+    /// sb and sb≠loc;hb;sb≠loc, as far as they end at a node; and psc_F without eco.
+    fn add_program(&self, graph: &Graph, b: u32, edges: &mut Edges) {
+        if !self.is_seq_cst(b) {
+            return;
+        }
+        let mut add = |a: Option<u32>| edges.extend(a.map(|a| (self.places[a as usize], self.places[b as usize])));
+        let at = b as usize;
+        self.each_last(graph, &graph.program_before(at), |own| &own.seq_cst, &mut add);
+        let Some(loc) = graph.nodes()[at].loc else {
+            let past = graph.happened_before(at);
+            self.each_last(graph, &past, |own| &own.fences, &mut add);
+            self.each_last(graph, &past, |own| &own.all, |last| {
+                let program = last.map(|last| graph.program_before(last as usize));
+                program.iter().for_each(|program| self.each_last(graph, program, |own| &own.seq_cst, &mut add));
+            });
+            return;
+        };
+        self.each_last(graph, &graph.known_before(at), |own| &own.fences, &mut add);
+        for (thread, count) in graph.program_before(at).iter() {
+            let others = self.threads.get(thread).map_or(&[][..], |own| &own.all);
+            let w = elsewhere(graph, others, count, Some(loc));
+            let past = w.map(|w| graph.happened_before(w as usize));
+            past.iter().for_each(|past| self.each_last(graph, past, |own| &own.all, |z| {
+                let passed = z.map(|z| ones(self.passed.row(z as usize)));
+                edges.extend(passed.into_iter().flatten().map(|x| (x as u32, self.places[at])));
+            }));
         }
     }
 
-    fn effect(&self, block: &Block) -> Effect {
-        let empty = || BitSet::new(self.len());
-        let mut effect =
-            Effect { starts: empty(), fences_before: empty(), ends: empty(), fences_after_readers: empty() };
-        let writes = block.members.iter().filter(|&&write| write != INIT);
-        for &reader in block.readers.iter().flatten() {
-            effect.fences_after_readers.union(self.ends[reader as usize].fences_after.words());
+    /// Shows the last node before something of each thread's list.
+    fn each_last(&self, graph: &Graph, past: &Past<'_>, list: fn(&Own) -> &Vec<u32>, mut take: impl FnMut(Option<u32>)) {
+        for (thread, count) in past.iter() {
+            take(self.threads.get(thread).and_then(|own| last(graph, list(own), count)));
         }
-        for &first in writes.clone().chain(block.readers.iter().flatten()) {
-            effect.starts.union(self.ends[first as usize].starts.words());
-            effect.fences_before.union(self.ends[first as usize].fences_before.words());
+    }
+
+    /// hb=loc.
+    fn add_ordered(&self, blocks: &Blocks, edges: &mut Edges) {
+        for &(a, b) in blocks.ordered() {
+            let ends = self.ends.row(b as usize);
+            if ends.iter().all(|&word| word == 0) {
+                continue;
+            }
+            let mut x = a;
+            while x != NONE && !self.is_seq_cst(x) {
+                x = blocks.previous(x);
+            }
+            if x != NONE {
+                edges.extend(ones(ends).map(|end| (self.places[x as usize], end as u32)));
+            }
+            push_all(self.fences_before.row(a as usize), ends, edges);
         }
-        for &second in writes {
-            effect.ends.union(self.ends[second as usize].ends.words());
+    }
+
+    /// What blocks do to others.
+    fn find_effects(&mut self, nodes: &[u32], blocks: &Blocks) {
+        let Effects { starts, fences_before, ends, fences_after_readers } = &mut self.effects;
+        for table in [&mut *starts, fences_before, ends, fences_after_readers] {
+            table.reset_to(blocks.len(), self.len);
         }
-        effect
+        for &node in nodes {
+            let (Spots { read, written }, at) = (blocks.spots(node), node as usize);
+            for spot in read.iter().chain(&written) {
+                unite(starts.row_mut(spot.block as usize), self.starts.row(at));
+                unite(fences_before.row_mut(spot.block as usize), self.fences_before.row(at));
+            }
+            if let Some(Spot { block, .. }) = written {
+                unite(ends.row_mut(block as usize), self.ends.row(at));
+            }
+            if let Some(Spot { block, .. }) = read {
+                unite(fences_after_readers.row_mut(block as usize), self.fences_after.row(at));
+            }
+        }
+    }
+
+    /// mo and rb inside blocks, and psc_F with rf.
+    fn add_inside(&mut self, nodes: &[u32], blocks: &Blocks, edges: &mut Edges) {
+        let mut inside = std::mem::take(&mut self.inside);
+        inside.clear();
+        inside.extend(nodes.iter().filter_map(|&node| {
+            let Spots { read, written } = blocks.spots(node);
+            Some((written.or(read)?, written.is_none(), node))
+        }));
+        inside.sort_unstable();
+        let (mut starts, mut fences) = (BitSet::new(self.len), BitSet::new(self.len));
+        for block in inside.chunk_by(|a, b| a.0.block == b.0.block) {
+            starts.reset(self.len);
+            fences.reset(self.len);
+            for value in block.chunk_by(|a, b| a.0 == b.0) {
+                for &(_, only_reads, node) in value {
+                    let at = node as usize;
+                    if only_reads {
+                        push_all(fences.words(), self.fences_after.row(at), edges);
+                    } else {
+                        push_all(starts.words(), self.ends.row(at), edges);
+                        // What reads from it is behind what is before it, too.
+                        fences.union(self.fences_before.row(at));
+                    }
+                }
+                for &(_, _, node) in value {
+                    starts.union(self.starts.row(node as usize));
+                    fences.union(self.fences_before.row(node as usize));
+                }
+            }
+        }
+        self.inside = inside;
+    }
+
+    /// What follows where one block is before another.
+    fn add_blocks<E>(
+        &self,
+        before: usize,
+        after: usize,
+        mut add: impl FnMut(usize, usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Effects { starts, fences_before, ends, fences_after_readers } = &self.effects;
+        for (from, to) in [(starts, ends), (fences_before, fences_after_readers)] {
+            for a in ones(from.row(before)) {
+                ones(to.row(after)).try_for_each(|b| add(a, b))?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether putting one block before another adds an edge.
     pub(super) fn sees(&self, before: usize, after: usize) -> bool {
-        self.len() > 1 && {
-            let (before, after) = (&self.blocks[before], &self.blocks[after]);
-            (!before.starts.is_empty() && !after.ends.is_empty())
-                || (!before.fences_before.is_empty() && !after.fences_after_readers.is_empty())
-        }
+        self.add_blocks(before, after, |_, _| Err(())).is_err()
     }
 
     /// Adds what follows where one block is before another.
     pub(super) fn relate(&self, before: usize, after: usize, psc: &mut Poset) -> Result<(), Cycle> {
-        if self.len() < 2 {
+        if self.is_trivial() {
             return Ok(());
         }
-        let (before, after) = (&self.blocks[before], &self.blocks[after]);
-        add_all(&before.starts, &after.ends, psc)?;
-        add_all(&before.fences_before, &after.fences_after_readers, psc)
+        self.add_blocks(before, after, |a, b| psc.add(a, b))
     }
 }
 
-fn contains(words: &[u64], member: usize) -> bool {
-    words[member / 64] >> (member % 64) & 1 == 1
+/// The last of a thread's nodes in a list among its first `count` nodes.
+fn last(graph: &Graph, list: &[u32], count: u32) -> Option<u32> {
+    let among = list.partition_point(|&node| graph.place(node as usize).index < count);
+    list[..among].last().copied()
 }
 
-fn push_all(from: &BitSet, to: &BitSet, edges: &mut Edges) {
-    edges.extend(from.iter().flat_map(|a| to.iter().map(move |b| (a as u32, b as u32))));
+/// The last of those that have another location than this.
+fn elsewhere(graph: &Graph, list: &[u32], count: u32, loc: Option<LocId>) -> Option<u32> {
+    let among = list.partition_point(|&node| graph.place(node as usize).index < count);
+    list[..among].iter().rev().copied().find(|&node| graph.nodes()[node as usize].loc != loc)
 }
 
-fn add_all(from: &BitSet, to: &BitSet, psc: &mut Poset) -> Result<(), Cycle> {
-    from.iter().try_for_each(|a| to.iter().try_for_each(|b| psc.add(a, b)))
+fn push_all(from: &[u64], to: &[u64], edges: &mut Edges) {
+    edges.extend(ones(from).flat_map(|a| ones(to).map(move |b| (a as u32, b as u32))));
 }

@@ -2,212 +2,152 @@
 //!
 //! Problem. Say in which order the events can be run, each read with its source, and find a modification order.
 //!
-//! Method. Any order of program order and reads-from runs the graph. Each thread does its rows of the run (events, and
-//! the notes between them) as far as they are wanted; of the threads that can go on, the one that came first in the run.
-//! What a read takes is part of its step, so only the modification order is a question, for VerifyC11.
+//! Method. Any order of program order and reads-from runs the graph: that of the run, and what is changed at the end,
+//! since nothing wanted comes after it. All others know what they knew in the run, so their nodes are those of its graph;
+//! only what is changed is added. What a read takes is part of its step, so the modification order is the only question,
+//! for VerifyC11.
 
-use crate::base::{EventId, IdVec, LocId, ThreadId};
+use crate::base::{BitSet, EventId, Id, LocId};
 use crate::consistency::VerifyC11;
-use crate::explore::rf_smc::mutate::Actor;
+use crate::explore::rf_smc::graph::Graph;
+use crate::explore::rf_smc::mutate::{Actor, reader};
 use crate::explore::rf_smc::schedule::{Member, Witness};
-use crate::model::c11::{Graph, Node};
+use crate::model::c11::Node;
 use crate::step::Run;
-use crate::trace::{Note, NoteKind, Row, Source};
-
-/// Something that a thread does, and when it did it in the run.
-#[derive(Clone, Copy, Debug)]
-struct Item {
-    row: usize,
-    what: What,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum What {
-    /// This member; `None` where the thread is not wanted any more.
-    Event(Option<usize>),
-    Note(usize),
-}
+use crate::trace::Source;
 
 /// A read at the end of everything: a location, and the write it must find there.
 pub(super) type Look = (LocId, Option<usize>);
 
-/// The members of a new sequence.
-#[derive(Clone, Copy)]
-pub(super) struct Sequence<'a> {
-    pub(super) run: &'a Run,
-    pub(super) members: &'a [Member],
-    /// By event of the run: its number among the members, or `u32::MAX`.
-    pub(super) numbers: &'a [u32],
-}
-
 /// Arranges members; keeps its memory from one question to the next.
 #[derive(Debug, Default)]
 pub(super) struct Arranger {
-    graph: Graph,
     verifier: VerifyC11,
-    /// By thread: what it does, and how much of that has been done.
-    items: IdVec<ThreadId, Vec<Item>>,
-    done: IdVec<ThreadId, usize>,
-    started: IdVec<ThreadId, bool>,
-    /// By member: its node.
-    nodes: Vec<Option<u32>>,
-    /// The members in the order of their nodes, fences left out; and by node.
-    order: Vec<usize>,
-    member_of: Vec<Option<usize>>,
+    /// The events that are members and read and write what they did in the run.
+    kept: BitSet,
+    /// The members in the order in which they are run, first those that are kept; and how many those are.
+    order: Vec<Member>,
+    kept_len: usize,
+    nodes: Vec<u32>,
+    /// By thread: whether the last event was kept.
+    open: Vec<bool>,
     modification: Vec<usize>,
 }
 
 impl Arranger {
     /// A witness of a sequence after which the looks find what they must.
-    pub(super) fn witness(&mut self, sequence: Sequence, looks: &[Look]) -> Option<Witness> {
-        let Sequence { run, members, numbers } = sequence;
-        self.list(sequence);
-        self.build(sequence, looks.len());
-        if self.order.len() < members.len() {
+    pub(super) fn witness(&mut self, run: &Run, graph: &mut Graph, members: &[Member], looks: &[Look]) -> Option<Witness> {
+        self.sort(run, members);
+        if !self.is_closed(run, graph) {
             return None; // Reads-from and program order contradict each other.
         }
-        self.add_looks(looks, numbers);
-        let rank = |node: usize| match self.member_of.get(node).copied().flatten().map(|member| members[member].who) {
-            Some(Actor::Event(at)) => at as u32,
-            _ => u32::MAX,
-        };
-        self.modification.clear();
-        if !self.verifier.verify(&self.graph, rank, &mut self.modification) {
-            return None;
+        self.list(graph);
+        let mark = graph.c11.mark();
+        self.add_changed(graph);
+        for &(loc, write) in looks {
+            let source = write.map_or(Source::Init, |write| Source::At(graph.numbers[write]));
+            let order = std::sync::atomic::Ordering::Relaxed;
+            let look = graph.c11.suppose_last(Node { loc: Some(loc), source, writes: false, order });
+            self.nodes.push(look as u32);
         }
-        let id = |node: usize| self.member_of[node].map(|member| members[member].id);
-        Some(Witness {
-            steps: self.order.iter().map(|&member| members[member].taking(run)).collect(),
-            modification: self.modification.iter().filter_map(|&node| id(node)).collect::<Vec<EventId>>(),
+        self.modification.clear();
+        let possible = self.verifier.verify(&graph.c11, &self.nodes, |node| node as u32, &mut self.modification);
+        graph.c11.forget_since(mark);
+        possible.then(|| Witness {
+            steps: self.order.iter().map(|member| member.taking(run)).collect(),
+            modification: self.modification.iter().map(|&node| self.id_of(run, graph, node)).collect(),
         })
     }
 
-    /// Finds what each thread does.
-    fn list(&mut self, Sequence { run, members, numbers }: Sequence) {
-        let last = ThreadId(run.trace.thread_bound() as u32);
-        self.items.clear();
-        self.items.grow_to(last, Vec::new);
-        let mut note = 0;
-        for (row, what) in run.trace.rows().enumerate() {
-            let (thread, what) = match what {
-                Row::Event(at, event) => {
-                    let member = Some(numbers[at] as usize).filter(|_| numbers[at] != u32::MAX);
-                    (event.id.thread, What::Event(member))
-                }
-                Row::Note(other) => {
-                    note += 1;
-                    (other.thread, What::Note(note - 1))
+    /// Finds what is changed, and an order.
+    fn sort(&mut self, run: &Run, members: &[Member]) {
+        self.kept.reset(run.trace.events.len());
+        for member in members {
+            if let Actor::Event(at) = member.who
+                && member.is_as_in(&run.trace.events[at])
+            {
+                self.kept.insert(at);
+            }
+        }
+        let kept = &self.kept;
+        let is_kept = |member: &Member| matches!(member.who, Actor::Event(at) if kept.contains(at));
+        self.order.clear();
+        self.order.extend_from_slice(members);
+        let position = |member: &Member| match member.who {
+            Actor::Event(at) if kept.contains(at) => at,
+            _ => usize::MAX,
+        };
+        self.order.sort_by_key(position);
+        self.kept_len = self.order.partition_point(is_kept);
+        // Of two that are changed one reads from the other.
+        if let [first, second] = &mut self.order[self.kept_len..]
+            && first.source == Some(second.who)
+        {
+            std::mem::swap(first, second);
+        }
+    }
+
+    /// Whether all that is before a member in program order or reads-from is there and comes before it.
+    fn is_closed(&self, run: &Run, graph: &Graph) -> bool {
+        self.order.iter().enumerate().all(|(number, member)| {
+            let is_kept = |who: Actor| matches!(who, Actor::Event(at) if self.kept.contains(at));
+            let changed = self.kept_len.min(number)..number;
+            let is_there = |source: Actor| is_kept(source) || self.order[changed].iter().any(|other| other.who == source);
+            let preds = reader(run, graph, member.who).preds;
+            preds.iter().all(|&pred| self.kept.contains(pred as usize)) && member.source.is_none_or(is_there)
+        })
+    }
+
+    /// Lists the nodes of the run that are kept: events, and fences that come right after one.
+    fn list(&mut self, graph: &Graph) {
+        self.nodes.clear();
+        self.open.clear();
+        let mut event = 0;
+        for (number, node) in graph.c11.nodes().iter().enumerate() {
+            let thread = graph.c11.place(number).thread.index();
+            self.open.resize(self.open.len().max(thread + 1), true);
+            if node.loc.is_some() {
+                self.open[thread] = self.kept.contains(event);
+                event += 1;
+            }
+            if self.open[thread] {
+                self.nodes.push(number as u32);
+            }
+        }
+    }
+
+    /// Adds the nodes of what is changed.
+    fn add_changed(&mut self, graph: &mut Graph) {
+        let first = graph.c11.nodes().len();
+        for number in self.kept_len..self.order.len() {
+            let Member { who, id, op, source, writes, .. } = self.order[number];
+            let number_of = |source: Actor| match source {
+                Actor::Event(at) if self.kept.contains(at) => graph.numbers[at],
+                changed => {
+                    let place = self.order[self.kept_len..].iter().position(|other| other.who == changed);
+                    (first + place.expect("a source is a member")) as u32
                 }
             };
-            self.items[thread].push(Item { row, what });
-        }
-        for (number, member) in members.iter().enumerate() {
-            if matches!(member.who, Actor::Waiting(_)) {
-                self.items[member.id.thread].push(Item { row: usize::MAX, what: What::Event(Some(number)) });
-            }
-        }
-    }
-
-    /// Lets threads do what they do, as long as one of them can.
-    fn build(&mut self, sequence: Sequence, looks: usize) {
-        let Sequence { run, members, .. } = sequence;
-        let is_fence = |note: &&Note| matches!(note.kind, NoteKind::Fence(_));
-        self.graph.clear(members.len() + run.trace.notes.iter().filter(is_fence).count() + looks);
-        self.nodes.clear();
-        self.nodes.resize(members.len(), None);
-        self.order.clear();
-        self.member_of.clear();
-        self.done.clear();
-        self.done.grow_to(ThreadId(self.items.len() as u32), || 0);
-        self.started.clear();
-        self.started.grow_to(ThreadId(self.items.len() as u32), || false);
-        self.started[ThreadId::MAIN] = true;
-        while let Some(thread) = self.next(sequence, false).or_else(|| self.next(sequence, true)) {
-            let item = self.items[thread][self.done[thread]];
-            self.done[thread] += 1;
-            match item.what {
-                What::Event(member) => self.add(sequence, member.expect("only members are ready")),
-                What::Note(note) => self.pass(&run.trace.notes[note]),
-            }
+            let source = match source {
+                _ if !op.action.reads() => Source::None,
+                None => Source::Init,
+                Some(source) => Source::At(number_of(source)),
+            };
+            let order = if writes { op.order } else { op.failure };
+            let node = Node { loc: Some(op.loc), source, writes, order };
+            let node = match who {
+                Actor::Event(at) => graph.c11.suppose_instead(graph.numbers[at] as usize, node),
+                Actor::Waiting(_) => graph.c11.suppose_next(id.thread, node),
+            };
+            self.nodes.push(node as u32);
         }
     }
 
-    /// The thread that goes on. An impatient one that became the last owner of a shared value does not wait for owners
-    /// that are not wanted any more.
-    fn next(&self, sequence: Sequence, impatient: bool) -> Option<ThreadId> {
-        let item = |thread: ThreadId| self.items[thread].get(self.done[thread]).copied();
-        let ready = |&thread: &ThreadId| {
-            self.started[thread] && item(thread).is_some_and(|item| self.is_ready(sequence, item, impatient))
-        };
-        let threads = self.items.ids().filter(ready);
-        threads.min_by_key(|&thread| item(thread).map_or(usize::MAX, |item| item.row))
-    }
-
-    fn is_ready(&self, sequence: Sequence, item: Item, impatient: bool) -> bool {
-        let Sequence { run, members, .. } = sequence;
-        match item.what {
-            What::Event(member) => member.is_some_and(|member| {
-                let source = members[member].source;
-                source.is_none_or(|source| self.node_of(sequence, source).is_some())
-            }),
-            What::Note(note) => match run.trace.notes[note].kind {
-                NoteKind::Join(child) => self.done[child] == self.items[child].len(),
-                NoteKind::ArcAcquire(loc) if !impatient => {
-                    let dropped = |thread: ThreadId| {
-                        self.items[thread][self.done[thread]..].iter().any(|left| {
-                            let is_drop = |note: usize| run.trace.notes[note].kind == NoteKind::ArcRelease(loc);
-                            left.row < item.row && matches!(left.what, What::Note(note) if is_drop(note))
-                        })
-                    };
-                    !self.items.ids().any(dropped)
-                }
-                _ => true,
-            },
-        }
-    }
-
-    /// The node of a member, if it has come.
-    fn node_of(&self, Sequence { members, numbers, .. }: Sequence, who: Actor) -> Option<u32> {
-        let number = match who {
-            Actor::Event(at) => numbers[at] as usize,
-            Actor::Waiting(_) => members.iter().position(|member| member.who == who)?,
-        };
-        *self.nodes.get(number)?
-    }
-
-    fn add(&mut self, sequence: Sequence, number: usize) {
-        let member = &sequence.members[number];
-        let source = match member.source {
-            _ if !member.op.action.reads() => Source::None,
-            None => Source::Init,
-            Some(source) => Source::At(self.node_of(sequence, source).expect("a source comes first")),
-        };
-        let order = if member.writes { member.op.order } else { member.op.failure };
-        let node = Node { loc: Some(member.op.loc), source, writes: member.writes, order };
-        let node = self.graph.access(member.id.thread, node);
-        self.nodes[number] = Some(node as u32);
-        self.order.push(number);
-        self.member_of.resize(node, None);
-        self.member_of.push(Some(number));
-    }
-
-    fn pass(&mut self, note: &Note) {
-        if let NoteKind::Spawn(child) = note.kind {
-            self.started[child] = true;
-        }
-        self.graph.pass_note(note);
-    }
-
-    /// A thread that is none of the program's reads what the locations hold when everything is over.
-    fn add_looks(&mut self, looks: &[Look], numbers: &[u32]) {
-        let nobody = ThreadId(self.items.len() as u32);
-        let last = if looks.is_empty() { 0 } else { self.graph.nodes().len() };
-        (0..last).for_each(|node| self.graph.follow(node, nobody));
-        for &(loc, write) in looks {
-            let node = |write: usize| self.nodes[numbers[write] as usize].expect("all events are there");
-            let source = write.map_or(Source::Init, |write| Source::At(node(write)));
-            let order = std::sync::atomic::Ordering::Relaxed;
-            self.graph.access(nobody, Node { loc: Some(loc), source, writes: false, order });
+    /// The event of a node.
+    fn id_of(&self, run: &Run, graph: &Graph, node: usize) -> EventId {
+        match graph.numbers.binary_search(&(node as u32)) {
+            Ok(at) => run.trace.events[at].id,
+            Err(_) => self.order[self.kept_len + node - graph.c11.nodes().len()].id,
         }
     }
 }

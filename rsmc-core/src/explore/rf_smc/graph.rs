@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::base::{BitMatrix, BitSet, EventId, IdVec, LocId, ThreadId, ones, unite};
+use crate::base::{BitMatrix, BitSet, EventId, IdVec, LocId, ThreadId, unite};
 use crate::model::{MemoryModel, c11};
 use crate::step::Run;
 use crate::trace::{Action, Event, ProgramOrder, Source, Trace};
@@ -27,10 +27,9 @@ pub(super) struct Graph {
     settled: BitMatrix,
     /// Under PSO. Row of a write: the same, when what it writes reaches memory.
     stored: BitMatrix,
-    /// Under C11. Row of an event: all events that happen before it.
-    happens: BitMatrix,
-    c11: c11::Graph,
-    numbers: Vec<u32>,
+    /// Under C11: the execution graph, and the node of each event.
+    pub(super) c11: c11::Graph,
+    pub(super) numbers: Vec<u32>,
     model: MemoryModel,
     writes: IdVec<LocId, Vec<u32>>,
     readers: Vec<Vec<u32>>,
@@ -62,21 +61,7 @@ impl Graph {
             }
         }
         if self.model == MemoryModel::C11 {
-            self.find_happens_before(trace);
-        }
-    }
-
-    /// Under C11 what is causally before a read need not be seen, but what happens before it is.
-    fn find_happens_before(&mut self, trace: &Trace) {
-        self.c11.read(trace, 0, &mut self.numbers);
-        self.happens.reset(trace.events.len());
-        for (at, &node) in self.numbers.iter().enumerate() {
-            for before in ones(self.c11.happens_before(node as usize)) {
-                // Fences are nodes, too, and no events.
-                if let Ok(event) = self.numbers.binary_search(&(before as u32)) {
-                    self.happens.set(at, event);
-                }
-            }
+            self.c11.read(trace, &mut self.numbers);
         }
     }
 
@@ -170,19 +155,23 @@ impl Graph {
         }
     }
 
-    /// The events whose effect a reader certainly sees or finds overwritten, whatever it reads from: the events of
-    /// `run` that are before it but for its own source.
-    pub(super) fn seen_before(&self, trace: &Trace, who: &Reader<'_>, seen: &mut BitSet) {
+    /// Under C11 what is causally before a read need not be seen, but what happens before it is.
+    fn see_what_happened(&self, trace: &Trace, who: &Reader<'_>, loc: LocId, seen: &mut BitSet) {
+        let past = match trace.position(who.id) {
+            Some(at) => self.c11.known_before(self.numbers[at] as usize),
+            None => self.c11.known_next(who.id.thread),
+        };
+        let happened = |&write: &u32| past.includes(self.c11.place(self.numbers[write as usize] as usize));
+        self.writes[loc].iter().filter(|write| happened(write)).for_each(|&write| seen.insert(write as usize));
+    }
+
+    /// The writes of a location that a reader certainly sees or finds overwritten, whatever it reads from: those that are
+    /// before it but for its own source. There may be other events in `seen`.
+    pub(super) fn seen_before(&self, trace: &Trace, who: &Reader<'_>, loc: LocId, seen: &mut BitSet) {
         seen.reset(trace.events.len());
         match self.model {
             MemoryModel::Pso => {}
-            MemoryModel::C11 => {
-                for &pred in who.preds {
-                    seen.union(self.happens.row(pred as usize));
-                    seen.insert(pred as usize);
-                }
-                return;
-            }
+            MemoryModel::C11 => return self.see_what_happened(trace, who, loc, seen),
             _ => return self.add_program_past(who.preds, seen),
         }
         for &pred in who.preds {
@@ -213,7 +202,7 @@ impl Graph {
     pub(super) fn reaches_memory_before(&self, a: usize, b: usize) -> bool {
         match self.model {
             MemoryModel::Pso => self.stored.get(b, a),
-            MemoryModel::C11 => self.happens.get(b, a),
+            MemoryModel::C11 => self.c11.happens_before(self.numbers[a] as usize, self.numbers[b] as usize),
             _ => self.past.get(b, a),
         }
     }

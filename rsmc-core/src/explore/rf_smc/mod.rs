@@ -150,13 +150,13 @@ impl RfSmc {
                 }
                 self.builder.retain(run, &self.graph, &self.tau, decision, mutation);
                 if decision.tried.insert(self.builder.key(run)) {
-                    let schedule = self.builder.schedule(run, &self.graph, &self.tau[..decision.at]);
+                    let schedule = self.builder.schedule(run, &mut self.graph, &self.tau[..decision.at]);
                     decision.left.extend(schedule);
                 }
             }
             if may_stay && !decision.stays {
                 decision.stays = true;
-                decision.left.extend(self.builder.beginning(run, &self.graph, &self.tau[..decision.at]));
+                decision.left.extend(self.builder.beginning(run, &mut self.graph, &self.tau[..decision.at]));
             }
         }
     }
@@ -208,7 +208,7 @@ impl Explorer for RfSmc {
             self.extend(run);
             self.propose(run);
             if self.purpose == Purpose::Discovery {
-                self.waits.look_for_livelock(run, &self.graph);
+                self.waits.look_for_livelock(run, &mut self.graph);
             }
         }
     }

@@ -90,7 +90,7 @@ fn other_sources(run: &Run, graph: &Graph, actor: Actor, seen: &mut BitSet, foun
         Actor::Event(at) => (run.trace.events[at].op, Some(at), Some(source_of(&run.trace.events[at]))),
         Actor::Waiting(i) => (run.waiting[i].op.expect("it stands before an operation"), None, None),
     };
-    graph.seen_before(&run.trace, &reader(run, graph, actor), seen);
+    graph.seen_before(&run.trace, &reader(run, graph, actor), op.loc, seen);
     let writes = graph.writes(op.loc).iter().map(|&write| Some(write as usize));
     for source in writes.chain([None]) {
         let impossible = |write: usize| own.is_some_and(|own| write == own || graph.precedes(own, write));

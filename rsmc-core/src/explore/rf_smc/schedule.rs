@@ -2,7 +2,7 @@
 
 use crate::base::{BitSet, Digest, EventId};
 use crate::consistency::{Instance, Move, Shape, Verifier, check_witness};
-use crate::explore::rf_smc::arrange::{Arranger, Sequence};
+use crate::explore::rf_smc::arrange::Arranger;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, Mutation, reader, source_of};
 use crate::explore::rf_smc::{Decision, Entry};
@@ -82,6 +82,11 @@ impl Member {
     fn takes(mut self, source: Option<Actor>, read: u64, writes: bool) -> Self {
         (self.source, self.read, self.writes) = (source, read, writes);
         self
+    }
+
+    /// Whether it is what an event of the run was.
+    pub(super) fn is_as_in(&self, event: &Event) -> bool {
+        self.source == source_of(event).map(Actor::Event) && self.writes == event.written.is_some()
     }
 
     fn shape(&self, run: &Run, graph: &Graph) -> Shape {
@@ -191,7 +196,7 @@ impl Builder {
     }
 
     /// A schedule for what `retain` found, if it is possible.
-    pub(super) fn schedule(&mut self, run: &Run, graph: &Graph, before: &[Entry]) -> Option<Schedule> {
+    pub(super) fn schedule(&mut self, run: &Run, graph: &mut Graph, before: &[Entry]) -> Option<Schedule> {
         self.members.clear();
         for entry in before {
             let position = run.trace.position(entry.id).expect("every event of τ is in the run");
@@ -200,10 +205,7 @@ impl Builder {
         self.members.extend_from_slice(&self.suffix);
         self.number_members(run);
         let witness = match self.verifier.model() {
-            MemoryModel::C11 => {
-                let sequence = Sequence { run, members: &self.members, numbers: &self.numbers };
-                self.arranger.witness(sequence, &[])?
-            }
+            MemoryModel::C11 => self.arranger.witness(run, graph, &self.members, &[])?,
             _ => self.verify(run, graph)?,
         };
         let suffix = self.suffix.iter().enumerate().map(|(i, member)| Entry { id: member.id, marked: i > 0 });
@@ -246,7 +248,7 @@ impl Builder {
     }
 
     /// The schedule that ends before a decision: its thread stays where it is.
-    pub(super) fn beginning(&mut self, run: &Run, graph: &Graph, before: &[Entry]) -> Option<Schedule> {
+    pub(super) fn beginning(&mut self, run: &Run, graph: &mut Graph, before: &[Entry]) -> Option<Schedule> {
         self.suffix.clear();
         self.schedule(run, graph, before)
     }

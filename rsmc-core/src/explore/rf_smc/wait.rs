@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 use crate::base::{Digest, EventId, LocId, ThreadId};
 use crate::consistency::{Instance, Move, Shape, Verifier};
 use crate::explore::rf_smc::Decision;
-use crate::explore::rf_smc::arrange::{Arranger, Sequence};
+use crate::explore::rf_smc::arrange::Arranger;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, Mutation};
 use crate::explore::rf_smc::schedule::{Member, Witness};
@@ -82,7 +82,7 @@ impl Waits {
     }
 
     /// Asks whether the threads that are frozen at the end of a run can wait for ever, and if so plans that.
-    pub(super) fn look_for_livelock(&mut self, run: &Run, graph: &Graph) {
+    pub(super) fn look_for_livelock(&mut self, run: &Run, graph: &mut Graph) {
         let between = |why: &Why| matches!(why, Why::Spin { watched, .. } if watched.is_empty());
         if run.repeated.is_some() || run.waiting.iter().any(|pending| between(&pending.why)) {
             return;
@@ -103,7 +103,7 @@ impl Waits {
 
     /// An execution of the run's events that ends as the looks say. But under SC a read has one good write, so every
     /// choice of them is a question of its own.
-    fn end_with(&mut self, run: &Run, graph: &Graph, looks: &[Look]) -> Option<Witness> {
+    fn end_with(&mut self, run: &Run, graph: &mut Graph, looks: &[Look]) -> Option<Witness> {
         let open = looks.iter().position(|look| look.last.len() != 1);
         if let Some(open) = open.filter(|_| self.verifier.model() != MemoryModel::Sc) {
             return looks[open].last.iter().find_map(|&write| {
@@ -113,7 +113,7 @@ impl Waits {
             });
         }
         if self.verifier.model() == MemoryModel::C11 {
-            return self.end_with_reads(run, looks);
+            return self.end_with_reads(run, graph, looks);
         }
         self.build_instance(run, graph, looks);
         let mut witness = Vec::new();
@@ -129,11 +129,10 @@ impl Waits {
     }
 
     /// The same under C11.
-    fn end_with_reads(&mut self, run: &Run, looks: &[Look]) -> Option<Witness> {
+    fn end_with_reads(&mut self, run: &Run, graph: &mut Graph, looks: &[Look]) -> Option<Witness> {
         let members: Vec<Member> = (0..run.trace.events.len()).map(|at| Member::of(run, Actor::Event(at))).collect();
-        let numbers: Vec<u32> = (0..members.len() as u32).collect();
         let looks: Vec<_> = looks.iter().map(|look| (look.loc, look.last[0])).collect();
-        self.arranger.witness(Sequence { run, members: &members, numbers: &numbers }, &looks)
+        self.arranger.witness(run, graph, &members, &looks)
     }
 
     /// The events of the run with their sources, and at the end a read of every location that is watched.
