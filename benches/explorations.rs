@@ -8,7 +8,7 @@ use rsmc_core::machine::Rules;
 use rsmc_core::runtime::Runtime;
 use rsmc_core::step::{End, Executor, Explorer as Explores, Plan, Run};
 
-use crate::on_rsmc;
+use crate::{on_rsmc, relaxed};
 
 /// The explorers that are compared, the one with the most classes first.
 pub const EXPLORERS: [Explorer; 3] = [Explorer::ReadsFrom, Explorer::ReadsValueFrom, Explorer::View];
@@ -30,6 +30,8 @@ pub struct Program {
     pub name: &'static str,
     /// What it does.
     pub body: fn(usize),
+    /// The same with plain loads and stores that are `Relaxed`.
+    pub relaxed: fn(usize),
     /// The sizes that are measured.
     pub sizes: &'static [usize],
     /// The largest size for ViewXplore, where it takes too long on some of these.
@@ -41,6 +43,7 @@ macro_rules! programs {
         [$(Program {
             name: stringify!($name),
             body: on_rsmc::$name,
+            relaxed: relaxed::$name,
             sizes: &$sizes,
             most: most(&[$($view)?]),
         }),+]
@@ -103,15 +106,21 @@ pub fn body(name: &str) -> fn(usize) {
 
 /// A whole check under SC.
 pub fn explore(body: fn(usize), n: usize, explorer: Explorer) -> Report {
-    let config = Config::default().explorer(explorer).memory(MemoryModel::Sc).keep_going(true);
+    explore_under(MemoryModel::Sc, body, n, explorer)
+}
+
+/// A whole check.
+pub fn explore_under(memory: MemoryModel, body: fn(usize), n: usize, explorer: Explorer) -> Report {
+    let config = Config::default().explorer(explorer).memory(memory).keep_going(true);
     let report = rsmc::explore(&config, move || body(n));
     assert!(matches!(report.verdict, Verdict::Verified), "n = {n}, {explorer}: {:?}", report.verdict);
     report
 }
 
-/// An exploration under SC without a check around it; `at_end` sees the explorer and the number of runs before anything
+/// An exploration under a model without a check around it; `at_end` sees the explorer and the number of runs before anything
 /// is freed.
 pub fn drive<E: Explores, T: Send>(
+    memory: MemoryModel,
     body: fn(usize),
     n: usize,
     explorer: impl Fn() -> E + Send,
@@ -119,7 +128,7 @@ pub fn drive<E: Explores, T: Send>(
 ) -> T {
     let explore = move || {
         let body = move || body(n);
-        let rules = Rules { memory: MemoryModel::Sc, max_steps: 100_000, spin_bound: 2 };
+        let rules = Rules { memory, max_steps: 100_000, spin_bound: 2 };
         let mut executor = Runtime::new(&body, rules, Config::default().stack_size);
         let (mut explores, mut plan, mut run, mut runs) = (explorer(), Plan::default(), Run::default(), 0);
         while explores.next_plan(&mut plan) {

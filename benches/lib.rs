@@ -15,6 +15,17 @@ pub mod on_rsmc {
     include!("../tests/programs/bodies.rs");
 }
 
+/// For rsmc, with plain loads and stores that are `Relaxed`.
+pub mod relaxed {
+    use rsmc::hint::spin_loop;
+    use rsmc::sync::Arc;
+    use rsmc::sync::atomic::{AtomicU32, Ordering, Ordering::SeqCst};
+    use rsmc::thread::{JoinHandle, spawn};
+
+    const ORDER: Ordering = Ordering::Relaxed;
+    include!("../tests/programs/bodies.rs");
+}
+
 /// For loom, which runs at most four threads besides the body.
 pub mod on_loom {
     use loom::hint::spin_loop;

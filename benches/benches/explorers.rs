@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};
 use rsmc_benches::explorations::{ABLATIONS, EXPLORERS, body, drive, explore};
+use rsmc::MemoryModel;
 use rsmc_core::explore::RvfSmc;
 
 const PROGRAMS: [(&str, &[usize]); 5] = [
@@ -43,7 +44,7 @@ fn ablations(criterion: &mut Criterion) {
     for (name, n) in ABLATED {
         let (body, mut group) = (body(name), group(criterion, format!("reads-value-from {name}({n})")));
         for (what, options) in ABLATIONS {
-            let run = || drive(body, n, || RvfSmc::with_options(options), |_, runs| runs);
+            let run = || drive(MemoryModel::Sc, body, n, || RvfSmc::with_options(options), |_, runs| runs);
             group.throughput(Throughput::Elements(run()));
             group.bench_function(what, |bencher| bencher.iter(|| black_box(run())));
         }

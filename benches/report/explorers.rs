@@ -14,15 +14,10 @@ use rsmc_core::explore::view_xplore::{Effort, Traversal};
 use rsmc_core::explore::{RvfSmc, ViewXplore};
 
 use crate::chart::{Chart, Curve, slope};
+use crate::measure::{best_time, short, thousands};
 use crate::memory;
 
 const TEXT: &str = include_str!("explorers.md");
-
-/// A time is the best of so many runs (of one if it takes more than [`LONG`] seconds), and then of up to this many
-/// until [`SECONDS`] have passed.
-const RUNS: (usize, usize) = (3, 25);
-const LONG: f64 = 4.0;
-const SECONDS: f64 = 0.15;
 
 /// The programs whose curves are drawn.
 const CURVES: [&str; 4] = ["readinc", "fib_bench", "reorder", "redundant_co"];
@@ -105,17 +100,6 @@ fn measure(body: fn(usize), n: usize, explorer: Explorer) -> Measured {
     Measured { classes: report.executions, runs: report.runs, seconds }
 }
 
-/// What something returns besides the seconds that it took, and how many these are at best.
-fn best_time<T>(once: impl Fn() -> (f64, T)) -> (T, f64) {
-    let (mut best, result) = once();
-    let (mut spent, mut runs) = (best, 1);
-    while best < LONG && (runs < RUNS.0 || (runs < RUNS.1 && spent < SECONDS)) {
-        let time = once().0;
-        (best, spent, runs) = (best.min(time), spent + time, runs + 1);
-    }
-    (result, best)
-}
-
 /// A line of the table for each program and size.
 fn table(rows: &[Row]) -> String {
     let mut text = String::new();
@@ -184,7 +168,7 @@ fn ablations() -> String {
         let ((effort, runs), seconds) = best_time(|| {
             let start = Instant::now();
             let explorer = || RvfSmc::with_options(options);
-            let (effort, runs) = drive(body(name), *n, explorer, |explorer, runs| (explorer.effort(), runs));
+            let (effort, runs) = drive(MemoryModel::Sc, body(name), *n, explorer, |explorer, runs| (explorer.effort(), runs));
             (start.elapsed().as_secs_f64(), (effort, runs))
         });
         let counts = [effort.leaves, runs, effort.nodes, effort.questions, effort.refused].map(thousands);
@@ -207,6 +191,7 @@ fn kept(body: fn(usize), n: usize, traversal: Traversal) -> Kept {
     let before = memory::now();
     memory::forget_peak();
     drive(
+        MemoryModel::Sc,
         body,
         n,
         || ViewXplore::new(MemoryModel::Sc, traversal),
@@ -234,20 +219,4 @@ fn looked_into() -> String {
         writeln!(text, "| {name}({n}) | {counts} | {runs} | {peaks} | {per_cut} |").expect("a string grows");
     }
     text
-}
-
-/// With a comma after every three digits.
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).unwrap()).collect();
-    groups.join(",")
-}
-
-/// Seconds with as many digits as are worth reading.
-fn short(seconds: f64) -> String {
-    match seconds {
-        1.0.. => format!("{seconds:.1}"),
-        0.01.. => format!("{seconds:.3}"),
-        _ => format!("{seconds:.5}"),
-    }
 }

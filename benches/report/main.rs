@@ -1,8 +1,10 @@
 //! Writes the reports in docs/benchmarks: `cargo run --release --manifest-path benches/Cargo.toml --bin report verify`,
-//! or `explorers`.
+//! `explorers` or `c11`.
 
+mod c11;
 mod chart;
 mod explorers;
+mod measure;
 mod memory;
 mod verify;
 
@@ -15,9 +17,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/benchmarks");
     fs::create_dir_all(&folder)?;
     match std::env::args().nth(1).as_deref() {
+        Some("c11") => c11::write(&folder),
         Some("explorers") => explorers::write(&folder),
         Some("verify") => verify::write(&folder),
-        _ => Err("usage: report explorers|verify".into()),
+        _ => Err("usage: report c11|explorers|verify".into()),
     }
 }
 

@@ -11,7 +11,10 @@
 //!   then; under PSO the flag overtakes the letter, and the receiver gets what was there before. In a [`CellMailbox`]
 //!   it is a data race under every model.
 //! - [`is_raised_relaxed`](Flag::is_raised_relaxed) looks without `Acquire`. None of SC, TSO and PSO reorders loads, so
-//!   no value shows it; in a [`CellMailbox`] it is a data race under every model.
+//!   a [`Mailbox`] is right under all three. Under C11 the receiver sees the flag and then the old letter. In a
+//!   [`CellMailbox`] it is a data race under every model.
+//!
+//! C11 shows the first mistake in values, too: it allows all that PSO allows.
 
 use rsmc_shim::cell::UnsafeCell;
 use rsmc_shim::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -47,6 +50,15 @@ impl Flag {
         self.0.load(Acquire)
     }
 
+    /// As [`is_raised`](Self::is_raised), by a fence. Worth it where the flag is mostly down.
+    pub fn is_raised_fenced(&self) -> bool {
+        let raised = self.0.load(Relaxed);
+        if raised {
+            fence(Acquire);
+        }
+        raised
+    }
+
     /// As [`is_raised`](Self::is_raised), but broken: the load orders nothing.
     pub fn is_raised_relaxed(&self) -> bool {
         self.0.load(Relaxed)
@@ -71,9 +83,9 @@ impl Mailbox {
         raise(&self.posted);
     }
 
-    /// The letter, if it is there.
-    pub fn letter(&self) -> Option<u32> {
-        self.posted.is_raised().then(|| self.letter.load(Relaxed))
+    /// The letter, if it is there, having looked at the flag in the given way.
+    pub fn letter(&self, is_raised: fn(&Flag) -> bool) -> Option<u32> {
+        is_raised(&self.posted).then(|| self.letter.load(Relaxed))
     }
 }
 
@@ -128,17 +140,22 @@ impl<T> Receiver<'_, T> {
 
 /// Whoever sees the flag gets the letter.
 pub fn correct() {
-    is_never_stale(Flag::raise);
+    is_never_stale(Flag::raise, Flag::is_raised);
 }
 
-/// The same with a fence.
+/// The same with fences.
 pub fn correct_fenced() {
-    is_never_stale(Flag::raise_fenced);
+    is_never_stale(Flag::raise_fenced, Flag::is_raised_fenced);
 }
 
 /// The same with a flag that is raised without releasing. Right under SC and TSO.
 pub fn broken_relaxed() {
-    is_never_stale(Flag::raise_relaxed);
+    is_never_stale(Flag::raise_relaxed, Flag::is_raised);
+}
+
+/// The same with a receiver that does not acquire. Right under SC, TSO and PSO.
+pub fn broken_no_acquire() {
+    is_never_stale(Flag::raise, Flag::is_raised_relaxed);
 }
 
 /// The letter is not touched by both threads at once.
@@ -146,9 +163,9 @@ pub fn correct_cell() {
     does_not_race(Flag::raise, Flag::is_raised);
 }
 
-/// The same with a fence.
+/// The same with fences.
 pub fn correct_cell_fenced() {
-    does_not_race(Flag::raise_fenced, Flag::is_raised);
+    does_not_race(Flag::raise_fenced, Flag::is_raised_fenced);
 }
 
 /// The same with a flag that is raised without releasing.
@@ -161,13 +178,13 @@ pub fn broken_cell_no_acquire() {
     does_not_race(Flag::raise, Flag::is_raised_relaxed);
 }
 
-fn is_never_stale(raise: fn(&Flag)) {
+fn is_never_stale(raise: fn(&Flag), is_raised: fn(&Flag) -> bool) {
     let mailbox = Mailbox::new();
     thread::scope(|scope| {
         scope.spawn(|| mailbox.post(7, raise));
-        assert!(matches!(mailbox.letter(), None | Some(7)), "the flag came before the letter");
+        assert!(matches!(mailbox.letter(is_raised), None | Some(7)), "the flag came before the letter");
     });
-    assert_eq!(mailbox.letter(), Some(7));
+    assert_eq!(mailbox.letter(is_raised), Some(7));
 }
 
 fn does_not_race(raise: fn(&Flag), is_raised: fn(&Flag) -> bool) {

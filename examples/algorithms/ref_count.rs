@@ -2,13 +2,20 @@
 //!
 //! Source. `std::sync::Arc`; the orderings are explained in the Boost.Atomic documentation, "Reference counting".
 //!
-//! The mistakes, both in how a reference is given back ([`GiveBack`]):
+//! The mistakes, all in how a reference is given back ([`GiveBack`]):
 //!
 //! - [`LoadThenStore`]: two threads load the same count, so that one of the two references is never given back and
-//!   the value never dropped.
+//!   the value never dropped. Under every model.
 //! - [`AllRelaxed`]: the count is right, but it orders nothing: the value may be dropped while another thread that
-//!   has given its reference back is still (as far as the machine and the compiler are concerned) reading it. With
-//!   `Release` and without the acquire fence it is the same.
+//!   has given its reference back is still (as far as the machine and the compiler are concerned) using it. A data
+//!   race under every model.
+//! - [`NoFence`]: each thread releases what it did, but the last one does not acquire it. A data race under every
+//!   model.
+//!
+//! If what is done with the value is itself atomic, the last two show in what the destructor reads, and under C11
+//! alone: a decrement empties the buffers of TSO and PSO whatever its ordering, and the loads after it are not early
+//! there. What was done has to be a store. A *load* that reads what the destructor stores after it would be load
+//! buffering, which rsmc's C11 leaves out.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -16,7 +23,7 @@ use std::sync::atomic::AtomicUsize as Tally;
 
 use rsmc_shim::cell::UnsafeCell;
 use rsmc_shim::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use rsmc_shim::sync::atomic::{AtomicUsize, fence};
+use rsmc_shim::sync::atomic::{AtomicBool, AtomicUsize, fence};
 use rsmc_shim::thread;
 
 /// A reference to a value that lives as long as some reference does.
@@ -141,6 +148,21 @@ pub fn broken_no_fence() {
     drops_once::<NoFence>();
 }
 
+/// Two threads leave something in the value and give back their references: whoever drops it finds what both left.
+pub fn correct_by_value() {
+    drops_what_was_left::<Correct>();
+}
+
+/// The same with relaxed counting. Right under SC, TSO and PSO.
+pub fn broken_relaxed_by_value() {
+    drops_what_was_left::<AllRelaxed>();
+}
+
+/// The same with an acquire fence too few. Right under SC, TSO and PSO.
+pub fn broken_no_fence_by_value() {
+    drops_what_was_left::<NoFence>();
+}
+
 /// A value that tells how often values like it were dropped.
 struct Counted<'a> {
     number: u32,
@@ -166,4 +188,20 @@ fn drops_once<G: GiveBack>() {
         assert_eq!(mine.with(|value| value.number), 7);
     });
     assert_eq!(drops.load(Relaxed), 1, "how often the value was dropped");
+}
+
+/// The count alone, since dropping a [`RefCount`] is an access that the checker knows to need more than atomics.
+fn drops_what_was_left<G: GiveBack>() {
+    let count = AtomicUsize::new(2);
+    let left = [AtomicBool::new(false), AtomicBool::new(false)];
+    let use_and_give_back = |me: usize| {
+        left[me].store(true, Relaxed);
+        if G::give_back(&count) {
+            assert!(left.iter().all(|left| left.load(Relaxed)), "what another thread left is not dropped");
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| use_and_give_back(0));
+        use_and_give_back(1);
+    });
 }

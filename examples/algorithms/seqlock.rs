@@ -20,8 +20,8 @@
 //!   [`write_relaxed_end`](SeqLock::write_relaxed_end) stores the even number with `Relaxed`. Right under SC and TSO,
 //!   where stores stay in order; torn under PSO.
 //!
-//! The reader's orderings count as much on real machines, but none of SC, TSO and PSO reorders loads: no mistake in
-//! them shows here.
+//! - [`read_unfenced`](SeqLock::read_unfenced) has no fence before the second look. None of SC, TSO and PSO reorders
+//!   loads, so it is right there. Under C11 the second look may read an old number after new words: torn.
 
 use rsmc_shim::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use rsmc_shim::sync::atomic::{AtomicU32, AtomicUsize, fence};
@@ -93,6 +93,16 @@ impl SeqLock {
         Some(self.load_words())
     }
 
+    /// As [`read`](Self::read), but broken: the second look may come before the words are read.
+    pub fn read_unfenced(&self) -> Option<[u32; 2]> {
+        let before = self.sequence.load(Acquire);
+        if before % 2 == 1 {
+            return None;
+        }
+        let pair = self.load_words();
+        (self.sequence.load(Relaxed) == before).then_some(pair)
+    }
+
     fn store_words(&self, pair: [u32; 2]) {
         self.words[0].store(pair[0], Relaxed);
         self.words[1].store(pair[1], Relaxed);
@@ -126,6 +136,11 @@ pub fn broken_released_start() {
 /// The same with a writer that does not release the words. Right under SC and TSO.
 pub fn broken_relaxed_end() {
     is_never_torn(SeqLock::write_relaxed_end, SeqLock::read);
+}
+
+/// The same with a reader that has no fence. Right under SC, TSO and PSO.
+pub fn broken_unfenced_read() {
+    is_never_torn(SeqLock::write, SeqLock::read_unfenced);
 }
 
 fn is_never_torn(write: fn(&SeqLock, [u32; 2]), read: fn(&SeqLock) -> Option<[u32; 2]>) {

@@ -50,7 +50,9 @@ impl BySource {
             || ADDRESSES.contains(&value)
             || match self {
                 BySource::Locks => false,
-                BySource::Acquires => acquires(op.effective_order(effect)) || matches!(effect, Effect::Update(_)),
+                BySource::Acquires => {
+                    acquires(op.effective_order(effect.written().is_some())) || matches!(effect, Effect::Update(_))
+                }
                 BySource::All => true,
             }
     }

@@ -16,7 +16,7 @@ use crate::machine::core::Machine;
 use crate::model::c11::{Graph, Node};
 use crate::model::{Cell, MemoryModel};
 use crate::step::{Step, Tail};
-use crate::trace::{Action, Effect, Event, NoteKind, Op, Row, Source, Trace};
+use crate::trace::{Effect, Event, NoteKind, Op, Row, Source, Trace};
 
 /// The graph of the execution so far.
 #[derive(Clone, Debug, Default)]
@@ -156,9 +156,11 @@ impl Machine {
             Source::Init | Source::None => true,
         };
         let writes = own.iter().rev().filter(|&&at| events[at as usize].written.is_some());
-        sources.extend(writes.map(|&at| Source::At(at)).chain([Source::Init]).filter(|&source| {
-            source != newest && !seen.iter().any(|&at| is_hidden(source, &events[at as usize], at))
-        }));
+        sources.extend(
+            writes.map(|&at| Source::At(at)).chain([Source::Init]).filter(|&source| {
+                source != newest && !seen.iter().any(|&at| is_hidden(source, &events[at as usize], at))
+            }),
+        );
     }
 
     /// Whether a thread can read this, which is not the newest.
@@ -169,9 +171,10 @@ impl Machine {
             other => other,
         };
         let writes = effect.written().is_some();
-        let order = if writes { op.order } else { op.failure };
-        let node = Node { loc: Some(op.loc), source: node_source, writes, order };
-        effect != Effect::Blocked && (self.graphs.mixed || !node.is_seq_cst()) && self.graphs.allows(thread, node)
+        let node = Node { loc: Some(op.loc), source: node_source, writes, order: op.effective_order(writes) };
+        effect != Effect::Blocked
+            && (self.graphs.mixed || !op.is_sequential(writes))
+            && self.graphs.allows(thread, node)
     }
 
     fn write_of(&self, source: Source) -> Option<EventId> {
@@ -217,7 +220,7 @@ impl Graphs {
                 Row::Event(at, event) => {
                     self.accesses.grow_to(event.op.loc, Vec::new);
                     self.accesses[event.op.loc].push(at as u32);
-                    event.order() != Ordering::SeqCst && !is_lock(event)
+                    !event.op.is_sequential(event.written.is_some())
                 }
                 Row::Note(note) => {
                     self.notes += 1;
@@ -240,9 +243,4 @@ impl Graphs {
         self.graph.forget_since(mark);
         allowed
     }
-}
-
-/// Whether an event took or gave back a lock.
-fn is_lock(event: &Event) -> bool {
-    event.locked() || matches!(event.op.action, Action::Release { .. })
 }

@@ -240,7 +240,8 @@ impl Config {
         let of_seed = self.replay.as_ref().map(Seed::model);
         self.memory.or(of_seed).unwrap_or(match self.explorer {
             ExplorerKind::ReadsValueFrom => MemoryModel::Sc,
-            _ => MemoryModel::Pso,
+            ExplorerKind::View => MemoryModel::Pso,
+            _ => MemoryModel::C11,
         })
     }
 

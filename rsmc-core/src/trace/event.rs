@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::sync::atomic::Ordering;
 
 use crate::base::{EventId, LocId, ThreadId};
-use crate::trace::{Action, Effect};
+use crate::trace::Action;
 
 /// Where in the user's source something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -53,9 +53,16 @@ pub struct Op {
 }
 
 impl Op {
-    /// The ordering that applies where the action has this effect.
-    pub fn effective_order(&self, effect: Effect) -> Ordering {
-        if effect == Effect::Read { self.failure } else { self.order }
+    /// The ordering that applies where the action writes, or does not.
+    pub fn effective_order(&self, writes: bool) -> Ordering {
+        if writes { self.order } else { self.failure }
+    }
+
+    /// Whether SC and C11 are the same for it, where it writes or does not: it is `SeqCst`, or the use of a lock, whose
+    /// order is happens-before.
+    pub fn is_sequential(&self, writes: bool) -> bool {
+        let uses_lock = (self.action.locks() && writes) || matches!(self.action, Action::Release { .. });
+        uses_lock || self.effective_order(writes) == Ordering::SeqCst
     }
 }
 
@@ -95,7 +102,7 @@ impl Event {
 
     /// The ordering that applied, with the failure ordering for a failed compare-exchange.
     pub fn order(&self) -> Ordering {
-        if self.written.is_none() { self.op.failure } else { self.op.order }
+        self.op.effective_order(self.written.is_some())
     }
 
     /// Whether the event made its thread the holder of a lock.

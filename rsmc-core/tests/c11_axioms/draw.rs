@@ -51,6 +51,89 @@ pub fn random_graph(seed: u64, most: usize) -> Graph {
     if dice.chance(50) { by_thread(&graph) } else { graph }
 }
 
+/// A random graph whose threads hang together in a circle: what one does last is in communication with what the next
+/// does first. It is forbidden if the fences and orderings inside the threads are strong enough, which shows every part
+/// of psc. The same number gives the same graph.
+pub fn random_necklace(seed: u64) -> Graph {
+    let mut dice = Dice(seed.wrapping_mul(0x9E6C_63D0_876A_3F6B));
+    let (size, mix, mut graph) = (2 + dice.below(3), dice.below(6), Graph::default());
+    let locs: Vec<usize> = (0..size).map(|own| if dice.chance(15) { dice.below(size) } else { own }).collect();
+    // How each thread communicates with the next. With reads-from only, it would be a cycle of sb ∪ rf.
+    let links: Vec<Link> = (0..size)
+        .map(|own| {
+            dice.one_of(if own == 0 {
+                &[Link::Missed, Link::Passed]
+            } else {
+                &[Link::Missed, Link::Passed, Link::Read]
+            })
+        })
+        .collect();
+    let mut ends = Vec::new();
+    for own in 0..size {
+        let previous = (own + size - 1) % size;
+        let first = if links[previous] == Link::Missed { Kind::Write } else { Kind::Read };
+        let last = if links[own] == Link::Read { Kind::Write } else { Kind::Read };
+        fences(&mut dice, &mut graph, own, mix, 20);
+        let first = bead(&mut dice, &mut graph, own, (first, locs[previous]), mix);
+        fences(&mut dice, &mut graph, own, mix, 45);
+        if dice.chance(25) {
+            let kind = random_kind(&mut dice);
+            let loc = dice.below(size);
+            bead(&mut dice, &mut graph, own, (kind, loc), mix);
+            fences(&mut dice, &mut graph, own, mix, 20);
+        }
+        let last = bead(&mut dice, &mut graph, own, (last, locs[own]), mix);
+        fences(&mut dice, &mut graph, own, mix, 20);
+        ends.push((first, last));
+    }
+    for own in 0..size {
+        let (last, first) = (ends[own].1, ends[(own + 1) % size].0);
+        match links[own] {
+            Link::Missed => {}
+            Link::Read => graph.events[first].source = Some(last),
+            Link::Passed => {
+                let between = bead(&mut dice, &mut graph, size + own, (Kind::Write, locs[own]), mix);
+                graph.events[first].source = Some(between);
+            }
+        }
+    }
+    graph
+}
+
+/// How the last access of a thread is before the first of the next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Link {
+    /// It read the initial value, which the other overwrites.
+    Missed,
+    /// It read the initial value, which another thread overwrites, from which the other reads.
+    Passed,
+    /// The other reads from it.
+    Read,
+}
+
+/// Adds an access that reads the initial value, sometimes as an update.
+fn bead(dice: &mut Dice, graph: &mut Graph, thread: usize, (kind, loc): (Kind, usize), mix: usize) -> usize {
+    let kind = if dice.chance(10) { Kind::Update } else { kind };
+    add(dice, graph, thread, kind, loc, mix)
+}
+
+/// Adds a fence so often in a hundred.
+fn fences(dice: &mut Dice, graph: &mut Graph, thread: usize, mix: usize, percent: usize) {
+    if dice.chance(percent) {
+        add(dice, graph, thread, Kind::Fence, 0, mix);
+    }
+}
+
+fn add(dice: &mut Dice, graph: &mut Graph, thread: usize, kind: Kind, loc: usize, mix: usize) -> usize {
+    let number = graph.events.len();
+    let before = (0..number).rev().find(|&other| graph.events[other].thread == thread);
+    graph.sb.extend(before.map(|before| (before, number)));
+    // Fences are often the only strong ones.
+    let mix = if matches!(kind, Kind::Fence) && dice.chance(50) { 4 } else { mix };
+    graph.events.push(Event { thread, kind, loc, order: random_order(dice, kind, mix), source: None });
+    number
+}
+
 /// The kinds and locations of a thread's events, the last first.
 type Accesses = Vec<(Kind, usize)>;
 

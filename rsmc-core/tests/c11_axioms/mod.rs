@@ -15,7 +15,7 @@ mod relation;
 
 use std::sync::atomic::Ordering;
 
-pub use draw::random_graph;
+pub use draw::{random_graph, random_necklace};
 pub use executions::{Executions, executions};
 use relation::{Relation, seq, union};
 

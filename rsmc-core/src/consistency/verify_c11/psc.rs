@@ -194,10 +194,15 @@ impl Psc {
         let Some(loc) = graph.nodes()[at].loc else {
             let past = graph.happened_before(at);
             self.each_last(graph, &past, |own| &own.fences, &mut add);
-            self.each_last(graph, &past, |own| &own.all, |last| {
-                let program = last.map(|last| graph.program_before(last as usize));
-                program.iter().for_each(|program| self.each_last(graph, program, |own| &own.seq_cst, &mut add));
-            });
+            self.each_last(
+                graph,
+                &past,
+                |own| &own.all,
+                |last| {
+                    let program = last.map(|last| graph.program_before(last as usize));
+                    program.iter().for_each(|program| self.each_last(graph, program, |own| &own.seq_cst, &mut add));
+                },
+            );
             return;
         };
         self.each_last(graph, &graph.known_before(at), |own| &own.fences, &mut add);
@@ -205,15 +210,28 @@ impl Psc {
             let others = self.threads.get(thread).map_or(&[][..], |own| &own.all);
             let w = elsewhere(graph, others, count, Some(loc));
             let past = w.map(|w| graph.happened_before(w as usize));
-            past.iter().for_each(|past| self.each_last(graph, past, |own| &own.all, |z| {
-                let passed = z.map(|z| ones(self.passed.row(z as usize)));
-                edges.extend(passed.into_iter().flatten().map(|x| (x as u32, self.places[at])));
-            }));
+            past.iter().for_each(|past| {
+                self.each_last(
+                    graph,
+                    past,
+                    |own| &own.all,
+                    |z| {
+                        let passed = z.map(|z| ones(self.passed.row(z as usize)));
+                        edges.extend(passed.into_iter().flatten().map(|x| (x as u32, self.places[at])));
+                    },
+                )
+            });
         }
     }
 
     /// Shows the last node before something of each thread's list.
-    fn each_last(&self, graph: &Graph, past: &Past<'_>, list: fn(&Own) -> &Vec<u32>, mut take: impl FnMut(Option<u32>)) {
+    fn each_last(
+        &self,
+        graph: &Graph,
+        past: &Past<'_>,
+        list: fn(&Own) -> &Vec<u32>,
+        mut take: impl FnMut(Option<u32>),
+    ) {
         for (thread, count) in past.iter() {
             take(self.threads.get(thread).and_then(|own| last(graph, list(own), count)));
         }

@@ -36,7 +36,13 @@ pub(super) struct Arranger {
 
 impl Arranger {
     /// A witness of a sequence after which the looks find what they must.
-    pub(super) fn witness(&mut self, run: &Run, graph: &mut Graph, members: &[Member], looks: &[Look]) -> Option<Witness> {
+    pub(super) fn witness(
+        &mut self,
+        run: &Run,
+        graph: &mut Graph,
+        members: &[Member],
+        looks: &[Look],
+    ) -> Option<Witness> {
         self.sort(run, members);
         if !self.is_closed(run, graph) {
             return None; // Reads-from and program order contradict each other.
@@ -92,7 +98,8 @@ impl Arranger {
         self.order.iter().enumerate().all(|(number, member)| {
             let is_kept = |who: Actor| matches!(who, Actor::Event(at) if self.kept.contains(at));
             let changed = self.kept_len.min(number)..number;
-            let is_there = |source: Actor| is_kept(source) || self.order[changed].iter().any(|other| other.who == source);
+            let is_there =
+                |source: Actor| is_kept(source) || self.order[changed].iter().any(|other| other.who == source);
             let preds = reader(run, graph, member.who).preds;
             preds.iter().all(|&pred| self.kept.contains(pred as usize)) && member.source.is_none_or(is_there)
         })
@@ -133,8 +140,7 @@ impl Arranger {
                 None => Source::Init,
                 Some(source) => Source::At(number_of(source)),
             };
-            let order = if writes { op.order } else { op.failure };
-            let node = Node { loc: Some(op.loc), source, writes, order };
+            let node = Node { loc: Some(op.loc), source, writes, order: op.effective_order(writes) };
             let node = match who {
                 Actor::Event(at) => graph.c11.suppose_instead(graph.numbers[at] as usize, node),
                 Actor::Waiting(_) => graph.c11.suppose_next(id.thread, node),

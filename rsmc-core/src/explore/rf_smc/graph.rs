@@ -1,11 +1,12 @@
 //! What RF-SMC needs to know of a run: causal past, and who writes and reads what.
 
 use std::borrow::Cow;
+use std::sync::atomic::Ordering;
 
 use crate::base::{BitMatrix, BitSet, EventId, IdVec, LocId, ThreadId, unite};
 use crate::model::{MemoryModel, c11};
 use crate::step::Run;
-use crate::trace::{Action, Event, ProgramOrder, Source, Trace};
+use crate::trace::{Action, Event, Note, NoteKind, ProgramOrder, Source, Trace};
 
 /// An event, or the operation that a thread stands before.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub(super) struct Graph {
     /// Under C11: the execution graph, and the node of each event.
     pub(super) c11: c11::Graph,
     pub(super) numbers: Vec<u32>,
+    /// Under C11: whether that is SC for all events and fences of the run.
+    pub(super) is_sequential: bool,
     model: MemoryModel,
     writes: IdVec<LocId, Vec<u32>>,
     readers: Vec<Vec<u32>>,
@@ -62,6 +65,9 @@ impl Graph {
         }
         if self.model == MemoryModel::C11 {
             self.c11.read(trace, &mut self.numbers);
+            let is_strong = |note: &Note| !matches!(note.kind, NoteKind::Fence(order) if order != Ordering::SeqCst);
+            self.is_sequential = trace.notes.iter().all(is_strong)
+                && trace.events.iter().all(|event| event.op.is_sequential(event.written.is_some()));
         }
     }
 

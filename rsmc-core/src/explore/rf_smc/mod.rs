@@ -50,6 +50,8 @@ mod mutate;
 mod schedule;
 mod wait;
 
+use std::time::Duration;
+
 use rustc_hash::FxHashSet;
 
 use crate::base::{BitSet, Digest, EventId};
@@ -90,6 +92,17 @@ impl Decision {
     }
 }
 
+/// How much was asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Effort {
+    /// How many sequences the verifier of the memory model was asked about.
+    pub questions: u64,
+    /// How many of them are not possible.
+    pub refused: u64,
+    /// How long that took, if it was to be measured.
+    pub verifying: Option<Duration>,
+}
+
 /// The explorer; see the module.
 #[derive(Default)]
 pub struct RfSmc {
@@ -114,6 +127,17 @@ impl RfSmc {
     /// Shows every question that is put to the verifier, and whether the answer was yes, to `observe`.
     pub fn on_question(&mut self, observe: impl FnMut(&Instance, bool) + 'static) {
         self.builder.observe = Some(Box::new(observe));
+    }
+
+    /// Measures how much time the verifier takes, which costs some.
+    pub fn measure_verifier(mut self) -> Self {
+        self.builder.effort.verifying = Some(Duration::ZERO);
+        self
+    }
+
+    /// What was asked so far.
+    pub fn effort(&self) -> Effort {
+        self.builder.effort
     }
 
     /// Extends `τ` by what the run did after it, and makes its reads decisions.

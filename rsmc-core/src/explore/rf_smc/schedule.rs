@@ -1,11 +1,13 @@
 //! From a mutation to a schedule: what is retained, how it is named, and a witness of it.
 
+use std::time::Instant;
+
 use crate::base::{BitSet, Digest, EventId};
 use crate::consistency::{Instance, Move, Shape, Verifier, check_witness};
 use crate::explore::rf_smc::arrange::Arranger;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, Mutation, reader, source_of};
-use crate::explore::rf_smc::{Decision, Entry};
+use crate::explore::rf_smc::{Decision, Effort, Entry};
 use crate::model::MemoryModel;
 use crate::step::{Forced, Plan, Run, Step};
 use crate::trace::{Event, Op, Source, Trace};
@@ -120,6 +122,7 @@ type Observer = Box<dyn FnMut(&Instance, bool)>;
 #[derive(Default)]
 pub(super) struct Builder {
     pub(super) observe: Option<Observer>,
+    pub(super) effort: Effort,
     needed: BitSet,
     /// The members at the decision's place and after it.
     suffix: Vec<Member>,
@@ -203,17 +206,26 @@ impl Builder {
             self.members.push(Member::of(run, Actor::Event(position)));
         }
         self.members.extend_from_slice(&self.suffix);
-        self.number_members(run);
-        let witness = match self.verifier.model() {
-            MemoryModel::C11 => self.arranger.witness(run, graph, &self.members, &[])?,
-            _ => self.verify(run, graph)?,
+        let start = self.effort.verifying.map(|_| Instant::now());
+        let is_graph = self.verifier.model() == MemoryModel::C11
+            && !(graph.is_sequential && self.suffix.iter().all(|member| member.op.is_sequential(member.writes)));
+        let witness = match is_graph {
+            true => self.arranger.witness(run, graph, &self.members, &[]),
+            false => self.verify(run, graph),
         };
+        self.effort.questions += 1;
+        self.effort.refused += u64::from(witness.is_none());
+        if let (Some(start), Some(verifying)) = (start, &mut self.effort.verifying) {
+            *verifying += start.elapsed();
+        }
+        let witness = witness?;
         let suffix = self.suffix.iter().enumerate().map(|(i, member)| Entry { id: member.id, marked: i > 0 });
         Some(Schedule { suffix: suffix.collect(), witness })
     }
 
-    /// An execution of the members under a model with a memory.
+    /// An execution of the members under a model with a memory, or under C11 where that is SC.
     fn verify(&mut self, run: &Run, graph: &Graph) -> Option<Witness> {
+        self.number_members(run);
         self.build_instance(run, graph);
         let members = &self.members;
         let rank = |number: usize| match members[number].who {
@@ -233,7 +245,13 @@ impl Builder {
             Move::Perform(number) => members[number].forced(run),
             Move::Flush(number) => Forced::flush(members[number].id),
         });
-        Some(Witness { steps: steps.collect(), modification: Vec::new() })
+        // Where C11 is SC, writes are in the order in which they happen.
+        let happened = self.witness.iter().filter_map(|&step| match step {
+            Move::Perform(number) if self.verifier.model() == MemoryModel::C11 => Some(&members[number]),
+            _ => None,
+        });
+        let modification = happened.filter(|member| member.writes).map(|member| member.id).collect();
+        Some(Witness { steps: steps.collect(), modification })
     }
 
     /// Notes the numbers of the members that are events of the run.
