@@ -5,6 +5,8 @@
 #[allow(dead_code, unused_imports, reason = "graphs only")]
 mod c11_axioms;
 
+use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
+
 use c11_axioms::{
     Event, Kind, ModificationOrder, consistent, is_consistent, modification_orders, random_graph, random_necklace,
 };
@@ -87,4 +89,98 @@ fn agrees_with_all_modification_orders() {
     }
     println!("{possible} of {graphs} graphs are possible, {orders} orders");
     assert!(possible * 5 > graphs && possible * 5 < graphs * 4, "{possible} of {graphs}");
+}
+
+/// An access of a thread: what, where, with which ordering, and for a read the write that it takes (its thread and its
+/// number there), if that is not the initial value.
+type Access = (Kind, usize, Ordering, Option<(usize, usize)>);
+
+fn graph_of(threads: &[&[Access]]) -> Plain {
+    let first: Vec<usize> =
+        threads.iter().scan(0, |sum, accesses| Some(std::mem::replace(sum, *sum + accesses.len()))).collect();
+    let mut plain = Plain::default();
+    for (thread, accesses) in threads.iter().enumerate() {
+        for (index, &(kind, loc, order, source)) in accesses.iter().enumerate() {
+            let source = source.map(|(thread, index)| first[thread] + index);
+            plain.sb.extend((index > 0).then(|| (plain.events.len() - 1, plain.events.len())));
+            plain.events.push(Event { thread, kind, loc, order, source });
+        }
+    }
+    plain
+}
+
+/// Cycles of psc, each of which is one only by one part of its definition.
+#[test]
+fn every_part_of_psc_forbids_something() {
+    const F: Access = (Kind::Fence, 0, SeqCst, None);
+    let [read, write] = [Kind::Read, Kind::Write].map(|kind| move |loc, order| (kind, loc, order, None));
+    let take = |loc, order, thread, index| (Kind::Read, loc, order, Some((thread, index)));
+    let (x, y, z) = (0, 1, 2);
+    let graphs: [(&str, &[&[Access]]); 7] = [
+        (
+            "[E];sb;hb;[F]",
+            &[
+                &[write(x, SeqCst), write(z, Release)],
+                &[take(z, Acquire, 0, 1), F, read(y, Relaxed)],
+                &[write(y, SeqCst), read(x, SeqCst)],
+            ],
+        ),
+        (
+            "[F];hb;sb;[E]",
+            &[
+                &[write(x, Relaxed), F, write(z, Release)],
+                &[take(z, Acquire, 0, 2), read(y, SeqCst)],
+                &[write(y, SeqCst), read(x, SeqCst)],
+            ],
+        ),
+        (
+            "sb≠loc;hb;sb≠loc",
+            &[
+                &[write(x, SeqCst), write(z, Release)],
+                &[take(z, Acquire, 0, 1), read(y, SeqCst)],
+                &[write(y, SeqCst), read(x, SeqCst)],
+            ],
+        ),
+        (
+            "sb≠loc;hb;sb≠loc with more of the first location behind",
+            &[
+                &[write(x, SeqCst), write(z, Relaxed), write(x, Release)],
+                &[take(x, Acquire, 0, 2), read(y, SeqCst)],
+                &[write(y, SeqCst), read(x, SeqCst)],
+            ],
+        ),
+        ("[F];sb;rb;sb;[F]", &[&[write(x, Relaxed), F, read(y, Relaxed)], &[write(y, Relaxed), F, read(x, Relaxed)]]),
+        (
+            "[F];hb;mo;rf;hb;[F]",
+            &[
+                &[write(y, Relaxed), F, write(x, Relaxed)],
+                &[take(x, Relaxed, 0, 2), write(x, Relaxed)],
+                &[take(x, Relaxed, 1, 1), F, read(y, Relaxed)],
+            ],
+        ),
+        (
+            "[F];hb;rb;rf;hb;[F]",
+            &[
+                &[write(y, Relaxed), F, read(x, Relaxed)],
+                &[(Kind::Update, x, Relaxed, None)],
+                &[take(x, Relaxed, 1, 0), F, read(y, Relaxed)],
+            ],
+        ),
+    ];
+    for (part, threads) in graphs {
+        let strong = graph_of(threads);
+        assert!(consistent(&strong).is_none(), "{part}: the axioms allow it");
+        assert!(verify(&mut VerifyC11::default(), &strong, |event| event as u32).is_none(), "{part}");
+        // Nothing but psc forbids it.
+        let mut weak = strong;
+        let is_strong = |event: &&mut Event| event.order == SeqCst;
+        weak.events.iter_mut().filter(is_strong).for_each(|event| {
+            event.order = match event.kind {
+                Kind::Read => Acquire,
+                Kind::Write => Release,
+                Kind::Update | Kind::Fence => AcqRel,
+            }
+        });
+        assert!(verify(&mut VerifyC11::default(), &weak, |event| event as u32).is_some(), "{part}, weakened");
+    }
 }

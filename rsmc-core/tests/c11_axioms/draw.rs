@@ -56,7 +56,7 @@ pub fn random_graph(seed: u64, most: usize) -> Graph {
 /// of psc. The same number gives the same graph.
 pub fn random_necklace(seed: u64) -> Graph {
     let mut dice = Dice(seed.wrapping_mul(0x9E6C_63D0_876A_3F6B));
-    let (size, mix, mut graph) = (2 + dice.below(3), dice.below(6), Graph::default());
+    let (size, mix, mut graph) = (2 + dice.below(3), dice.below(12).min(6), Graph::default());
     let locs: Vec<usize> = (0..size).map(|own| if dice.chance(15) { dice.below(size) } else { own }).collect();
     // How each thread communicates with the next. With reads-from only, it would be a cycle of sb ∪ rf.
     let links: Vec<Link> = (0..size)
@@ -171,12 +171,13 @@ fn ring(dice: &mut Dice, most: usize) -> Vec<Accesses> {
 }
 
 fn random_order(dice: &mut Dice, kind: Kind, mix: usize) -> Ordering {
-    // All orderings; the weak ones; Relaxed and SeqCst; SeqCst in most places, or in all.
+    // All orderings; the weak ones; Relaxed and SeqCst; SeqCst in most places, or in all; or SeqCst half the time.
     let (loads, stores, both): (&[Ordering], &[Ordering], &[Ordering]) = match mix {
         0 => (&[Relaxed, Acquire, SeqCst], &[Relaxed, Release, SeqCst], &[Acquire, Release, AcqRel, SeqCst]),
         1 => (&[Relaxed, Acquire], &[Relaxed, Release], &[Acquire, Release, AcqRel]),
         2 => (&[Relaxed, SeqCst], &[Relaxed, SeqCst], &[SeqCst]),
         3 => (&[Acquire, SeqCst, SeqCst], &[Release, SeqCst, SeqCst], &[AcqRel, SeqCst, SeqCst]),
+        6 => (&[Relaxed, Acquire, SeqCst, SeqCst], &[Relaxed, Release, SeqCst, SeqCst], &[SeqCst]),
         _ => (&[SeqCst], &[SeqCst], &[SeqCst]),
     };
     match kind {
