@@ -7,8 +7,8 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};
-use rsmc_benches::explorations::{ABLATIONS, EXPLORERS, body, drive, explore};
 use rsmc::MemoryModel;
+use rsmc_benches::explorations::{ABLATIONS, EXPLORERS, body, drive, explore};
 use rsmc_core::explore::RvfSmc;
 
 const PROGRAMS: [(&str, &[usize]); 5] = [

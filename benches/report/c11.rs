@@ -74,6 +74,7 @@ fn row(name: &str, n: usize, orderings: &str, body: fn(usize)) -> String {
         )
     };
     let ratio = c11.per_run() / sc.per_run();
-    writeln!(text, "| {name} | {n} | {orderings} | {} {} {ratio:.2} |", cells(&sc), cells(&c11)).expect("a string grows");
+    writeln!(text, "| {name} | {n} | {orderings} | {} {} {ratio:.2} |", cells(&sc), cells(&c11))
+        .expect("a string grows");
     text
 }

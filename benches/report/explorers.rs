@@ -168,7 +168,8 @@ fn ablations() -> String {
         let ((effort, runs), seconds) = best_time(|| {
             let start = Instant::now();
             let explorer = || RvfSmc::with_options(options);
-            let (effort, runs) = drive(MemoryModel::Sc, body(name), *n, explorer, |explorer, runs| (explorer.effort(), runs));
+            let (effort, runs) =
+                drive(MemoryModel::Sc, body(name), *n, explorer, |explorer, runs| (explorer.effort(), runs));
             (start.elapsed().as_secs_f64(), (effort, runs))
         });
         let counts = [effort.leaves, runs, effort.nodes, effort.questions, effort.refused].map(thousands);
