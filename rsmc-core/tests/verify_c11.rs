@@ -109,7 +109,7 @@ fn graph_of(threads: &[&[Access]]) -> Plain {
     plain
 }
 
-/// Cycles of psc, each of which is one only by one part of its definition.
+/// Cycles of psc by different parts of its definition.
 #[test]
 fn every_part_of_psc_forbids_something() {
     const F: Access = (Kind::Fence, 0, SeqCst, None);
@@ -118,7 +118,7 @@ fn every_part_of_psc_forbids_something() {
     let (x, y, z) = (0, 1, 2);
     let graphs: [(&str, &[&[Access]]); 7] = [
         (
-            "[E];sb;hb;[F]",
+            "mo or rb, then hb;[F]",
             &[
                 &[write(x, SeqCst), write(z, Release)],
                 &[take(z, Acquire, 0, 1), F, read(y, Relaxed)],
@@ -126,7 +126,7 @@ fn every_part_of_psc_forbids_something() {
             ],
         ),
         (
-            "[F];hb;sb;[E]",
+            "[F];hb, then mo or rb",
             &[
                 &[write(x, Relaxed), F, write(z, Release)],
                 &[take(z, Acquire, 0, 2), read(y, SeqCst)],

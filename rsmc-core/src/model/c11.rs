@@ -81,7 +81,7 @@ pub struct Past<'a> {
     own: Place,
 }
 
-impl Past<'_> {
+impl<'a> Past<'a> {
     /// How many nodes of a thread.
     pub fn count(&self, thread: ThreadId) -> u32 {
         if thread == self.own.thread { self.own.index } else { self.clock.get(thread.index()).copied().unwrap_or(0) }
@@ -93,9 +93,9 @@ impl Past<'_> {
     }
 
     /// The threads of which there is a node, and how many, the own one last.
-    pub fn iter(&self) -> impl Iterator<Item = (ThreadId, u32)> + '_ {
+    pub fn counts(self) -> impl Iterator<Item = (ThreadId, u32)> + 'a {
         let all = self.clock.iter().enumerate().map(|(thread, &count)| (ThreadId::from_index(thread), count));
-        let others = all.filter(|&(thread, _)| thread != self.own.thread);
+        let others = all.filter(move |&(thread, _)| thread != self.own.thread);
         others.chain([(self.own.thread, self.own.index)]).filter(|&(_, count)| count > 0)
     }
 }

@@ -10,8 +10,11 @@
 //! Everything but mo and rb is known from the start. What two blocks add where one is put before the other is the same
 //! for all their members, and kept for each block.
 //!
-//! Only reachability matters, and the `SeqCst` nodes of a thread follow one another in psc. So of a thread's nodes before
-//! something the last one stands for all, and of those after something the first.
+//! Only cycles matter, which allows to leave out most edges. The `SeqCst` nodes of a thread follow one another in psc, so
+//! of a thread's nodes before something the last one stands for all, and of those after something the first. And all edges
+//! but those of mo, rb and eco say that one node happens before another. A cycle needs one of mo, rb or eco; where its way
+//! from the end of one of these to the start of the next leads through a fence, that fence is an end of the first and a
+//! start of the second. So happens-before with fences need not be kept.
 
 use crate::base::{BitMatrix, BitSet, Cycle, IdVec, LocId, Poset, ThreadId, ones, unite};
 use crate::consistency::verify_c11::blocks::{Blocks, NONE, Spot, Spots};
@@ -172,9 +175,8 @@ impl Psc {
                 if let Some(previous) = previous.replace(at) {
                     passed.union_rows(at, previous);
                 }
-                for (thread, count) in graph.program_before(at).iter() {
-                    let others = self.threads.get(thread).map_or(&[][..], |own| &own.seq_cst);
-                    if let Some(x) = elsewhere(graph, others, count, graph.nodes()[at].loc) {
+                for (own, count) in self.in_past(graph.program_before(at)) {
+                    if let Some(x) = elsewhere(graph, &own.seq_cst, count, graph.nodes()[at].loc) {
                         passed.set(at, self.place(x));
                     }
                 }
@@ -183,75 +185,38 @@ impl Psc {
         self.passed = passed;
     }
 
-    /// sb and sb≠loc;hb;sb≠loc, as far as they end at a node; and psc_F without eco.
+    /// sb and sb≠loc;hb;sb≠loc, as far as they end at a node.
     fn add_program(&self, graph: &Graph, b: u32, edges: &mut Edges) {
         if !self.is_seq_cst(b) {
             return;
         }
-        let mut add = |a: Option<u32>| edges.extend(a.map(|a| (self.places[a as usize], self.places[b as usize])));
-        let at = b as usize;
-        self.each_last(graph, &graph.program_before(at), |own| &own.seq_cst, &mut add);
-        let Some(loc) = graph.nodes()[at].loc else {
-            let past = graph.happened_before(at);
-            self.each_last(graph, &past, |own| &own.fences, &mut add);
-            self.each_last(
-                graph,
-                &past,
-                |own| &own.all,
-                |last| {
-                    let program = last.map(|last| graph.program_before(last as usize));
-                    program.iter().for_each(|program| self.each_last(graph, program, |own| &own.seq_cst, &mut add));
-                },
-            );
-            return;
-        };
-        self.each_last(graph, &graph.known_before(at), |own| &own.fences, &mut add);
-        for (thread, count) in graph.program_before(at).iter() {
-            let others = self.threads.get(thread).map_or(&[][..], |own| &own.all);
-            let w = elsewhere(graph, others, count, Some(loc));
-            let past = w.map(|w| graph.happened_before(w as usize));
-            past.iter().for_each(|past| {
-                self.each_last(
-                    graph,
-                    past,
-                    |own| &own.all,
-                    |z| {
-                        let passed = z.map(|z| ones(self.passed.row(z as usize)));
-                        edges.extend(passed.into_iter().flatten().map(|x| (x as u32, self.places[at])));
-                    },
-                )
-            });
+        let (at, end) = (b as usize, self.places[b as usize]);
+        for (own, count) in self.in_past(graph.program_before(at)) {
+            edges.extend(last(graph, &own.seq_cst, count).map(|a| (self.places[a as usize], end)));
+            let w = graph.nodes()[at].loc.and_then(|loc| elsewhere(graph, &own.all, count, Some(loc)));
+            let Some(w) = w else { continue };
+            for (own, count) in self.in_past(graph.happened_before(w as usize)) {
+                let passed = last(graph, &own.all, count).map(|z| ones(self.passed.row(z as usize)));
+                edges.extend(passed.into_iter().flatten().map(|x| (x as u32, end)));
+            }
         }
     }
 
-    /// Shows the last node before something of each thread's list.
-    fn each_last(
-        &self,
-        graph: &Graph,
-        past: &Past<'_>,
-        list: fn(&Own) -> &Vec<u32>,
-        mut take: impl FnMut(Option<u32>),
-    ) {
-        for (thread, count) in past.iter() {
-            take(self.threads.get(thread).and_then(|own| last(graph, list(own), count)));
-        }
+    /// The threads with nodes before something, and how many.
+    fn in_past<'a>(&'a self, past: Past<'a>) -> impl Iterator<Item = (&'a Own, u32)> {
+        past.counts().filter_map(|(thread, count)| Some((self.threads.get(thread)?, count)))
     }
 
     /// hb=loc.
     fn add_ordered(&self, blocks: &Blocks, edges: &mut Edges) {
-        for &(a, b) in blocks.ordered() {
-            let ends = self.ends.row(b as usize);
-            if ends.iter().all(|&word| word == 0) {
-                continue;
-            }
+        for &(a, b) in blocks.ordered().iter().filter(|&&(_, b)| self.is_seq_cst(b)) {
             let mut x = a;
             while x != NONE && !self.is_seq_cst(x) {
                 x = blocks.previous(x);
             }
             if x != NONE {
-                edges.extend(ones(ends).map(|end| (self.places[x as usize], end as u32)));
+                edges.push((self.places[x as usize], self.places[b as usize]));
             }
-            push_all(self.fences_before.row(a as usize), ends, edges);
         }
     }
 
