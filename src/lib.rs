@@ -26,10 +26,9 @@
 //!
 //! # What is not
 //!
-//! - By default ([`MemoryModel::Pso`]) only what store buffers do is explored: stores become visible late and out of
-//!   order. No load is reordered, so a missing `Acquire` shows in no value; [`MemoryModel::C11`] has all that Rust's
-//!   memory model allows, but for load buffering. All orderings count for data races, which are judged by
-//!   Rust's own happens-before under every model.
+//! - By default ([`MemoryModel::C11`]) all is explored that Rust's memory model allows, but for load buffering: no load
+//!   takes a store that comes after it in program order and reads-from. Data races are judged by Rust's own
+//!   happens-before under every model.
 //! - Only what goes through the shim is seen: real threads, real locks, time and randomness are not.
 //! - `compare_exchange_weak` does not fail spuriously, and nothing wakes without cause, so far.
 //! - A loop without any operation of the shim (`loop {}`) is not noticed.

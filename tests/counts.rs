@@ -141,8 +141,17 @@ impl Program {
     fn check(&self, rows: &[Row]) {
         for row in rows {
             self.check_sc(row);
+            self.check_c11(row);
             self.check_buffered(row, row.tso, MemoryModel::Tso);
             self.check_buffered(row, row.pso, MemoryModel::Pso);
+        }
+    }
+
+    /// C11 is SC where all is SeqCst.
+    fn check_c11(&self, row: &Row) {
+        if let Some(classes) = row.reads_from.known().filter(|&classes| classes <= SMALL / 8) {
+            let found = reads_from(self.sc, row.n, MemoryModel::C11).0;
+            assert_eq!(found, classes, "reads-from classes, n = {} under C11", row.n);
         }
     }
 
@@ -452,6 +461,32 @@ fn views_of_large_programs_are_cheap() {
     let [once, twice] = [200, 400].map(|n| seconds(programs::msv, n, Explorer::View, 9));
     // Twice the size is at most four times the work; the rest is for the clock.
     assert!(twice <= 5.0 * once, "msv: {once} s for 200, {twice} s for 400");
+}
+
+/// What is promised of the cost of C11: at most three times that of SC for each class, with plain loads and stores that
+/// are `Relaxed`, and with all that is `SeqCst`. For release builds.
+#[test]
+fn c11_costs_little_more_than_sc() {
+    if std::env::var_os("RSMC_COUNTS_LARGE").is_none() {
+        return;
+    }
+    macro_rules! programs {
+        ($($name:ident $n:literal),+) => {
+            [$((stringify!($name), Program { sc: programs::$name, buffered: buffered::$name }, $n)),+]
+        };
+    }
+    let programs = programs!(readinc 5, fib_bench 3, reorder 10, redundant_co 20, lastzero 8, eratosthenes 7, casrot 7);
+    for (name, Program { sc, buffered }, n) in programs {
+        for body in [buffered, sc] {
+            let per_class = |memory| {
+                let reports = (0..7).map(|_| explore(body, n, Explorer::ReadsFrom, memory));
+                let times = reports.map(|report| report.elapsed.as_secs_f64() / report.executions as f64);
+                times.fold(f64::INFINITY, f64::min)
+            };
+            let [sc, c11] = [MemoryModel::Sc, MemoryModel::C11].map(per_class);
+            assert!(c11 <= 3.0 * sc, "{name}({n}): {:.1} µs under C11, {:.1} µs under SC", 1e6 * c11, 1e6 * sc);
+        }
+    }
 }
 
 /// Addresses differ from run to run, so they count by who wrote them: in a pointer, and in a number.

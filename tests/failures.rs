@@ -374,7 +374,7 @@ fn what_is_not_implemented_is_a_clear_error() {
     let config = Config::default().explorer(Explorer::ValueCentric);
     let payload = catch_unwind(AssertUnwindSafe(|| rsmc::explore(&config, || {}))).unwrap_err();
     let text = payload.downcast_ref::<String>().unwrap();
-    let expected = "`value-centric` is not implemented for the memory model `pso`; implemented are reads-from, exh";
+    let expected = "`value-centric` is not implemented for the memory model `c11`; implemented are reads-from, exh";
     assert!(text.contains(expected), "{text}");
 }
 

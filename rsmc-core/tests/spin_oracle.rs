@@ -178,7 +178,11 @@ fn agree_on_values(program: &Program, every: &Classes, views: &Classes) {
 fn compare(memory: MemoryModel) {
     let (mut livelocks, mut programs) = (0_u64, 0_u64);
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
-    let drawn = number("RSMC_ORACLE_PROGRAMS").unwrap_or(if memory == MemoryModel::Sc { 300 } else { 120 });
+    let drawn = number("RSMC_ORACLE_PROGRAMS").unwrap_or(match memory {
+        MemoryModel::Sc => 300,
+        MemoryModel::Tso | MemoryModel::Pso => 80,
+        MemoryModel::C11 => 50,
+    });
     let first = number("RSMC_ORACLE_SEED").unwrap_or(0);
     for seed in first..first + drawn {
         let program = program(seed, memory);
@@ -200,7 +204,6 @@ fn compare(memory: MemoryModel) {
         livelocks += u64::from(every.values().any(|(stuck, _)| *stuck));
         programs += 1;
     }
-    println!("{programs} of {drawn}, {livelocks}");
     let some = |part: u64| part * 10 > programs;
     assert!(
         programs * 3 > drawn && some(livelocks) && some(programs - livelocks),

@@ -45,7 +45,7 @@ use proc_macro::TokenStream;
 ///
 /// | argument | value | meaning |
 /// | --- | --- | --- |
-/// | `memory` | `"sc"`, `"tso"`, `"pso"`, `"c11"`, or a list of them | the memory model; a list makes one test per model, in a module named after the function |
+/// | `memory` | `"sc"`, `"tso"`, `"pso"`, `"c11"`, or a list of them | the memory model, by default `"c11"` (`"pso"` for `view`, `"sc"` for `reads-value-from`); a list makes one test per model, in a module named after the function |
 /// | `explorer` | `"reads-from"`, `"reads-value-from"`, `"view"`, `"value-centric"`, `"maximal-causality"`, `"happens-before"`, `"exhaustive"`, `"random"`, `"pct"` | what counts as the same execution, and how to look for the others |
 /// | `max_executions` | integer, at least 1 | stop after this many executions |
 /// | `max_duration` | `"500ms"`, `"30s"`, `"10m"` or `"10min"`, `"2h"`, `"1m30s"` | stop after this time |

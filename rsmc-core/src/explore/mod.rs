@@ -5,10 +5,12 @@ mod exhaustive;
 mod random;
 pub mod rf_smc;
 pub mod rvf_smc;
+mod up_to_date;
 pub mod view_xplore;
 
 pub use exhaustive::Exhaustive;
 pub use random::{Pct, Random};
 pub use rf_smc::RfSmc;
 pub use rvf_smc::RvfSmc;
+pub use up_to_date::up_to_date;
 pub use view_xplore::ViewXplore;

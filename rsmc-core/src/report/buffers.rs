@@ -8,6 +8,7 @@
 //! before it.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 
 use crate::base::ThreadId;
 use crate::model::c11::Graph;
@@ -21,6 +22,8 @@ pub(super) struct Buffers {
     waits: Vec<bool>,
     missed: BTreeMap<usize, usize>,
     overtaking: Vec<(usize, usize)>,
+    /// Under C11: whether all stores that were missed are `SeqCst`, and the loads weaker.
+    seq_cst_missed: bool,
 }
 
 impl Buffers {
@@ -53,6 +56,8 @@ impl Buffers {
         }
         if !trace.events.iter().any(|event| event.buffered) {
             buffers.missed = stale(trace);
+            let is_seq_cst = |at: usize| trace.events[at].order() == Ordering::SeqCst;
+            buffers.seq_cst_missed = buffers.missed.iter().all(|(&at, &store)| is_seq_cst(store) && !is_seq_cst(at));
         }
         buffers
     }
@@ -139,7 +144,8 @@ fn stale(trace: &Trace) -> BTreeMap<usize, usize> {
 pub(super) fn legend(scene: &Scene<'_>) -> Option<String> {
     let any = |what: fn(&Buffering) -> bool| scene.lines.iter().any(|line| what(&line.buffering));
     if !any(|row| matches!(row, Buffering::Waits)) {
-        return any(|row| matches!(row, Buffering::Misses(_))).then(|| wrap(STALE, "    "));
+        let remedy = if scene.buffers.seq_cst_missed { STRONGER } else { ORDERED };
+        return any(|row| matches!(row, Buffering::Misses(_))).then(|| wrap(&format!("{STALE}{remedy}"), "    "));
     }
     let until = if any(|row| matches!(row, Buffering::Flush(_))) {
         "until \"#n visible to all\""
@@ -155,8 +161,11 @@ pub(super) fn legend(scene: &Scene<'_>) -> Option<String> {
 }
 
 /// What a read means that took an old write under C11.
-const STALE: &str = "  not #n: row n stored a newer value, and nothing orders that store before this load; a `Release` \
-                     store after it, and an `Acquire` load of that before this one, would";
+const STALE: &str = "  not #n: row n stored a newer value, and nothing orders that store before this load; ";
+/// What would have made it read a newer one.
+const ORDERED: &str = "a `Release` store after it, and an `Acquire` load of that before this one, would";
+/// The same where the store is as strong as it can be.
+const STRONGER: &str = "the store is `SeqCst`, and this load is not";
 
 /// What would have made the store visible in time.
 fn remedy(scene: &Scene<'_>) -> String {

@@ -118,7 +118,8 @@ pub enum ConfigError {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
-    /// The memory model; `None` is the weakest that the explorer implements (today PSO, until C11 is as fast; SC for reads-value-from).
+    /// The memory model; `None` is the weakest that the explorer implements: C11, but PSO for view and SC for
+    /// reads-value-from.
     pub memory: Option<MemoryModel>,
     /// The explorer. Default: reads-from.
     pub explorer: ExplorerKind,

@@ -9,7 +9,7 @@ use crate::trace::Trace;
 
 /// What is wrong with a run.
 pub(super) struct Finding {
-    kind: FailureKind,
+    pub(super) kind: FailureKind,
     message: String,
     race: Option<Race>,
 }

@@ -6,12 +6,12 @@ use rustc_hash::FxHashSet;
 
 use crate::base::Digest;
 use crate::explore::view_xplore::Traversal;
-use crate::explore::{Exhaustive, Pct, Random, RfSmc, RvfSmc, ViewXplore};
+use crate::explore::{Exhaustive, Pct, Random, RfSmc, RvfSmc, ViewXplore, up_to_date};
 use crate::seed::Seed;
 use crate::session::config::RANDOM_EXECUTIONS;
 use crate::session::judge::{Finding, failure, is_final, judge, judge_replay};
 use crate::session::{Config, ExplorerKind, Failure, Limit, Report, Verdict};
-use crate::step::{End, Executor, Explorer, Plan, Purpose, Run, Tail, Why};
+use crate::step::{End, Executor, Explorer, Plan, Purpose, Run, Step, Tail, Why};
 use crate::trace::reads_from_class;
 
 /// Runs a check; the configuration must be valid. `observe` sees every maximal run that counts.
@@ -90,9 +90,15 @@ impl<'c> Check<'c> {
                 continue;
             }
             let before = self.report.executions;
-            let found = self.take_in();
+            let finding = self.take_in();
+            let found = finding.is_some();
             observe(&self.run, self.report.executions > before);
             let over = is_final(&self.run.end) || executor.is_broken();
+            if let Some(finding) = finding
+                && self.first.is_none()
+            {
+                self.first = Some(Box::new(self.failure(finding, executor)));
+            }
             if over || (found && !self.config.keep_going) {
                 return Verdict::Verified;
             }
@@ -139,29 +145,39 @@ impl<'c> Check<'c> {
         long.then_some(Limit::Duration(self.config.max_duration))
     }
 
-    /// Counts the run and judges it; whether it fails.
-    fn take_in(&mut self) -> bool {
+    /// Counts the run and judges it.
+    fn take_in(&mut self) -> Option<Finding> {
         let (run, report) = (&self.run, &mut self.report);
         report.threads = report.threads.max(run.trace.present().count());
         report.events = report.events.max(run.trace.events.len());
         let explores = self.plan.tail == Tail::RunOn && self.config.replay.is_none();
         if explores && is_redundant(run, self.plan.purpose, &mut self.livelocks) {
             report.blocked += 1;
-            return false;
+            return None;
         }
         report.executions += u64::from(run.is_maximal());
         let finding = self.config.replay.as_ref().and_then(|seed| judge_replay(seed, run));
-        let Some(finding) = finding.or_else(|| judge(run, self.config.check_races)) else { return false };
-        self.report.failures += 1;
-        if self.first.is_none() {
-            self.first = Some(Box::new(self.failure(finding)));
-        }
-        true
+        let finding = finding.or_else(|| judge(run, self.config.check_races));
+        self.report.failures += u64::from(finding.is_some());
+        finding
     }
 
-    fn failure(&self, finding: Finding) -> Failure {
-        let seed = Seed::of_run(&self.run, self.report.memory);
-        failure(&self.run, finding, seed)
+    /// What was found, with its schedule: in another order of the execution if that explains more.
+    fn failure(&mut self, finding: Finding, executor: &mut dyn Executor) -> Failure {
+        let memory = self.report.memory;
+        let of = |run: &Run, finding| failure(run, finding, Seed::of_run(run, memory));
+        let late = self.run.is_maximal() && self.run.steps().any(|step| matches!(step, Step::Take(..)));
+        if late && self.config.replay.is_none() && !executor.is_broken() {
+            let mut run = Run::default();
+            executor.execute(&up_to_date(&self.run), &mut run);
+            self.report.runs += 1;
+            let same_class = reads_from_class(&run.trace) == reads_from_class(&self.run.trace);
+            let again = judge(&run, self.config.check_races);
+            if let Some(again) = again.filter(|again| same_class && again.kind == finding.kind) {
+                return of(&run, again);
+            }
+        }
+        of(&self.run, finding)
     }
 
     fn report(mut self, verdict: Verdict) -> Report {

@@ -78,7 +78,7 @@ impl Blocks {
             let others = of_loc.blocks.iter().skip(1);
             self.edges.extend(others.map(|&other| (of_loc.blocks[0], other)));
         }
-        order.rebuild(self.blocks.len(), &mut self.edges)
+        order.rebuild(self.blocks.len(), &self.edges)
     }
 
     fn clear(&mut self, nodes: usize) {
