@@ -14,6 +14,7 @@ use rsmc_core::trace::reads_from_class;
 const READS_FROM: Oracle = Oracle { class: reads_from_class, explorer: |memory, _| Box::new(RfSmc::new(memory)) };
 
 mixes!(READS_FROM);
+mixes!(READS_FROM, C11);
 
 /// First all small programs, then random larger ones: two threads with up to two operations each.
 #[test]
