@@ -91,12 +91,8 @@ impl Psc {
         self.find_effects(nodes, blocks);
         self.add_inside(nodes, blocks, &mut edges);
         for before in 0..blocks.len() {
-            for after in ones(order.after(before)) {
-                self.add_blocks(before, after, |a, b| {
-                    edges.push((a as u32, b as u32));
-                    Ok::<(), Cycle>(())
-                })?;
-            }
+            let all = ones(order.after(before)).flat_map(|after| self.edges_between(before, after));
+            edges.extend(all.map(|(a, b)| (a as u32, b as u32)));
         }
         let built = psc.rebuild(self.len, &edges);
         self.edges = edges;
@@ -145,11 +141,11 @@ impl Psc {
             for &node in nodes {
                 let (at, place) = (node as usize, graph.place(node as usize));
                 if let Some(fence) = last(graph, &own.fences, graph.happened_before(at).count(thread)) {
-                    self.fences_before.set(at, self.places[fence as usize] as usize);
+                    self.fences_before.set(at, self.place(fence));
                 }
                 let before = |&fence: &u32| !graph.happened_before(fence as usize).includes(place);
                 if let Some(&fence) = own.fences.get(own.fences.partition_point(before)) {
-                    self.fences_after.set(at, self.places[fence as usize] as usize);
+                    self.fences_after.set(at, self.place(fence));
                 }
             }
         }
@@ -275,32 +271,22 @@ impl Psc {
     }
 
     /// What follows where one block is before another.
-    fn add_blocks<E>(
-        &self,
-        before: usize,
-        after: usize,
-        mut add: impl FnMut(usize, usize) -> Result<(), E>,
-    ) -> Result<(), E> {
+    fn edges_between(&self, before: usize, after: usize) -> impl Iterator<Item = (usize, usize)> {
         let Effects { starts, fences_before, ends, fences_after_readers } = &self.effects;
-        for (from, to) in [(starts, ends), (fences_before, fences_after_readers)] {
-            for a in ones(from.row(before)) {
-                ones(to.row(after)).try_for_each(|b| add(a, b))?;
-            }
-        }
-        Ok(())
+        let tables = [(starts, ends), (fences_before, fences_after_readers)];
+        tables.into_iter().flat_map(move |(from, to)| {
+            ones(from.row(before)).flat_map(move |a| ones(to.row(after)).map(move |b| (a, b)))
+        })
     }
 
     /// Whether putting one block before another adds an edge.
     pub(super) fn sees(&self, before: usize, after: usize) -> bool {
-        self.add_blocks(before, after, |_, _| Err(())).is_err()
+        self.edges_between(before, after).next().is_some()
     }
 
     /// Adds what follows where one block is before another.
     pub(super) fn relate(&self, before: usize, after: usize, psc: &mut Poset) -> Result<(), Cycle> {
-        if self.is_trivial() {
-            return Ok(());
-        }
-        self.add_blocks(before, after, |a, b| psc.add(a, b))
+        self.edges_between(before, after).try_for_each(|(a, b)| psc.add(a, b))
     }
 }
 
