@@ -448,3 +448,33 @@ fn random_explorers_find_it_too_and_repeat_themselves() {
         assert_eq!(runs[0], runs[1]);
     }
 }
+
+/// The line of a check that passes.
+fn line(body: fn()) -> String {
+    rsmc::render(&rsmc::explore(&Config::default(), body), None)
+}
+
+#[test]
+fn a_check_that_tests_nothing_says_so() {
+    let real_thread = || drop(std::thread::spawn(|| ()).join());
+    assert!(line(real_thread).contains("no other was started through `rsmc_shim::thread`"), "{}", line(real_thread));
+    let nothing_shared = || {
+        let real = std::sync::Arc::new(StdAtomicUsize::new(0));
+        let theirs = std::sync::Arc::clone(&real);
+        let thread = thread::spawn(move || {
+            AtomicU32::new(0).store(1, Relaxed);
+            theirs.fetch_add(1, StdRelaxed);
+        });
+        real.fetch_add(1, StdRelaxed);
+        thread.join().unwrap();
+    };
+    assert!(line(nothing_shared).contains("is used by two of them"), "{}", line(nothing_shared));
+    let in_any_order = || {
+        let x = AtomicU32::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| x.store(1, Relaxed));
+        });
+        assert_eq!(x.load(Relaxed), 1);
+    };
+    assert!(line(in_any_order).contains("their order makes no difference"), "{}", line(in_any_order));
+}

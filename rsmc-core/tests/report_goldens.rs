@@ -243,6 +243,7 @@ fn success() {
         report::verified(&report::Counts { runs: 1301, elapsed: Duration::from_secs(185), ..base }),
         report::verified(&report::Counts { memory: MemoryModel::Tso, ..base }),
         report::verified(&counts(1, 3, 4)),
+        report::verified(&report::Counts { shares: false, ..counts(1, 3, 4) }),
         report::verified(&counts(1, 1, 4)),
         report::verified(&counts(2, 1, 4)),
     ];

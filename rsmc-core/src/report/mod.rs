@@ -70,6 +70,8 @@ pub struct Counts {
     pub threads: usize,
     /// The largest number of visible operations in one execution.
     pub events: usize,
+    /// Whether some atomic, lock or cell was used by two threads in an execution.
+    pub shares: bool,
     /// How long the check took.
     pub elapsed: Duration,
     /// The memory model.
@@ -87,6 +89,7 @@ impl From<&Report> for Counts {
             failures: report.failures,
             threads: report.threads,
             events: report.events,
+            shares: report.shares,
             elapsed: report.elapsed,
             memory: report.memory,
             explorer: report.explorer,

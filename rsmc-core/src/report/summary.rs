@@ -6,17 +6,19 @@ use crate::report::text::{count, wrap};
 use crate::report::{Counts, Finding};
 use crate::session::{ExplorerKind, FailureKind, Limit};
 
-/// The line of a check that covered every execution.
+/// The line of a check that covered every execution. It says where there was nothing to explore: then the test may not
+/// test what it seems to.
 pub fn verified(counts: &Counts) -> String {
-    let executions = count(counts.executions, "execution");
-    if counts.threads <= 1 {
-        return format!("verified: {executions}, 1 thread: nothing to interleave");
-    }
-    let how = how(counts);
-    if counts.executions == 1 {
-        return format!("verified: 1 execution ({how}), {} threads: their order makes no difference", counts.threads);
-    }
-    format!("verified: {executions} ({how}){}, {}", reruns(counts), size(counts))
+    let (executions, how) = (count(counts.executions, "execution"), how(counts));
+    let nothing = match counts.threads {
+        0 | 1 => "no other was started through `rsmc_shim::thread`, so there is nothing to interleave",
+        _ if counts.executions > 1 => {
+            return format!("verified: {executions} ({how}){}, {}", reruns(counts), size(counts));
+        }
+        _ if counts.shares => "their order makes no difference",
+        _ => "no atomic, lock or cell of `rsmc_shim` is used by two of them",
+    };
+    format!("verified: {executions} ({how}), {}: {nothing}", count(counts.threads as u64, "thread"))
 }
 
 /// The text of a check that a limit ended. It must not look like a success.

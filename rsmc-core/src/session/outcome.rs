@@ -92,6 +92,8 @@ pub struct Report {
     pub threads: usize,
     /// The largest number of visible operations in one execution.
     pub events: usize,
+    /// Whether some atomic, lock or cell was used by two threads in an execution.
+    pub shares: bool,
     /// How long the check took.
     pub elapsed: Duration,
     /// The memory model.

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::base::Digest;
+use crate::base::{Digest, LocId, ThreadId};
 use crate::explore::view_xplore::Traversal;
 use crate::explore::{Exhaustive, Pct, Random, RfSmc, RvfSmc, ViewXplore, up_to_date};
 use crate::seed::Seed;
@@ -12,7 +12,7 @@ use crate::session::config::RANDOM_EXECUTIONS;
 use crate::session::judge::{Finding, failure, is_final, judge, judge_replay};
 use crate::session::{Config, ExplorerKind, Failure, Limit, Report, Verdict};
 use crate::step::{End, Executor, Explorer, Plan, Purpose, Run, Step, Tail, Why};
-use crate::trace::reads_from_class;
+use crate::trace::{NoteKind, Trace, reads_from_class};
 
 /// Runs a check; the configuration must be valid. `observe` sees every maximal run that counts.
 pub fn check(config: &Config, executor: &mut dyn Executor, observe: &mut dyn FnMut(&Run)) -> Report {
@@ -50,6 +50,17 @@ fn is_redundant(run: &Run, purpose: Purpose, livelocks: &mut FxHashSet<Digest>) 
     if spins { !livelocks.insert(reads_from_class(&run.trace)) } else { purpose == Purpose::Livelock }
 }
 
+/// Whether two threads use one location.
+fn shares(trace: &Trace) -> bool {
+    let accesses = trace.events.iter().map(|event| (event.id.thread, event.op.loc));
+    let of_cells = trace.notes.iter().filter_map(|note| match note.kind {
+        NoteKind::CellRead(loc) | NoteKind::CellWrite(loc) => Some((note.thread, loc)),
+        _ => None,
+    });
+    let mut first: FxHashMap<LocId, ThreadId> = FxHashMap::default();
+    accesses.chain(of_cells).any(|(thread, loc)| *first.entry(loc).or_insert(thread) != thread)
+}
+
 impl<'c> Check<'c> {
     fn new(config: &'c Config) -> Self {
         let report = Report {
@@ -60,6 +71,7 @@ impl<'c> Check<'c> {
             failures: 0,
             threads: 0,
             events: 0,
+            shares: false,
             elapsed: std::time::Duration::ZERO,
             memory: config.effective_memory(),
             explorer: config.explorer,
@@ -150,6 +162,7 @@ impl<'c> Check<'c> {
         let (run, report) = (&self.run, &mut self.report);
         report.threads = report.threads.max(run.trace.present().count());
         report.events = report.events.max(run.trace.events.len());
+        report.shares = report.shares || shares(&run.trace);
         let explores = self.plan.tail == Tail::RunOn && self.config.replay.is_none();
         if explores && is_redundant(run, self.plan.purpose, &mut self.livelocks) {
             report.blocked += 1;

@@ -50,6 +50,7 @@ pub fn counts(executions: u64, threads: usize, events: usize) -> Counts {
         failures: 0,
         threads,
         events,
+        shares: true,
         elapsed: Duration::from_millis(210),
         memory: MemoryModel::Sc,
         explorer: ExplorerKind::ReadsFrom,
