@@ -49,7 +49,7 @@ pub use rsmc_core::session::ExplorerKind as Explorer;
 pub use rsmc_core::session::{Config, ConfigError, Failure, FailureKind, Limit, MemoryModel, Report, Verdict};
 pub use rsmc_core::trace::Trace;
 pub use rsmc_macros::test;
-pub use rsmc_shim::{cell, coerce_arc, hint, sync, thread};
+pub use rsmc_shim::{cell, coerce_arc, hint, sync, thread, thread_local};
 
 pub use crate::env::EnvError;
 pub use crate::run::{check, check_with, explore, render};

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::*};
-use rsmc::sync::{Arc, Mutex};
+use rsmc::sync::{Arc, Mutex, MutexGuard};
 use rsmc::{Config, Explorer, Failure, FailureKind, MemoryModel, Report, Seed, Verdict, thread};
 
 fn explore(body: impl Fn() + Sync) -> Report {
@@ -477,4 +477,63 @@ fn a_check_that_tests_nothing_says_so() {
         assert_eq!(x.load(Relaxed), 1);
     };
     assert!(line(in_any_order).contains("their order makes no difference"), "{}", line(in_any_order));
+}
+
+#[test]
+fn locals_start_anew_and_are_dropped_whatever_happens() {
+    use std::cell::RefCell;
+    static MADE: StdAtomicUsize = StdAtomicUsize::new(0);
+    static DROPPED: StdAtomicUsize = StdAtomicUsize::new(0);
+    struct Counted;
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            count(&DROPPED);
+        }
+    }
+    rsmc::thread_local! {
+        static OWN: Counted = {
+            count(&MADE);
+            Counted
+        };
+        static LAST: RefCell<Option<MutexGuard<'static, ()>>> = const { RefCell::new(None) };
+    }
+    static LOCK: Mutex<()> = Mutex::new(());
+    // A thread that ends with a guard in a local gives the lock back; one that is stuck is unwound.
+    let report = rsmc::explore(&Config::default().keep_going(true), || {
+        let take = || OWN.with(|_| LAST.set(Some(LOCK.lock().unwrap())));
+        let threads = [thread::spawn(take), thread::spawn(take)];
+        OWN.with(|_| ());
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        take();
+        let stuck = thread::spawn(take);
+        stuck.join().unwrap();
+    });
+    assert!(matches!(&report.verdict, Verdict::Failed(failure) if failure.kind == FailureKind::Deadlock));
+    assert_eq!((report.executions, report.failures), (2, 2));
+    let made = MADE.load(StdRelaxed);
+    assert_eq!((made as u64, made), (4 * report.runs, DROPPED.load(StdRelaxed)));
+}
+
+#[test]
+fn a_panic_while_a_local_is_dropped_is_reported() {
+    rsmc::thread_local!(static OWN: OnDrop<fn()> = OnDrop(|| panic!("it is not empty")));
+    let failure = failure(|| drop(thread::spawn(|| OWN.with(|_| ())).join()));
+    assert!(failure.message.contains("it is not empty"), "{}", failure.message);
+}
+
+#[test]
+fn no_time_passes() {
+    let report = rsmc::explore(&Config::default(), || {
+        let ready = AtomicU32::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(std::time::Duration::from_secs(3600));
+                ready.store(1, Release);
+            });
+            while ready.load(Acquire) == 0 {
+                thread::sleep(std::time::Duration::from_secs(3600));
+            }
+        });
+    });
+    assert!(matches!(report.verdict, Verdict::Verified), "{:?}", report.verdict);
 }

@@ -9,7 +9,7 @@
 //! | module | what is in it |
 //! | --- | --- |
 //! | [`sync`] | [`Arc`](sync::Arc), [`Mutex`](sync::Mutex), [`sync::atomic`] |
-//! | [`thread`] | [`spawn`](thread::spawn), [`scope`](thread::scope), [`park`](thread::park), … |
+//! | [`thread`], [`thread_local!`] | [`spawn`](thread::spawn), [`scope`](thread::scope), [`park`](thread::park), … |
 //! | [`cell`] | [`UnsafeCell`](cell::UnsafeCell), whose accesses are checked for data races |
 //! | [`hint`] | [`spin_loop`](hint::spin_loop) |
 //!
@@ -18,8 +18,9 @@
 //! - Memory reached through raw pointers ([`UnsafeCell::get`](cell::UnsafeCell::get), `as_ptr` of an atomic): use
 //!   [`UnsafeCell::with`](cell::UnsafeCell::with).
 //! - Synchronisation by types that are not from this crate.
-//! - Statics: an atomic has its initial value again in every execution, but the data behind a static mutex or cell
-//!   stays what the last execution left, and is shared by checks that run at once. Put shared data into the body.
+//! - Statics: an atomic has its initial value again in every execution, and so has a [`thread_local!`] of this crate. But
+//!   the data behind a static mutex or cell stays what the last execution left, and is shared by checks that run at once.
+//!   Put shared data into the body.
 //!
 //! # Trait objects
 //!
@@ -36,6 +37,50 @@ mod std_only;
 pub use model::{cell, hint, sync, thread};
 #[cfg(not(feature = "model"))]
 pub use std_only::{cell, hint, sync, thread};
+
+/// Declares values that belong to each thread; mirrors [`std::thread_local!`], also with `const { … }`.
+///
+/// In a check each modelled thread has its own value in each execution. It is made at the thread's first use and dropped at
+/// its end, before a `join` of the thread returns.
+///
+/// ```
+/// use std::cell::Cell;
+///
+/// rsmc_shim::thread_local! {
+///     static COUNT: Cell<u32> = const { Cell::new(0) };
+/// }
+/// COUNT.set(COUNT.get() + 1);
+/// assert_eq!(rsmc_shim::thread::spawn(|| COUNT.get()).join().unwrap(), 0);
+/// ```
+#[macro_export]
+#[cfg(feature = "model")]
+macro_rules! thread_local {
+    () => {};
+    ($(#[$attr:meta])* $vis:vis static $name:ident: $t:ty = const $init:block $(; $($rest:tt)*)?) => {
+        $crate::thread_local! { $(#[$attr])* $vis static $name: $t = $init }
+        $($crate::thread_local! { $($rest)* })?
+    };
+    ($(#[$attr:meta])* $vis:vis static $name:ident: $t:ty = $init:expr $(; $($rest:tt)*)?) => {
+        $(#[$attr])*
+        $vis static $name: $crate::thread::LocalKey<$t> = {
+            fn init() -> $t {
+                $init
+            }
+            ::std::thread_local!(static OUTSIDE: $t = init());
+            $crate::thread::LocalKey::new(&OUTSIDE, init)
+        };
+        $($crate::thread_local! { $($rest)* })?
+    };
+}
+
+/// Declares values that belong to each thread: [`std::thread_local!`].
+#[macro_export]
+#[cfg(not(feature = "model"))]
+macro_rules! thread_local {
+    ($($all:tt)*) => {
+        ::std::thread_local! { $($all)* }
+    };
+}
 
 /// Coerces an [`Arc`](sync::Arc) to one of an unsized type, in ordinary and in modelled builds.
 ///

@@ -15,13 +15,13 @@ macro_rules! std_coerce {
 }
 
 mod on_std {
-    use std::{hint, sync, thread};
+    use std::{hint, sync, thread, thread_local};
     use std_coerce as coerce_arc;
     include!("behaviours/all.rs");
 }
 
 mod on_shim {
-    use rsmc_shim::{coerce_arc, hint, sync, thread};
+    use rsmc_shim::{coerce_arc, hint, sync, thread, thread_local};
     include!("behaviours/all.rs");
 }
 

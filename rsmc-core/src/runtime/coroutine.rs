@@ -8,6 +8,9 @@ use std::rc::Rc;
 
 use generator::{Gn, LocalGenerator, Scope};
 
+use crate::runtime::current::CURRENT;
+use crate::runtime::execution::Execution;
+
 /// What a coroutine runs.
 pub(super) enum Job {
     /// The test body, shared by all executions.
@@ -89,12 +92,20 @@ impl Coroutine {
     }
 }
 
+/// What a thread does when its job is done or unwound.
+fn at_end() {
+    if CURRENT.is_set() {
+        CURRENT.with(Execution::drop_locals);
+    }
+}
+
 fn serve(slot: &Slot, mut scope: Scope<'_, '_, (), ()>) {
     let switch = &raw mut scope;
     slot.switch.set(Some(switch.cast()));
     while let Some(job) = slot.job.take() {
         // A job catches the panics of its user; what arrives here is the unwinding of a finished run.
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.run()));
+        let _ = std::panic::catch_unwind(at_end);
         slot.busy.set(false);
         scope.yield_with(());
     }

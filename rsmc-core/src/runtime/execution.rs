@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use crate::base::{Id, IdVec, ThreadId};
 use crate::machine::{Machine, Next, Outcome, Rules};
 use crate::runtime::coroutine::{Coroutine, Job, Returned, Suspender};
+use crate::runtime::locals::Local;
 use crate::runtime::locations::Locations;
 use crate::step::{End, Plan, Run};
 use crate::trace::{NoteKind, Op, Site};
@@ -23,6 +24,8 @@ pub(super) struct Fiber {
     pub(super) panicking: bool,
     /// What its last panic said.
     pub(super) last_panic: Option<(String, Site)>,
+    /// What belongs to it alone, in the order in which it was made.
+    pub(super) locals: Vec<Local>,
 }
 
 /// The part of an execution that is borrowed for a moment at a time, never across a switch.
@@ -123,8 +126,11 @@ impl Execution {
         let returned = coroutine.resume();
         self.suspender.replace(before);
         if returned == Returned::Overflowed || self.abandoned.get() {
-            // Its frames may be half unwound: it can neither be resumed nor freed.
+            // Its frames may be half unwound: it can neither be resumed nor freed, nor can what they refer to.
             std::mem::forget(coroutine);
+            if let Ok(mut core) = self.core.try_borrow_mut() {
+                std::mem::forget(std::mem::take(&mut core.fibers[thread].locals));
+            }
         } else if let Ok(mut core) = self.core.try_borrow_mut() {
             core.fibers[thread].coroutine = Some(coroutine);
         }

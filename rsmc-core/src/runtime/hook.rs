@@ -5,12 +5,14 @@
 
 use std::any::Any;
 use std::panic::Location;
+use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
 use crate::base::ThreadId;
 use crate::machine::Outcome;
 use crate::runtime::current::CURRENT;
 use crate::runtime::execution::Execution;
+use crate::runtime::locals::Gone;
 use crate::runtime::locations::Tag;
 use crate::runtime::teardown::Teardown;
 use crate::trace::{Action, FREE, LocInfo, NoteKind, Op, POISONED, Site};
@@ -223,6 +225,12 @@ pub fn park(tag: &Tag) {
 pub fn unpark(tag: &Tag) {
     let order = Ordering::Release;
     access(Object { tag, kind: "park token", created: None }, || 0, Action::Unpark, order, order);
+}
+
+/// The running thread's value of a key, made by `init` if this is its first use; [`Gone`] if the thread is dropping its
+/// values and this one is dropped. The value stays where it is until the thread ends.
+pub fn local<T: 'static>(key: usize, init: impl FnOnce() -> T) -> Option<Result<NonNull<T>, Gone>> {
+    enter(|execution| execution.local(key, init))
 }
 
 /// Runs a thread's code and catches its panic. One that leaves the thread is on record for the report.

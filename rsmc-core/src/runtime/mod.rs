@@ -6,6 +6,7 @@
 //! - `current`: the one thread-local, the door from the shim to the execution in progress.
 //! - `execution`: the loop that resumes threads, and what a thread does at a scheduling point.
 //! - `teardown`: unwinding the threads that are left when an execution is over.
+//! - `locals`: values that belong to a modelled thread.
 //! - `panics`: the process's panic hook, which keeps quiet about modelled threads and writes down what they said.
 //! - [`hook`]: what the shim calls. Everything else is private.
 
@@ -14,9 +15,11 @@ mod coroutine;
 mod current;
 mod execution;
 pub mod hook;
+mod locals;
 mod locations;
 mod panics;
 mod teardown;
 
 pub use current::{Runtime, in_run};
+pub use locals::Gone;
 pub use locations::Tag;

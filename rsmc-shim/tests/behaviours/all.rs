@@ -37,6 +37,9 @@ pub const ALL: &[(&str, fn())] = &[
     ("scopes_nest", scopes_nest),
     ("scope_panics", scope_panics),
     ("parking", parking),
+    ("locals_are_of_each_thread", locals_are_of_each_thread),
+    ("locals_are_dropped_at_the_end", locals_are_dropped_at_the_end),
+    ("sleeping", sleeping),
     ("names_and_ids", names_and_ids),
     ("spinning", spinning),
     ("locks_in_destructors", locks_in_destructors),
@@ -66,4 +69,5 @@ fn thread_panic<T: Send + 'static>(code: impl FnOnce() -> T + Send + 'static) ->
 include!("atomics.rs");
 include!("locks.rs");
 include!("shared.rs");
+include!("locals.rs");
 include!("threads.rs");

@@ -3,22 +3,24 @@
 //! In a check, [`spawn`], [`scope`] and [`Builder`] start modelled threads, which the check switches between on one
 //! OS thread, and waiting of all kinds is the model's.
 //!
-//! Not modelled yet: [`sleep`] really sleeps and lets nobody else run; [`LocalKey`] (`thread_local!`) belongs to the
-//! OS thread, so that all threads of a check share one value, which outlives the execution;
-//! [`available_parallelism`] is the machine's.
+//! Time is not modelled: [`sleep`] and [`park_timeout`] return at once in a check, and let others run first as
+//! [`yield_now`] does. So a test that relies on one thread sleeping longer than another fails, as it should.
 
 mod handle;
+mod local;
 mod scoped;
 mod spawned;
 
+use std::num::NonZero;
 use std::time::Duration;
 
 use rsmc_core::runtime::hook;
 
 pub use handle::{Thread, ThreadId, current};
+pub use local::{AccessError, LocalKey};
 pub use scoped::{Scope, ScopedJoinHandle, scope};
 pub use spawned::{Builder, JoinHandle, spawn};
-pub use std::thread::{AccessError, LocalKey, Result, available_parallelism, sleep};
+pub use std::thread::Result;
 
 /// Lets other threads run; mirrors [`std::thread::yield_now`]. In a check, the same as
 /// [`hint::spin_loop`](crate::hint::spin_loop).
@@ -50,6 +52,23 @@ pub fn park_timeout(timeout: Duration) {
     if !hook::hint() {
         std::thread::park_timeout(timeout);
     }
+}
+
+/// Waits for some time; mirrors [`std::thread::sleep`]. In a check no time passes, and this is [`yield_now`].
+#[track_caller]
+pub fn sleep(time: Duration) {
+    if !hook::hint() {
+        std::thread::sleep(time);
+    }
+}
+
+/// How many threads a program should use; mirrors [`std::thread::available_parallelism`]. In a check 2, wherever it runs:
+/// enough for a pool of threads to go wrong.
+///
+/// # Errors
+/// As std, outside a check.
+pub fn available_parallelism() -> std::io::Result<NonZero<usize>> {
+    if hook::in_run() { Ok(NonZero::new(2).expect("2 is not 0")) } else { std::thread::available_parallelism() }
 }
 
 /// Whether the calling thread is unwinding; mirrors [`std::thread::panicking`].
