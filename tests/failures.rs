@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::*};
-use rsmc::sync::{Arc, Mutex, MutexGuard};
+use rsmc::sync::{Arc, LazyLock, Mutex, MutexGuard, Once, OnceLock};
 use rsmc::{Config, Explorer, Failure, FailureKind, MemoryModel, Report, Seed, Verdict, thread};
 
 fn explore(body: impl Fn() + Sync) -> Report {
@@ -512,6 +512,57 @@ fn locals_start_anew_and_are_dropped_whatever_happens() {
     assert_eq!((report.executions, report.failures), (2, 2));
     let made = MADE.load(StdRelaxed);
     assert_eq!((made as u64, made), (4 * report.runs, DROPPED.load(StdRelaxed)));
+}
+
+#[test]
+fn once_types_of_statics_start_anew() {
+    static MADE: StdAtomicUsize = StdAtomicUsize::new(0);
+    static DROPPED: StdAtomicUsize = StdAtomicUsize::new(0);
+    static TABLE: LazyLock<OnDrop<fn()>> = LazyLock::new(|| {
+        count(&MADE);
+        OnDrop(|| {
+            count(&DROPPED);
+            // A destructor may use the shim, though the execution is over.
+            assert_eq!(*USES.lock().unwrap(), ());
+        })
+    });
+    static USES: Mutex<()> = Mutex::new(());
+    static NAME: OnceLock<u32> = OnceLock::new();
+    static SETUP: Once = Once::new();
+    let report = verified(|| {
+        assert!(!SETUP.is_completed() && NAME.get().is_none());
+        thread::scope(|scope| {
+            for own in 0..2 {
+                scope.spawn(move || {
+                    drop(USES.lock());
+                    let _ = &TABLE.0;
+                    SETUP.call_once(|| NAME.set(own).unwrap());
+                    assert!(NAME.get().is_some());
+                });
+            }
+        });
+    });
+    assert!(report.executions > 2, "{report:?}");
+    let made = MADE.load(StdRelaxed);
+    // The value of the first execution is leaked.
+    assert_eq!((made as u64, DROPPED.load(StdRelaxed)), (report.runs, made - 1));
+    assert!(!SETUP.is_completed() && NAME.get().is_none());
+}
+
+#[test]
+fn a_value_that_needs_itself_is_a_deadlock() {
+    let failure = failure(|| {
+        let cell: OnceLock<u32> = OnceLock::new();
+        cell.get_or_init(|| *cell.get_or_init(|| 1));
+    });
+    assert_eq!(failure.kind, FailureKind::Deadlock);
+    assert!(failure.message.contains("OnceLock") && failure.message.contains("itself"), "{}", failure.message);
+}
+
+#[test]
+fn who_waits_for_a_value_that_nobody_makes_is_named() {
+    let failure = failure(|| drop(OnceLock::<u32>::new().wait().to_string()));
+    assert_eq!(failure.kind, FailureKind::Livelock);
 }
 
 #[test]

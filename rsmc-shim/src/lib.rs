@@ -8,7 +8,7 @@
 //!
 //! | module | what is in it |
 //! | --- | --- |
-//! | [`sync`] | [`Arc`](sync::Arc), [`Mutex`](sync::Mutex), [`sync::atomic`] |
+//! | [`sync`] | [`Arc`](sync::Arc), [`Mutex`](sync::Mutex), [`OnceLock`](sync::OnceLock), [`LazyLock`](sync::LazyLock), [`sync::atomic`] |
 //! | [`thread`], [`thread_local!`] | [`spawn`](thread::spawn), [`scope`](thread::scope), [`park`](thread::park), … |
 //! | [`cell`] | [`UnsafeCell`](cell::UnsafeCell), whose accesses are checked for data races |
 //! | [`hint`] | [`spin_loop`](hint::spin_loop) |
@@ -18,9 +18,9 @@
 //! - Memory reached through raw pointers ([`UnsafeCell::get`](cell::UnsafeCell::get), `as_ptr` of an atomic): use
 //!   [`UnsafeCell::with`](cell::UnsafeCell::with).
 //! - Synchronisation by types that are not from this crate.
-//! - Statics: an atomic has its initial value again in every execution, and so has a [`thread_local!`] of this crate. But
-//!   the data behind a static mutex or cell stays what the last execution left, and is shared by checks that run at once.
-//!   Put shared data into the body.
+//! - Statics: an atomic has its initial value again in every execution, and so have the types that are set once and a
+//!   [`thread_local!`] of this crate. But the data behind a static mutex or cell stays what the last execution left, and
+//!   is shared by checks that run at once. Put shared data into the body.
 //!
 //! # Trait objects
 //!

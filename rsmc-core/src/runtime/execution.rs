@@ -12,6 +12,7 @@ use crate::machine::{Machine, Next, Outcome, Rules};
 use crate::runtime::coroutine::{Coroutine, Job, Returned, Suspender};
 use crate::runtime::locals::Local;
 use crate::runtime::locations::Locations;
+use crate::runtime::slots::Slots;
 use crate::step::{End, Plan, Run};
 use crate::trace::{NoteKind, Op, Site};
 
@@ -33,6 +34,7 @@ pub(super) struct Core {
     pub(super) machine: Machine,
     pub(super) fibers: IdVec<ThreadId, Fiber>,
     pub(super) locations: Locations,
+    pub(super) slots: Slots,
     idle: Vec<Coroutine>,
     stack_size: usize,
     stacks: usize,
@@ -65,6 +67,7 @@ impl Execution {
             machine: Machine::new(rules),
             fibers: IdVec::new(),
             locations: Locations::default(),
+            slots: Slots::default(),
             idle: Vec::new(),
             stack_size,
             stacks: 0,
@@ -281,7 +284,7 @@ fn whom(next: Next) -> Option<ThreadId> {
 }
 
 impl Core {
-    fn admit(&mut self, thread: ThreadId, job: Job) {
+    pub(super) fn admit(&mut self, thread: ThreadId, job: Job) {
         self.fibers.grow_to(thread, Fiber::default);
         let fiber = &mut self.fibers[thread];
         debug_assert!(fiber.coroutine.is_none(), "the thread of the last run is gone");

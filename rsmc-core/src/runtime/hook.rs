@@ -14,6 +14,7 @@ use crate::runtime::current::CURRENT;
 use crate::runtime::execution::Execution;
 use crate::runtime::locals::Gone;
 use crate::runtime::locations::Tag;
+use crate::runtime::slots::Slot;
 use crate::runtime::teardown::Teardown;
 use crate::trace::{Action, FREE, LocInfo, NoteKind, Op, POISONED, Site};
 
@@ -231,6 +232,34 @@ pub fn unpark(tag: &Tag) {
 /// values and this one is dropped. The value stays where it is until the thread ends.
 pub fn local<T: 'static>(key: usize, init: impl FnOnce() -> T) -> Option<Result<NonNull<T>, Gone>> {
     enter(|execution| execution.local(key, init))
+}
+
+/// The value that an object has in this execution, if it was given one.
+pub fn slot(tag: &Tag) -> Option<Slot> {
+    enter(|execution| {
+        let core = execution.core.borrow();
+        core.slots.get(&core.locations.find(tag)?).copied()
+    })
+    .flatten()
+}
+
+/// Gives an object, which was used before, a value in this execution. It had none.
+pub fn fill(tag: &Tag, slot: Slot) {
+    enter(|execution| {
+        let core = &mut *execution.core.borrow_mut();
+        let loc = core.locations.find(tag).expect("the object was used before");
+        let before = core.slots.insert(loc, slot);
+        debug_assert!(before.is_none(), "a value is taken before another is given");
+    });
+}
+
+/// Takes the value of an object out, to drop or keep it.
+pub fn empty(tag: &Tag) -> Option<Slot> {
+    enter(|execution| {
+        let core = &mut *execution.core.borrow_mut();
+        core.slots.remove(&core.locations.find(tag)?)
+    })
+    .flatten()
 }
 
 /// Runs a thread's code and catches its panic. One that leaves the thread is on record for the report.

@@ -46,18 +46,27 @@ impl Locations {
         self.outliving.clear();
     }
 
-    /// The location of an object; `create` adds it to the execution if it is new.
-    pub(super) fn resolve(&mut self, tag: &Tag, create: impl FnOnce() -> LocId) -> LocId {
+    /// Whether the object at a location is one of an earlier execution, too.
+    pub(super) fn outlives(&self, loc: LocId) -> bool {
+        self.outliving.values().any(|&other| other == loc)
+    }
+
+    /// The location of an object, if the execution has met it.
+    pub(super) fn find(&self, tag: &Tag) -> Option<LocId> {
         let known = tag.0.load(Ordering::Relaxed);
         if known >> LOC_BITS == self.execution {
-            return LocId((known & ((1 << LOC_BITS) - 1)) as u32);
+            return Some(LocId((known & ((1 << LOC_BITS) - 1)) as u32));
         }
         let address = std::ptr::from_ref(tag).addr();
-        if known != 0
-            && let Some(&loc) = self.outliving.get(&address)
-        {
+        self.outliving.get(&address).copied().filter(|_| known != 0)
+    }
+
+    /// The location of an object; `create` adds it to the execution if it is new.
+    pub(super) fn resolve(&mut self, tag: &Tag, create: impl FnOnce() -> LocId) -> LocId {
+        if let Some(loc) = self.find(tag) {
             return loc;
         }
+        let (known, address) = (tag.0.load(Ordering::Relaxed), std::ptr::from_ref(tag).addr());
         let loc = create();
         assert!(loc.0 >> LOC_BITS == 0, "an execution has fewer than 2^{LOC_BITS} locations");
         let mine = self.execution << LOC_BITS | u64::from(loc.0);

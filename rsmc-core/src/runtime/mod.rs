@@ -8,6 +8,7 @@
 //! - `teardown`: unwinding the threads that are left when an execution is over.
 //! - `locals`: values that belong to a modelled thread.
 //! - `panics`: the process's panic hook, which keeps quiet about modelled threads and writes down what they said.
+//! - `slots`: values that objects of the shim have in one execution only.
 //! - [`hook`]: what the shim calls. Everything else is private.
 
 mod abort;
@@ -18,8 +19,10 @@ pub mod hook;
 mod locals;
 mod locations;
 mod panics;
+mod slots;
 mod teardown;
 
 pub use current::{Runtime, in_run};
 pub use locals::Gone;
 pub use locations::Tag;
+pub use slots::Slot;

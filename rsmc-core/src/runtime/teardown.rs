@@ -43,6 +43,7 @@ impl Execution {
             debug_assert_eq!(returned, Returned::Finished, "an unwound thread ends or is abandoned");
             self.core.borrow_mut().release(thread);
         }
+        self.drop_slots();
         self.unwinding.set(false);
     }
 

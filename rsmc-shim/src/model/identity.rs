@@ -21,6 +21,10 @@ impl Identity {
         Object { tag: &self.tag, kind, created: Some(self.created) }
     }
 
+    pub(crate) fn tag(&self) -> &Tag {
+        &self.tag
+    }
+
     /// Makes the object a new one, which holds what it holds inline.
     pub(crate) fn renew(&mut self) {
         self.tag.clear();

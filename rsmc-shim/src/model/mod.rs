@@ -6,6 +6,7 @@ pub mod cell;
 pub mod hint;
 mod identity;
 mod mutex;
+mod once;
 pub mod thread;
 
 /// Mirrors [`std::sync`].
@@ -13,5 +14,6 @@ pub mod sync {
     pub use crate::model::arc::{Arc, Weak, arc_from_std, coerce_arc_with};
     pub use crate::model::atomic;
     pub use crate::model::mutex::{Mutex, MutexGuard};
+    pub use crate::model::once::{LazyLock, Once, OnceLock, OnceState};
     pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 }

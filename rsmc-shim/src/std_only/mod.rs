@@ -4,7 +4,10 @@ pub mod cell;
 
 /// Mirrors [`std::sync`].
 pub mod sync {
-    pub use std::sync::{Arc, LockResult, Mutex, MutexGuard, PoisonError, TryLockError, TryLockResult, Weak};
+    pub use std::sync::{
+        Arc, LazyLock, LockResult, Mutex, MutexGuard, Once, OnceLock, OnceState, PoisonError, TryLockError,
+        TryLockResult, Weak,
+    };
 
     /// Mirrors [`std::sync::atomic`].
     pub mod atomic {

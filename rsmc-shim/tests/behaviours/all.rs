@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCs
 use std::sync::{PoisonError, TryLockError};
 
 use sync::atomic::*;
-use sync::{Arc, Mutex, Weak};
+use sync::{Arc, LazyLock, Mutex, Once, OnceLock, Weak};
 
 /// Every behaviour, by name.
 pub const ALL: &[(&str, fn())] = &[
@@ -40,6 +40,17 @@ pub const ALL: &[(&str, fn())] = &[
     ("locals_are_of_each_thread", locals_are_of_each_thread),
     ("locals_are_dropped_at_the_end", locals_are_dropped_at_the_end),
     ("sleeping", sleeping),
+    ("once", once),
+    ("once_is_poisoned", once_is_poisoned),
+    ("once_waits", once_waits),
+    ("once_lock", once_lock),
+    ("once_lock_makes_one_value", once_lock_makes_one_value),
+    ("once_lock_after_a_panic", once_lock_after_a_panic),
+    ("once_lock_drops_its_value", once_lock_drops_its_value),
+    ("once_lock_moves_with_its_value", once_lock_moves_with_its_value),
+    ("lazy_lock", lazy_lock),
+    ("lazy_lock_is_poisoned", lazy_lock_is_poisoned),
+    ("statics_are_made_once", statics_are_made_once),
     ("names_and_ids", names_and_ids),
     ("spinning", spinning),
     ("locks_in_destructors", locks_in_destructors),
@@ -70,4 +81,5 @@ include!("atomics.rs");
 include!("locks.rs");
 include!("shared.rs");
 include!("locals.rs");
+include!("once.rs");
 include!("threads.rs");

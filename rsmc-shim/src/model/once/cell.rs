@@ -1,0 +1,216 @@
+//! `OnceLock`.
+
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::OnceLock as StdOnceLock;
+
+use rsmc_core::runtime::{Slot, hook};
+
+use crate::model::once::flag::{Flag, State};
+
+/// Mirrors [`std::sync::OnceLock`].
+///
+/// In a check, asking whether there is a value is an acquiring load, and setting it takes a lock: threads that come while
+/// another makes the value wait for it. A value that is set in a check is seen in that execution only. So a static starts
+/// empty in each, or with what it was set to outside; its value is dropped when the execution is over (that of the first
+/// execution is leaked), and references to it must not be kept longer.
+pub struct OnceLock<T> {
+    outside: StdOnceLock<T>,
+    flag: Flag,
+    /// It starts empty in an execution, whatever it is outside.
+    anew: bool,
+}
+
+impl<T> OnceLock<T> {
+    /// An empty cell.
+    #[must_use]
+    #[track_caller]
+    pub const fn new() -> Self {
+        Self { outside: StdOnceLock::new(), flag: Flag::new("OnceLock"), anew: false }
+    }
+
+    /// An empty cell, which starts empty in every execution.
+    #[track_caller]
+    pub(super) const fn of_lazy() -> Self {
+        Self { outside: StdOnceLock::new(), flag: Flag::new("LazyLock"), anew: true }
+    }
+
+    fn state_outside(&self) -> State {
+        if !self.anew && self.outside.get().is_some() { State::Done } else { State::Empty }
+    }
+
+    /// The value that was set in this execution, or outside.
+    fn value(&self) -> Option<&T> {
+        match hook::slot(self.flag.tag()) {
+            // SAFETY: it was filled with a `T`, which stays there until the object is dropped or emptied, or the execution
+            // ends; nobody has it mutably meanwhile.
+            Some(slot) => Some(unsafe { slot.value.cast().as_ref() }),
+            None => self.outside.get(),
+        }
+    }
+
+    /// The value, if there is one.
+    #[track_caller]
+    pub fn get(&self) -> Option<&T> {
+        match self.flag.load(self.state_outside()) {
+            Some(State::Done) | None => self.value(),
+            Some(_) => None,
+        }
+    }
+
+    /// The value, for writing, if there is one.
+    #[track_caller]
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        if self.flag.load(self.state_outside()).is_some_and(|state| state != State::Done) {
+            return None;
+        }
+        match hook::slot(self.flag.tag()) {
+            // SAFETY: as in `value`, and nobody else has the object.
+            Some(slot) => Some(unsafe { slot.value.cast().as_mut() }),
+            None => self.outside.get_mut(),
+        }
+    }
+
+    /// Waits until there is a value. (Stable in std since 1.86.)
+    #[track_caller]
+    pub fn wait(&self) -> &T {
+        loop {
+            if let Some(value) = self.get() {
+                return value;
+            }
+            if !hook::hint() {
+                return self.outside.wait();
+            }
+        }
+    }
+
+    /// Sets the value.
+    ///
+    /// # Errors
+    /// The value, if there is one already.
+    #[track_caller]
+    pub fn set(&self, value: T) -> Result<(), T> {
+        let mut value = Some(value);
+        self.get_or_init(|| value.take().expect("it is made once"));
+        value.map_or(Ok(()), Err)
+    }
+
+    /// The value, made by `make` if there is none.
+    ///
+    /// A `make` that uses the cell itself is reported as a deadlock in a check.
+    #[track_caller]
+    pub fn get_or_init<F: FnOnce() -> T>(&self, make: F) -> &T {
+        self.get_or_poison(State::Empty, make)
+    }
+
+    /// The same; if `make` panics, this is the state afterwards.
+    #[track_caller]
+    pub(super) fn get_or_poison<F: FnOnce() -> T>(&self, failed: State, make: F) -> &T {
+        match self.flag.load(self.state_outside()) {
+            None => return self.outside.get_or_init(make),
+            Some(State::Done) => return self.value().expect("it was set"),
+            Some(_) => {}
+        }
+        let (state, changing) = self.flag.change(self.state_outside(), failed);
+        match state {
+            State::Done => changing.leave(),
+            State::Poisoned => {
+                changing.leave();
+                panic!("LazyLock instance has previously been poisoned");
+            }
+            State::Empty => {
+                let value = NonNull::from(Box::leak(Box::new(make()))).cast();
+                hook::fill(self.flag.tag(), Slot { value, drop: drop_box::<T> });
+                changing.finish(State::Done);
+            }
+        }
+        self.value().expect("it was set")
+    }
+
+    /// Takes the value out and leaves the cell empty.
+    #[track_caller]
+    pub fn take(&mut self) -> Option<T> {
+        let state = self.flag.load(self.state_outside());
+        if state.is_some_and(|state| state != State::Done) {
+            return None;
+        }
+        let slot = hook::empty(self.flag.tag());
+        if state.is_some() {
+            self.flag.set(State::Done, State::Empty);
+        }
+        match slot {
+            // SAFETY: the slot was filled with a box of `T`, and is empty now.
+            Some(slot) => Some(*unsafe { Box::from_raw(slot.value.cast::<T>().as_ptr()) }),
+            None => self.outside.take(),
+        }
+    }
+
+    /// Unwraps the value.
+    #[track_caller]
+    pub fn into_inner(mut self) -> Option<T> {
+        self.take()
+    }
+}
+
+/// Drops a value that was filled in.
+///
+/// # Safety
+/// It must point to a box of `T` that nobody uses any more.
+unsafe fn drop_box<T>(value: NonNull<()>) {
+    // SAFETY: the caller's.
+    drop(unsafe { Box::from_raw(value.cast::<T>().as_ptr()) });
+}
+
+impl<T> Drop for OnceLock<T> {
+    fn drop(&mut self) {
+        if let Some(slot) = hook::empty(self.flag.tag()) {
+            // SAFETY: the slot is empty now, and the object is gone.
+            unsafe { (slot.drop)(slot.value) };
+        }
+    }
+}
+
+impl<T> Default for OnceLock<T> {
+    #[track_caller]
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> From<T> for OnceLock<T> {
+    #[track_caller]
+    fn from(value: T) -> Self {
+        let cell = Self::new();
+        let set = cell.outside.set(value);
+        debug_assert!(set.is_ok(), "a new cell is empty");
+        cell
+    }
+}
+
+impl<T: Clone> Clone for OnceLock<T> {
+    #[track_caller]
+    fn clone(&self) -> Self {
+        self.get().map_or_else(Self::new, |value| Self::from(value.clone()))
+    }
+}
+
+impl<T: PartialEq> PartialEq for OnceLock<T> {
+    #[track_caller]
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl<T: Eq> Eq for OnceLock<T> {}
+
+impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
+    #[track_caller]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_tuple("OnceLock");
+        match self.get() {
+            Some(value) => shown.field(value),
+            None => shown.field(&format_args!("<uninit>")),
+        };
+        shown.finish()
+    }
+}

@@ -1,0 +1,119 @@
+//! What `Once`, `OnceLock` and `LazyLock` have in common in a check: a state, and a lock for who changes it.
+
+use std::panic::Location;
+use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
+
+use rsmc_core::runtime::{Tag, hook};
+use rsmc_core::trace::{Action, FREE};
+
+use crate::model::identity::Identity;
+
+/// How far an initialisation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Empty = 0,
+    Done = 1,
+    /// The initialisation panicked.
+    Poisoned = 2,
+}
+
+impl State {
+    fn of(value: u64) -> Self {
+        match value {
+            1 => State::Done,
+            2 => State::Poisoned,
+            _ => State::Empty,
+        }
+    }
+}
+
+pub(super) struct Flag {
+    kind: &'static str,
+    state: Identity,
+    lock: Identity,
+}
+
+/// The right to change a state. Where it is dropped, the initialisation panicked.
+pub(super) struct Changing<'a> {
+    flag: &'a Flag,
+    place: &'static Location<'static>,
+    /// The state after a panic.
+    failed: State,
+}
+
+impl Flag {
+    #[track_caller]
+    pub(super) const fn new(kind: &'static str) -> Self {
+        Self { kind, state: Identity::new(), lock: Identity::new() }
+    }
+
+    /// What names the object in an execution.
+    pub(super) fn tag(&self) -> &Tag {
+        self.state.tag()
+    }
+
+    fn access(
+        &self,
+        place: &'static Location<'static>,
+        outside: State,
+        action: Action,
+        order: Ordering,
+    ) -> Option<State> {
+        let object = self.state.object(self.kind);
+        let outcome = hook::access_at(place, object, || outside as u64, action, order, order)?;
+        Some(State::of(outcome.read))
+    }
+
+    /// The state; `None` outside a check. `outside` is the state there, which is the first in an execution.
+    #[track_caller]
+    pub(super) fn load(&self, outside: State) -> Option<State> {
+        self.access(Location::caller(), outside, Action::Load, Acquire)
+    }
+
+    /// Sets the state; for who has the object alone.
+    #[track_caller]
+    pub(super) fn set(&self, outside: State, state: State) {
+        self.access(Location::caller(), outside, Action::Store(state as u64), Relaxed);
+    }
+
+    /// In a check: waits for the right to change the state, and says what it is then.
+    #[track_caller]
+    pub(super) fn change(&self, outside: State, failed: State) -> (State, Changing<'_>) {
+        let place = Location::caller();
+        self.access_lock(place, Action::Acquire, Acquire);
+        let changing = Changing { flag: self, place, failed };
+        let state = self.access(place, outside, Action::Load, Relaxed).expect("in a check");
+        (state, changing)
+    }
+
+    fn access_lock(&self, place: &'static Location<'static>, action: Action, order: Ordering) {
+        hook::access_at(place, self.lock.object(self.kind), || FREE, action, order, order);
+    }
+}
+
+impl Changing<'_> {
+    /// Sets the state and lets others go on.
+    pub(super) fn finish(self, state: State) {
+        self.flag.access(self.place, State::Empty, Action::Store(state as u64), Release);
+        self.leave();
+    }
+
+    /// Lets others go on with the state as it is.
+    pub(super) fn leave(self) {
+        self.release();
+        std::mem::forget(self);
+    }
+
+    fn release(&self) {
+        self.flag.access_lock(self.place, Action::Release { poisoned: false }, Release);
+    }
+}
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        if self.failed != State::Empty {
+            self.flag.access(self.place, State::Empty, Action::Store(self.failed as u64), Release);
+        }
+        self.release();
+    }
+}

@@ -1,0 +1,126 @@
+//! `Once`, `OnceLock` and `LazyLock`.
+
+mod cell;
+mod flag;
+mod lazy;
+
+use std::fmt;
+
+use rsmc_core::runtime::hook;
+
+use crate::model::once::flag::{Flag, State};
+
+pub use cell::OnceLock;
+pub use lazy::LazyLock;
+
+/// Mirrors [`std::sync::Once`]. In a check a static starts anew in every execution, unless it was completed outside.
+pub struct Once {
+    outside: std::sync::Once,
+    flag: Flag,
+}
+
+/// What [`Once::call_once_force`] tells its closure; mirrors [`std::sync::OnceState`].
+#[derive(Debug)]
+pub struct OnceState {
+    poisoned: bool,
+}
+
+impl OnceState {
+    /// Whether an earlier call panicked.
+    #[must_use]
+    pub fn is_poisoned(&self) -> bool {
+        self.poisoned
+    }
+}
+
+impl Once {
+    /// One that was not called.
+    #[must_use]
+    #[track_caller]
+    #[allow(clippy::new_without_default, reason = "as std")]
+    pub const fn new() -> Self {
+        Self { outside: std::sync::Once::new(), flag: Flag::new("Once") }
+    }
+
+    fn state_outside(&self) -> State {
+        if self.outside.is_completed() { State::Done } else { State::Empty }
+    }
+
+    /// Calls `act` unless it was called before; waits for another thread that does so.
+    ///
+    /// # Panics
+    /// If `act` panics, or an earlier one has.
+    #[track_caller]
+    pub fn call_once<F: FnOnce()>(&self, act: F) {
+        if !hook::in_run() {
+            return self.outside.call_once(act);
+        }
+        self.call(|state| {
+            assert!(!state.is_poisoned(), "Once instance has previously been poisoned");
+            act();
+        });
+    }
+
+    /// As [`call_once`](Self::call_once), also after an earlier call panicked.
+    #[track_caller]
+    pub fn call_once_force<F: FnOnce(&OnceState)>(&self, act: F) {
+        if !hook::in_run() {
+            return self.outside.call_once_force(|state| act(&OnceState { poisoned: state.is_poisoned() }));
+        }
+        self.call(act);
+    }
+
+    #[track_caller]
+    fn call<F: FnOnce(&OnceState)>(&self, act: F) {
+        if self.is_completed() {
+            return;
+        }
+        match self.flag.change(self.state_outside(), State::Poisoned) {
+            (State::Done, changing) => changing.leave(),
+            (state, changing) => {
+                act(&OnceState { poisoned: state == State::Poisoned });
+                changing.finish(State::Done);
+            }
+        }
+    }
+
+    /// Whether a call has completed.
+    #[track_caller]
+    pub fn is_completed(&self) -> bool {
+        self.flag.load(self.state_outside()).map_or_else(|| self.outside.is_completed(), |state| state == State::Done)
+    }
+
+    /// Waits until a call has completed. (Stable in std since 1.86.)
+    ///
+    /// # Panics
+    /// If a call panicked.
+    #[track_caller]
+    pub fn wait(&self) {
+        self.wait_for(false);
+    }
+
+    /// As [`wait`](Self::wait), through panics.
+    #[track_caller]
+    pub fn wait_force(&self) {
+        self.wait_for(true);
+    }
+
+    #[track_caller]
+    fn wait_for(&self, force: bool) {
+        loop {
+            match self.flag.load(self.state_outside()) {
+                None if force => return self.outside.wait_force(),
+                None => return self.outside.wait(),
+                Some(State::Done) => return,
+                Some(State::Poisoned) if !force => panic!("Once instance has previously been poisoned"),
+                Some(_) => drop(hook::hint()),
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Once {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Once").finish_non_exhaustive()
+    }
+}
