@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use rsmc::sync::Arc;
 use rsmc::sync::atomic::{AtomicU32, Ordering::*, fence};
+use rsmc::sync::{Arc, Barrier, Condvar, Mutex as ModelMutex, OnceLock};
 use rsmc::{Config, Explorer, MemoryModel, Verdict, thread};
 
 /// All outcomes of a body under a memory model, which must be the same for the oracle.
@@ -236,4 +236,135 @@ fn dropping_an_arc_drains() {
         })
     });
     assert!(found.is_subset(&BTreeSet::from([None, Some(1)])), "{found:?}");
+}
+
+/// The same with locks, which are as strong under C11.
+#[track_caller]
+fn outcomes_with_locks<T: Ord + Send>(body: impl Fn() -> T + Sync) -> BTreeSet<T> {
+    let found = outcomes(&body);
+    assert!(found == outcomes_under(MemoryModel::C11, &body), "c11 differs from sc");
+    found
+}
+
+/// Two threads wait, the second one since the first does, and one is notified: it may be either.
+#[test]
+fn a_notification_wakes_any_who_waits() {
+    #[derive(Default)]
+    struct State {
+        came: u32,
+        over: bool,
+        woken: Vec<u32>,
+    }
+    let seen = Mutex::new(BTreeSet::new());
+    let report = rsmc::explore(&Config::default(), || {
+        let (state, notified, woken) = (ModelMutex::new(State::default()), Condvar::new(), Condvar::new());
+        let wait_as = |own: u32| {
+            let mut guard = state.lock().unwrap();
+            if guard.came == own && !guard.over {
+                guard.came += 1;
+                guard = notified.wait(guard).unwrap();
+                guard.woken.push(own);
+                woken.notify_one();
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| wait_as(0));
+            scope.spawn(|| wait_as(1));
+            let mut guard = state.lock().unwrap();
+            if guard.came == 2 {
+                notified.notify_one();
+                guard = woken.wait_while(guard, |state| state.woken.is_empty()).unwrap();
+                seen.lock().unwrap().insert(guard.woken.clone());
+            }
+            guard.over = true;
+            notified.notify_all();
+        });
+    });
+    assert!(matches!(report.verdict, Verdict::Verified), "{}", rsmc::render(&report, None));
+    assert_eq!(seen.into_inner().unwrap(), BTreeSet::from([vec![0], vec![1]]));
+}
+
+#[test]
+fn one_notification_for_one_of_two() {
+    let found = outcomes_with_locks(|| {
+        let (state, changed, first) = (ModelMutex::new(0), Condvar::new(), AtomicU32::new(9));
+        thread::scope(|scope| {
+            for own in 0..2 {
+                let (state, changed, first) = (&state, &changed, &first);
+                scope.spawn(move || {
+                    let mut free = changed.wait_while(state.lock().unwrap(), |free| *free == 0).unwrap();
+                    *free = 0;
+                    // Lets the other one go on, too.
+                    if first.compare_exchange(9, own, Relaxed, Relaxed).is_ok() {
+                        *free = 1;
+                        changed.notify_one();
+                    }
+                });
+            }
+            *state.lock().unwrap() = 1;
+            changed.notify_one();
+        });
+        first.into_inner()
+    });
+    assert_eq!(found, BTreeSet::from([0, 1]));
+}
+
+#[test]
+fn a_wait_with_a_timeout_ends_either_way() {
+    let found = outcomes_with_locks(|| {
+        let (state, changed) = (ModelMutex::new(false), Condvar::new());
+        let set = || {
+            *state.lock().unwrap() = true;
+            changed.notify_one();
+        };
+        let wait = || {
+            let (set, result) = changed.wait_timeout(state.lock().unwrap(), std::time::Duration::from_secs(1)).unwrap();
+            (*set, result.timed_out())
+        };
+        both(set, wait).1
+    });
+    // What was set before the wait notifies nobody.
+    assert_eq!(found, BTreeSet::from([(false, true), (true, false), (true, true)]));
+}
+
+#[test]
+fn one_of_two_leads_a_barrier() {
+    let found = outcomes_with_locks(|| {
+        let barrier = Barrier::new(2);
+        let come = || barrier.wait().is_leader();
+        both(come, come)
+    });
+    assert_eq!(found, BTreeSet::from([(false, true), (true, false)]));
+}
+
+#[test]
+fn one_of_two_sets_a_cell() {
+    let found = outcomes_with_locks(|| {
+        let cell = OnceLock::new();
+        let set = |value: u32| (cell.set(value).is_ok(), cell.get().copied());
+        both(|| set(1), || cell.get().copied().unwrap_or_else(|| *cell.get_or_init(|| 2)))
+    });
+    assert_eq!(found, BTreeSet::from([((true, Some(1)), 1), ((false, Some(2)), 2)]));
+}
+
+/// The token is taken before the time is over, or is there for the next time.
+#[test]
+fn parking_for_some_time_takes_the_token_or_leaves_it() {
+    let found = outcomes(|| {
+        let told = AtomicU32::new(0);
+        thread::scope(|scope| {
+            let parked = scope.spawn(|| {
+                thread::park_timeout(std::time::Duration::from_secs(1));
+                let early = told.load(SeqCst);
+                if early == 0 {
+                    thread::park();
+                }
+                (early, told.load(SeqCst))
+            });
+            told.store(1, SeqCst);
+            parked.thread().unpark();
+            parked.join().unwrap()
+        })
+    });
+    assert_eq!(found, BTreeSet::from([(0, 1), (1, 1)]));
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::*};
-use rsmc::sync::{Arc, LazyLock, Mutex, MutexGuard, Once, OnceLock};
+use rsmc::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, Once, OnceLock};
 use rsmc::{Config, Explorer, Failure, FailureKind, MemoryModel, Report, Seed, Verdict, thread};
 
 fn explore(body: impl Fn() + Sync) -> Report {
@@ -587,4 +587,43 @@ fn no_time_passes() {
         });
     });
     assert!(matches!(report.verdict, Verdict::Verified), "{:?}", report.verdict);
+}
+
+#[test]
+fn a_notification_that_comes_too_early_is_lost() {
+    let failure = failure(|| {
+        let (ready, changed) = (Mutex::new(()), Condvar::new());
+        thread::scope(|scope| {
+            scope.spawn(|| changed.notify_one());
+            drop(changed.wait(ready.lock().unwrap()));
+        });
+    });
+    assert_eq!(failure.kind, FailureKind::Deadlock);
+    assert!(failure.message.contains("failures.rs"), "{}", failure.message);
+}
+
+/// A full and an empty buffer share one condition: the wrong one may be woken.
+#[test]
+fn one_notification_too_few_is_a_deadlock() {
+    let run = |notify: fn(&Condvar)| {
+        explore(move || {
+            let (items, changed) = (Mutex::new(0_u32), Condvar::new());
+            thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        *changed.wait_while(items.lock().unwrap(), |items| *items == 0).unwrap() -= 1;
+                        notify(&changed);
+                    });
+                }
+                for _ in 0..2 {
+                    *changed.wait_while(items.lock().unwrap(), |items| *items == 1).unwrap() += 1;
+                    notify(&changed);
+                }
+            });
+        })
+    };
+    let too_few = run(Condvar::notify_one);
+    assert!(matches!(&too_few.verdict, Verdict::Failed(failure) if failure.kind == FailureKind::Deadlock));
+    let enough = run(Condvar::notify_all);
+    assert!(matches!(enough.verdict, Verdict::Verified), "{}", rsmc::render(&enough, None));
 }

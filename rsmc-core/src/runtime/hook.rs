@@ -16,7 +16,7 @@ use crate::runtime::locals::Gone;
 use crate::runtime::locations::Tag;
 use crate::runtime::slots::Slot;
 use crate::runtime::teardown::Teardown;
-use crate::trace::{Action, FREE, LocInfo, NoteKind, Op, POISONED, Site};
+use crate::trace::{Action, FREE, LocInfo, NoteKind, Op, POISONED, Rmw, RmwKind, Site};
 
 pub use crate::runtime::current::in_run;
 
@@ -219,6 +219,13 @@ pub fn thread_name(thread: ThreadId) -> Option<String> {
 #[track_caller]
 pub fn park(tag: &Tag) {
     access(Object { tag, kind: "park token", created: None }, || 0, Action::Park, Ordering::Acquire, Ordering::Acquire);
+}
+
+/// Takes the token of the calling thread, which is `tag`, if it is available.
+#[track_caller]
+pub fn try_park(tag: &Tag) {
+    let take = Action::Rmw(Rmw { kind: RmwKind::Swap, operand: 0, bits: 1 });
+    access(Object { tag, kind: "park token", created: None }, || 0, take, Ordering::Acquire, Ordering::Acquire);
 }
 
 /// Makes the token `tag` available.

@@ -7,6 +7,7 @@
 //! - `execution`: the loop that resumes threads, and what a thread does at a scheduling point.
 //! - `teardown`: unwinding the threads that are left when an execution is over.
 //! - `locals`: values that belong to a modelled thread.
+//! - [`object`]: blocking primitives as state machines.
 //! - `panics`: the process's panic hook, which keeps quiet about modelled threads and writes down what they said.
 //! - `slots`: values that objects of the shim have in one execution only.
 //! - [`hook`]: what the shim calls. Everything else is private.
@@ -18,6 +19,7 @@ mod execution;
 pub mod hook;
 mod locals;
 mod locations;
+pub mod object;
 mod panics;
 mod slots;
 mod teardown;

@@ -2,17 +2,24 @@
 
 mod arc;
 pub mod atomic;
+mod barrier;
 pub mod cell;
+mod condvar;
 pub mod hint;
 mod identity;
+mod monitor;
 mod mutex;
 mod once;
+mod slot;
+mod surely;
 pub mod thread;
 
 /// Mirrors [`std::sync`].
 pub mod sync {
     pub use crate::model::arc::{Arc, Weak, arc_from_std, coerce_arc_with};
     pub use crate::model::atomic;
+    pub use crate::model::barrier::{Barrier, BarrierWaitResult};
+    pub use crate::model::condvar::{Condvar, WaitTimeoutResult};
     pub use crate::model::mutex::{Mutex, MutexGuard};
     pub use crate::model::once::{LazyLock, Once, OnceLock, OnceState};
     pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};

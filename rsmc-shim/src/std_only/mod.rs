@@ -5,8 +5,8 @@ pub mod cell;
 /// Mirrors [`std::sync`].
 pub mod sync {
     pub use std::sync::{
-        Arc, LazyLock, LockResult, Mutex, MutexGuard, Once, OnceLock, OnceState, PoisonError, TryLockError,
-        TryLockResult, Weak,
+        Arc, Barrier, BarrierWaitResult, Condvar, LazyLock, LockResult, Mutex, MutexGuard, Once, OnceLock, OnceState,
+        PoisonError, TryLockError, TryLockResult, WaitTimeoutResult, Weak,
     };
 
     /// Mirrors [`std::sync::atomic`].

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCs
 use std::sync::{PoisonError, TryLockError};
 
 use sync::atomic::*;
-use sync::{Arc, LazyLock, Mutex, Once, OnceLock, Weak};
+use sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, Weak};
 
 /// Every behaviour, by name.
 pub const ALL: &[(&str, fn())] = &[
@@ -40,6 +40,12 @@ pub const ALL: &[(&str, fn())] = &[
     ("locals_are_of_each_thread", locals_are_of_each_thread),
     ("locals_are_dropped_at_the_end", locals_are_dropped_at_the_end),
     ("sleeping", sleeping),
+    ("condvar", condvar),
+    ("condvar_wakes_as_many_as_notified", condvar_wakes_as_many_as_notified),
+    ("condvar_wakes_all", condvar_wakes_all),
+    ("condvar_times_out", condvar_times_out),
+    ("condvar_and_poison", condvar_and_poison),
+    ("barrier", barrier),
     ("once", once),
     ("once_is_poisoned", once_is_poisoned),
     ("once_waits", once_waits),
@@ -80,6 +86,7 @@ fn thread_panic<T: Send + 'static>(code: impl FnOnce() -> T + Send + 'static) ->
 include!("atomics.rs");
 include!("locks.rs");
 include!("shared.rs");
+include!("condvar.rs");
 include!("locals.rs");
 include!("once.rs");
 include!("threads.rs");

@@ -2,13 +2,18 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
+use std::sync::LockResult;
 
 use rsmc_core::runtime::hook;
 
 use crate::model::mutex::door::Pass;
-use crate::model::mutex::{Mutex, cleared};
+use crate::model::mutex::{Mutex, cleared, with_poison};
+
+/// The real guard.
+type RawGuard<'a> = std::sync::MutexGuard<'a, ()>;
 
 /// Mirrors [`std::sync::MutexGuard`].
 ///
@@ -32,8 +37,8 @@ pub struct MutexGuard<'a, T: ?Sized + 'a> {
 /// How the lock was taken.
 enum Held<'a> {
     Outside {
-        _raw: std::sync::MutexGuard<'a, ()>,
-        _pass: Pass<'a>,
+        raw: RawGuard<'a>,
+        pass: Pass<'a>,
     },
     InRun {
         /// Where the lock was taken.
@@ -49,9 +54,34 @@ enum Held<'a> {
 unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    pub(super) fn outside(lock: &'a Mutex<T>, raw: std::sync::MutexGuard<'a, ()>, pass: Pass<'a>) -> Self {
-        let held = Held::Outside { _raw: raw, _pass: pass };
+    pub(super) fn outside(lock: &'a Mutex<T>, raw: RawGuard<'a>, pass: Pass<'a>) -> Self {
+        let held = Held::Outside { raw, pass };
         Self { lock, held, not_send: PhantomData }
+    }
+
+    /// The mutex.
+    pub(crate) fn mutex(&self) -> &'a Mutex<T> {
+        self.lock
+    }
+
+    /// Outside checks: gives the lock back while `wait` waits with the real one, and says whether it is poisoned then.
+    ///
+    /// # Panics
+    /// If the guard was taken in a check.
+    #[track_caller]
+    pub(crate) fn wait_outside<R>(
+        self,
+        wait: impl FnOnce(RawGuard<'a>) -> (RawGuard<'a>, bool, R),
+    ) -> (LockResult<Self>, R) {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: `this` is not dropped, so what it holds is moved out once.
+        let Held::Outside { raw, pass } = (unsafe { std::ptr::read(&this.held) }) else {
+            panic!("a guard that was taken in a check is used outside of it");
+        };
+        drop(pass);
+        let (raw, poisoned, result) = wait(raw);
+        let guard = Self::outside(this.lock, raw, this.lock.door.wait());
+        (with_poison(poisoned, guard), result)
     }
 
     /// The check has just given the lock to the calling thread.

@@ -17,6 +17,7 @@ use rsmc_core::trace::{Action, HELD, POISONED};
 
 use crate::model::identity::Identity;
 use crate::model::mutex::door::Door;
+use crate::model::surely::surely;
 
 pub use guard::MutexGuard;
 
@@ -148,25 +149,9 @@ impl<T: ?Sized> Mutex<T> {
 
     /// Releases the lock in a check. A release has no line of its own: it is shown at the line that took the lock.
     fn release(&self, place: &'static Location<'static>, poisoned: bool) {
-        /// Releases it after all if the release is where the execution ends: the destructors of others may want it.
-        struct Surely<'a, T: ?Sized>(&'a Mutex<T>, &'static Location<'static>, bool);
-
-        impl<T: ?Sized> Surely<'_, T> {
-            fn act(&self) {
-                let Surely(lock, place, poisoned) = *self;
-                lock.access_at(place, Action::Release { poisoned }, Ordering::Release);
-            }
-        }
-
-        impl<T: ?Sized> Drop for Surely<'_, T> {
-            fn drop(&mut self) {
-                self.act();
-            }
-        }
-
-        let surely = Surely(self, place, poisoned);
-        surely.act();
-        std::mem::forget(surely);
+        surely(|| {
+            self.access_at(place, Action::Release { poisoned }, Ordering::Release);
+        });
     }
 
     #[track_caller]

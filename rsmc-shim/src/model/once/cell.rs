@@ -1,12 +1,12 @@
 //! `OnceLock`.
 
 use std::fmt;
-use std::ptr::NonNull;
 use std::sync::OnceLock as StdOnceLock;
 
-use rsmc_core::runtime::{Slot, hook};
+use rsmc_core::runtime::hook;
 
 use crate::model::once::flag::{Flag, State};
+use crate::model::slot;
 
 /// Mirrors [`std::sync::OnceLock`].
 ///
@@ -41,10 +41,9 @@ impl<T> OnceLock<T> {
 
     /// The value that was set in this execution, or outside.
     fn value(&self) -> Option<&T> {
-        match hook::slot(self.flag.tag()) {
-            // SAFETY: it was filled with a `T`, which stays there until the object is dropped or emptied, or the execution
-            // ends; nobody has it mutably meanwhile.
-            Some(slot) => Some(unsafe { slot.value.cast().as_ref() }),
+        match slot::get(self.flag.tag()) {
+            // SAFETY: it was filled with a `T`, and nobody has it mutably meanwhile.
+            Some(value) => Some(unsafe { value.as_ref() }),
             None => self.outside.get(),
         }
     }
@@ -64,9 +63,9 @@ impl<T> OnceLock<T> {
         if self.flag.load(self.state_outside()).is_some_and(|state| state != State::Done) {
             return None;
         }
-        match hook::slot(self.flag.tag()) {
+        match slot::get(self.flag.tag()) {
             // SAFETY: as in `value`, and nobody else has the object.
-            Some(slot) => Some(unsafe { slot.value.cast().as_mut() }),
+            Some(mut value) => Some(unsafe { value.as_mut() }),
             None => self.outside.get_mut(),
         }
     }
@@ -119,8 +118,7 @@ impl<T> OnceLock<T> {
                 panic!("LazyLock instance has previously been poisoned");
             }
             State::Empty => {
-                let value = NonNull::from(Box::leak(Box::new(make()))).cast();
-                hook::fill(self.flag.tag(), Slot { value, drop: drop_box::<T> });
+                slot::fill(self.flag.tag(), make());
                 changing.finish(State::Done);
             }
         }
@@ -134,15 +132,11 @@ impl<T> OnceLock<T> {
         if state.is_some_and(|state| state != State::Done) {
             return None;
         }
-        let slot = hook::empty(self.flag.tag());
         if state.is_some() {
             self.flag.set(State::Done, State::Empty);
         }
-        match slot {
-            // SAFETY: the slot was filled with a box of `T`, and is empty now.
-            Some(slot) => Some(*unsafe { Box::from_raw(slot.value.cast::<T>().as_ptr()) }),
-            None => self.outside.take(),
-        }
+        // SAFETY: the slot was filled with a `T`, and the object is the caller's alone.
+        unsafe { slot::take(self.flag.tag()) }.or_else(|| self.outside.take())
     }
 
     /// Unwraps the value.
@@ -152,21 +146,10 @@ impl<T> OnceLock<T> {
     }
 }
 
-/// Drops a value that was filled in.
-///
-/// # Safety
-/// It must point to a box of `T` that nobody uses any more.
-unsafe fn drop_box<T>(value: NonNull<()>) {
-    // SAFETY: the caller's.
-    drop(unsafe { Box::from_raw(value.cast::<T>().as_ptr()) });
-}
-
 impl<T> Drop for OnceLock<T> {
     fn drop(&mut self) {
-        if let Some(slot) = hook::empty(self.flag.tag()) {
-            // SAFETY: the slot is empty now, and the object is gone.
-            unsafe { (slot.drop)(slot.value) };
-        }
+        // SAFETY: the slot was filled with a `T`, and the object is gone.
+        drop(unsafe { slot::take::<T>(self.flag.tag()) });
     }
 }
 

@@ -7,6 +7,7 @@ use rsmc_core::runtime::{Tag, hook};
 use rsmc_core::trace::{Action, FREE};
 
 use crate::model::identity::Identity;
+use crate::model::surely::surely;
 
 /// How far an initialisation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +106,7 @@ impl Changing<'_> {
     }
 
     fn release(&self) {
-        self.flag.access_lock(self.place, Action::Release { poisoned: false }, Release);
+        surely(|| self.flag.access_lock(self.place, Action::Release { poisoned: false }, Release));
     }
 }
 

@@ -46,11 +46,15 @@ pub fn park() {
 /// Waits for the token of the calling thread, or until some time has passed; mirrors
 /// [`std::thread::park_timeout`].
 ///
-/// Time is not modelled: in a check this returns without the token, and counts as [`yield_now`].
+/// In a check no time passes: it takes the token if there is one, or returns without it, and counts as [`yield_now`].
 #[track_caller]
 pub fn park_timeout(timeout: Duration) {
-    if !hook::hint() {
-        std::thread::park_timeout(timeout);
+    match handle::current_in_run() {
+        Some(handle) => {
+            hook::hint();
+            hook::try_park(handle.token());
+        }
+        None => std::thread::park_timeout(timeout),
     }
 }
 

@@ -1,0 +1,122 @@
+//! Who waits for a condition variable, and who has been notified.
+//!
+//! A notification is for any one of those that wait when it is given, and for nobody who comes later. Which of them takes
+//! it is left open: all are woken, and the first that comes has it. So a notification is a *permit* with the waiters that
+//! may take it. Permits are taken oldest first. As each permit is for all who waited, an older one is for a part of those
+//! of a younger one, less who came later: no choice leaves a permit behind that nobody can take.
+
+/// A wait, numbered in the order of beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Waiter(u64);
+
+/// The state of a condition variable.
+#[derive(Clone, Debug, Default)]
+pub struct Notifications {
+    began: u64,
+    /// Who waits, oldest first.
+    waiting: Vec<Waiter>,
+    /// Oldest first: it is for who waits and began before this.
+    permits: Vec<Waiter>,
+}
+
+impl Notifications {
+    /// A wait begins.
+    pub fn begin(&mut self) -> Waiter {
+        let waiter = Waiter(self.began);
+        self.began += 1;
+        self.waiting.push(waiter);
+        waiter
+    }
+
+    /// Notifies one of those that wait, if there is one that is not notified already; returns who should be woken.
+    pub fn notify_one(&mut self) -> &[Waiter] {
+        if self.permits.len() == self.waiting.len() {
+            return &[];
+        }
+        self.permits.push(Waiter(self.began));
+        &self.waiting
+    }
+
+    /// Notifies all that wait; returns who should be woken.
+    pub fn notify_all(&mut self) -> &[Waiter] {
+        let missing = self.waiting.len() - self.permits.len();
+        self.permits.extend(std::iter::repeat_n(Waiter(self.began), missing));
+        &self.waiting
+    }
+
+    /// A waiter that was woken ends its wait if there is a permit for it; otherwise it waits on.
+    pub fn take(&mut self, waiter: Waiter) -> bool {
+        let own = self.permits.iter().position(|&before| waiter < before);
+        if let Some(own) = own {
+            self.permits.remove(own);
+            self.waiting.retain(|&other| other != waiter);
+        }
+        own.is_some()
+    }
+
+    /// A waiter gives up, with a permit if there is one for it; returns whether there was.
+    pub fn give_up(&mut self, waiter: Waiter) -> bool {
+        self.take(waiter) || {
+            self.waiting.retain(|&other| other != waiter);
+            false
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notification_is_for_any_who_waits_and_for_nobody_who_comes_later() {
+        for first in [0, 1] {
+            let mut condition = Notifications::default();
+            assert_eq!(condition.notify_one(), []);
+            let early = [condition.begin(), condition.begin()];
+            assert_eq!(condition.notify_one(), early);
+            let late = condition.begin();
+            assert!(!condition.take(late));
+            assert!(condition.take(early[first]));
+            assert!(!condition.take(early[1 - first]) && !condition.take(late));
+        }
+    }
+
+    #[test]
+    fn as_many_are_notified_as_wait() {
+        let mut condition = Notifications::default();
+        let one = condition.begin();
+        assert_eq!((condition.notify_one().len(), condition.notify_one().len()), (1, 0));
+        let two = condition.begin();
+        assert_eq!(condition.notify_all(), [one, two]);
+        assert!(condition.take(two) && condition.take(one) && !condition.take(one));
+        assert_eq!(condition.notify_all(), []);
+    }
+
+    /// Whoever comes first, two notifications wake two.
+    #[test]
+    fn no_permit_is_left_behind() {
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            let mut condition = Notifications::default();
+            let mut all = vec![condition.begin(), condition.begin()];
+            condition.notify_one();
+            all.push(condition.begin());
+            condition.notify_one();
+            // Woken and in vain, a waiter comes again when others have been.
+            let mut awake = 0;
+            for _ in 0..2 {
+                awake += order.iter().filter(|&&at| condition.take(all[at])).count();
+            }
+            assert_eq!(awake, 2, "{order:?}");
+        }
+    }
+
+    #[test]
+    fn who_gives_up_needs_no_notification() {
+        let mut condition = Notifications::default();
+        let (one, two) = (condition.begin(), condition.begin());
+        assert!(!condition.give_up(one));
+        assert_eq!(condition.notify_one(), [two]);
+        assert!(condition.give_up(two));
+        assert_eq!(condition.notify_one(), []);
+    }
+}

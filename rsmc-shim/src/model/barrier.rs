@@ -1,0 +1,67 @@
+//! `Barrier`.
+
+use std::fmt;
+
+use crate::model::condvar::Condvar;
+use crate::model::mutex::Mutex;
+
+/// Mirrors [`std::sync::Barrier`]. The last to come is the leader, as in std today.
+pub struct Barrier {
+    round: Mutex<Round>,
+    all_there: Condvar,
+    threads: usize,
+}
+
+/// How many have come, and how often all have.
+struct Round {
+    there: usize,
+    number: usize,
+}
+
+/// What [`Barrier::wait`] returns; mirrors [`std::sync::BarrierWaitResult`].
+pub struct BarrierWaitResult(bool);
+
+impl BarrierWaitResult {
+    /// Whether the thread is the one of all that is told so.
+    #[must_use]
+    pub fn is_leader(&self) -> bool {
+        self.0
+    }
+}
+
+impl Barrier {
+    /// One for so many threads.
+    #[must_use]
+    #[track_caller]
+    pub const fn new(threads: usize) -> Self {
+        Self { round: Mutex::new(Round { there: 0, number: 0 }), all_there: Condvar::new(), threads }
+    }
+
+    /// Waits until all threads have come.
+    #[track_caller]
+    pub fn wait(&self) -> BarrierWaitResult {
+        let mut round = self.round.lock().expect("nothing panics here");
+        let number = round.number;
+        round.there += 1;
+        if round.there < self.threads {
+            drop(self.all_there.wait_while(round, |round| round.number == number).expect("nothing panics here"));
+            return BarrierWaitResult(false);
+        }
+        round.there = 0;
+        round.number = round.number.wrapping_add(1);
+        self.all_there.notify_all();
+        BarrierWaitResult(true)
+    }
+}
+
+impl fmt::Debug for Barrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Barrier").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for BarrierWaitResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BarrierWaitResult").field("is_leader", &self.0).finish()
+    }
+}

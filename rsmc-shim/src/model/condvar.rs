@@ -1,0 +1,211 @@
+//! `Condvar`.
+
+use std::fmt;
+use std::sync::Arc as StdArc;
+use std::sync::{LockResult, PoisonError};
+use std::time::Duration;
+
+use rsmc_core::runtime::object::{Notifications, Waiter};
+use rsmc_core::runtime::{Tag, hook};
+
+use crate::model::monitor::Monitor;
+use crate::model::mutex::MutexGuard;
+
+/// Mirrors [`std::sync::Condvar`].
+///
+/// In a check a notification wakes any one of the threads that wait, and every choice is explored. No thread wakes without
+/// one. No time passes: a wait with a timeout ends at once or when other threads have gone on, notified or not, and both
+/// are explored; so a loop around it that never stops ends at the limit of steps. Operations on one condition variable are
+/// ordered as if each took a lock of it, which is more than std promises.
+pub struct Condvar {
+    outside: std::sync::Condvar,
+    monitor: Monitor<State>,
+}
+
+/// Whether a wait ended since its time was over; mirrors [`std::sync::WaitTimeoutResult`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitTimeoutResult(bool);
+
+impl WaitTimeoutResult {
+    /// Whether it did.
+    #[must_use]
+    pub fn timed_out(&self) -> bool {
+        self.0
+    }
+}
+
+/// Who waits, and the token that each waits for.
+#[derive(Default)]
+struct State {
+    notifications: Notifications,
+    tokens: Vec<(Waiter, StdArc<Tag>)>,
+}
+
+impl State {
+    fn begin(&mut self) -> (Waiter, StdArc<Tag>) {
+        let (waiter, token) = (self.notifications.begin(), StdArc::new(Tag::new()));
+        self.tokens.push((waiter, StdArc::clone(&token)));
+        (waiter, token)
+    }
+
+    /// Ends a wait if it is over.
+    fn end(&mut self, waiter: Waiter, gives_up: bool) -> bool {
+        let notified = if gives_up { self.notifications.give_up(waiter) } else { self.notifications.take(waiter) };
+        if notified || gives_up {
+            self.tokens.retain(|(other, _)| *other != waiter);
+        }
+        notified
+    }
+
+    #[track_caller]
+    fn notify(&mut self, notify: fn(&mut Notifications) -> &[Waiter]) {
+        let woken = notify(&mut self.notifications);
+        let tokens = self.tokens.iter().filter(|(waiter, _)| woken.contains(waiter));
+        tokens.for_each(|(_, token)| hook::unpark(token));
+    }
+}
+
+impl Condvar {
+    /// One that nobody waits for.
+    #[must_use]
+    #[track_caller]
+    pub const fn new() -> Self {
+        Self { outside: std::sync::Condvar::new(), monitor: Monitor::new("Condvar") }
+    }
+
+    /// Gives the lock back and waits for a notification; takes the lock again.
+    ///
+    /// # Errors
+    /// If the mutex is poisoned; the error holds the guard.
+    #[track_caller]
+    pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        if !hook::in_run() {
+            return guard
+                .wait_outside(|raw| match self.outside.wait(raw) {
+                    Ok(raw) => (raw, false, ()),
+                    Err(error) => (error.into_inner(), true, ()),
+                })
+                .0;
+        }
+        let (waiter, token) = self.monitor.act(State::begin);
+        let lock = guard.mutex();
+        drop(guard);
+        loop {
+            hook::park(&token);
+            if self.monitor.act(|state| state.end(waiter, false)) {
+                return lock.lock();
+            }
+        }
+    }
+
+    /// Waits as long as `condition` says so.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_while<'a, T: ?Sized, F: FnMut(&mut T) -> bool>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        mut condition: F,
+    ) -> LockResult<MutexGuard<'a, T>> {
+        while condition(&mut *guard) {
+            guard = self.wait(guard)?;
+        }
+        Ok(guard)
+    }
+
+    /// As [`wait`](Self::wait), for some time.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_timeout<'a, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        time: Duration,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        let (guard, timed_out) = if hook::in_run() {
+            let (waiter, _) = self.monitor.act(State::begin);
+            let lock = guard.mutex();
+            drop(guard);
+            hook::hint();
+            let notified = self.monitor.act(|state| state.end(waiter, true));
+            (lock.lock(), !notified)
+        } else {
+            guard.wait_outside(|raw| match self.outside.wait_timeout(raw, time) {
+                Ok((raw, result)) => (raw, false, result.timed_out()),
+                Err(error) => {
+                    let (raw, result) = error.into_inner();
+                    (raw, true, result.timed_out())
+                }
+            })
+        };
+        let result = WaitTimeoutResult(timed_out);
+        match guard {
+            Ok(guard) => Ok((guard, result)),
+            Err(error) => Err(PoisonError::new((error.into_inner(), result))),
+        }
+    }
+
+    /// As [`wait_while`](Self::wait_while), for some time.
+    ///
+    /// In a check, time is over when a wait was not notified.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_timeout_while<'a, T: ?Sized, F: FnMut(&mut T) -> bool>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        time: Duration,
+        mut condition: F,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        let start = std::time::Instant::now();
+        let mut left = Some(time);
+        loop {
+            if !condition(&mut *guard) {
+                return Ok((guard, WaitTimeoutResult(false)));
+            }
+            let Some(now_left) = left else { return Ok((guard, WaitTimeoutResult(true))) };
+            let result;
+            (guard, result) = self.wait_timeout(guard, now_left)?;
+            left = match hook::in_run() {
+                true => Some(time).filter(|_| !result.timed_out()),
+                false => time.checked_sub(start.elapsed()),
+            };
+        }
+    }
+
+    /// Wakes one of the threads that wait.
+    #[track_caller]
+    pub fn notify_one(&self) {
+        if hook::in_run() {
+            self.monitor.act(|state| state.notify(Notifications::notify_one));
+        } else {
+            self.outside.notify_one();
+        }
+    }
+
+    /// Wakes all threads that wait.
+    #[track_caller]
+    pub fn notify_all(&self) {
+        if hook::in_run() {
+            self.monitor.act(|state| state.notify(Notifications::notify_all));
+        } else {
+            self.outside.notify_all();
+        }
+    }
+}
+
+impl Default for Condvar {
+    #[track_caller]
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Condvar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Condvar").finish_non_exhaustive()
+    }
+}
