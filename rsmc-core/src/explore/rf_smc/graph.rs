@@ -161,23 +161,57 @@ impl Graph {
         }
     }
 
-    /// Under C11 what is causally before a read need not be seen, but what happens before it is.
-    fn see_what_happened(&self, trace: &Trace, who: &Reader<'_>, loc: LocId, seen: &mut BitSet) {
+    /// Under C11: the writes that a reader cannot take by coherence, and behind all events the initial value. If it knows
+    /// of an access, it takes nothing older; of the accesses of a thread that it knows of the last one stands for all. Older
+    /// is what such an access knows to be written or read before.
+    fn find_hidden(&self, trace: &Trace, who: &Reader<'_>, loc: LocId, hidden: &mut BitSet) {
+        let node = |event: usize| self.numbers[event] as usize;
         let past = match trace.position(who.id) {
-            Some(at) => self.c11.known_before(self.numbers[at] as usize),
+            Some(at) => self.c11.known_before(node(at)),
             None => self.c11.known_next(who.id.thread),
         };
-        let happened = |&write: &u32| past.includes(self.c11.place(self.numbers[write as usize] as usize));
-        self.writes[loc].iter().filter(|write| happened(write)).for_each(|&write| seen.insert(write as usize));
+        // The last access of each thread, and what it wrote or else read.
+        let mut latest: Vec<(usize, usize)> = Vec::new();
+        let mut consider = |event: usize, write: usize| {
+            let id = trace.events[event].id;
+            if !past.includes(self.c11.place(node(event))) {
+                return;
+            }
+            match latest.iter_mut().find(|(other, _)| trace.events[*other].id.thread == id.thread) {
+                Some(own) if trace.events[own.0].id.index < id.index => *own = (event, write),
+                Some(_) => {}
+                None => latest.push((event, write)),
+            }
+        };
+        for &write in &self.writes[loc] {
+            consider(write as usize, write as usize);
+            let reads =
+                self.readers(write as usize).iter().filter(|&&read| trace.events[read as usize].written.is_none());
+            reads.for_each(|&read| consider(read as usize, write as usize));
+        }
+        hidden.reset(trace.events.len() + 1);
+        if !latest.is_empty() {
+            hidden.insert(trace.events.len());
+        }
+        for &write in &self.writes[loc] {
+            let write = write as usize;
+            let is_older = |&(last, value): &(usize, usize)| {
+                let before = |event: usize| event == last || self.c11.happens_before(node(event), node(last));
+                value != write && (before(write) || self.readers(write).iter().any(|&read| before(read as usize)))
+            };
+            if latest.iter().any(is_older) {
+                hidden.insert(write);
+            }
+        }
     }
 
     /// The writes of a location that a reader certainly sees or finds overwritten, whatever it reads from: those that are
-    /// before it but for its own source. There may be other events in `seen`.
+    /// before it but for its own source. There may be other events in `seen`. Under C11 those that it cannot take.
     pub(super) fn seen_before(&self, trace: &Trace, who: &Reader<'_>, loc: LocId, seen: &mut BitSet) {
         seen.reset(trace.events.len());
         match self.model {
             MemoryModel::Pso => {}
-            MemoryModel::C11 => return self.see_what_happened(trace, who, loc, seen),
+            MemoryModel::C11 => return self.find_hidden(trace, who, loc, seen),
             _ => return self.add_program_past(who.preds, seen),
         }
         for &pred in who.preds {
@@ -195,7 +229,10 @@ impl Graph {
 
     /// Whether a reader that has `seen` so much can see `write` (`None`: the initial value) at all: not if some
     /// other write of the location must be between them.
-    pub(super) fn is_visible(&self, loc: LocId, write: Option<usize>, seen: &BitSet) -> bool {
+    pub(super) fn is_visible(&self, trace: &Trace, loc: LocId, write: Option<usize>, seen: &BitSet) -> bool {
+        if self.model == MemoryModel::C11 {
+            return !seen.contains(write.unwrap_or(trace.events.len()));
+        }
         let hides = |other: usize| {
             Some(other) != write
                 && seen.contains(other)

@@ -94,7 +94,8 @@ fn other_sources(run: &Run, graph: &Graph, actor: Actor, seen: &mut BitSet, foun
     let writes = graph.writes(op.loc).iter().map(|&write| Some(write as usize));
     for source in writes.chain([None]) {
         let impossible = |write: usize| own.is_some_and(|own| write == own || graph.precedes(own, write));
-        if now == Some(source) || source.is_some_and(impossible) || !graph.is_visible(op.loc, source, seen) {
+        if now == Some(source) || source.is_some_and(impossible) || !graph.is_visible(&run.trace, op.loc, source, seen)
+        {
             continue;
         }
         let value = value_of(run, op.loc, source);
