@@ -1,5 +1,7 @@
 //! What a failing check reports, and that it harms nobody else.
 
+mod support;
+
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering::Relaxed as StdRelaxed};
@@ -7,27 +9,9 @@ use std::time::Instant;
 
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::*};
-use rsmc::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, Once, OnceLock};
-use rsmc::{Config, Explorer, Failure, FailureKind, MemoryModel, Report, Seed, Verdict, thread};
-
-fn explore(body: impl Fn() + Sync) -> Report {
-    rsmc::explore(&Config::default(), body)
-}
-
-#[track_caller]
-fn failure(body: impl Fn() + Sync) -> Failure {
-    match explore(body).verdict {
-        Verdict::Failed(failure) => *failure,
-        verdict => panic!("{verdict:?}"),
-    }
-}
-
-#[track_caller]
-fn verified(body: impl Fn() + Sync) -> Report {
-    let report = explore(body);
-    assert!(matches!(report.verdict, Verdict::Verified), "{}", rsmc::render(&report, None));
-    report
-}
+use rsmc::sync::{Arc, Mutex};
+use rsmc::{Config, Explorer, Failure, FailureKind, MemoryModel, Seed, Verdict, thread};
+use support::{OnDrop, count, failure, verified};
 
 /// A cell that threads share, as a lock-free structure would have it.
 struct Shared(UnsafeCell<u32>);
@@ -169,15 +153,6 @@ fn a_lock_is_poisoned_by_the_panic_of_its_holder_only() {
     });
 }
 
-/// A value whose destructor does something.
-struct OnDrop<F: Fn()>(F);
-
-impl<F: Fn()> Drop for OnDrop<F> {
-    fn drop(&mut self) {
-        (self.0)();
-    }
-}
-
 #[test]
 fn a_panic_in_a_destructor_is_a_failure() {
     let failure = failure(|| drop(OnDrop(|| panic!("in drop"))));
@@ -205,10 +180,6 @@ fn a_panic_while_a_deadlock_is_unwound_does_not_abort() {
         let _second = lock.lock().unwrap();
     });
     assert_eq!(failure.kind, FailureKind::Deadlock);
-}
-
-fn count(counter: &StdAtomicUsize) {
-    counter.fetch_add(1, StdRelaxed);
 }
 
 #[test]
@@ -477,153 +448,4 @@ fn a_check_that_tests_nothing_says_so() {
         assert_eq!(x.load(Relaxed), 1);
     };
     assert!(line(in_any_order).contains("their order makes no difference"), "{}", line(in_any_order));
-}
-
-#[test]
-fn locals_start_anew_and_are_dropped_whatever_happens() {
-    use std::cell::RefCell;
-    static MADE: StdAtomicUsize = StdAtomicUsize::new(0);
-    static DROPPED: StdAtomicUsize = StdAtomicUsize::new(0);
-    struct Counted;
-    impl Drop for Counted {
-        fn drop(&mut self) {
-            count(&DROPPED);
-        }
-    }
-    rsmc::thread_local! {
-        static OWN: Counted = {
-            count(&MADE);
-            Counted
-        };
-        static LAST: RefCell<Option<MutexGuard<'static, ()>>> = const { RefCell::new(None) };
-    }
-    static LOCK: Mutex<()> = Mutex::new(());
-    // A thread that ends with a guard in a local gives the lock back; one that is stuck is unwound.
-    let report = rsmc::explore(&Config::default().keep_going(true), || {
-        let take = || OWN.with(|_| LAST.set(Some(LOCK.lock().unwrap())));
-        let threads = [thread::spawn(take), thread::spawn(take)];
-        OWN.with(|_| ());
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
-        take();
-        let stuck = thread::spawn(take);
-        stuck.join().unwrap();
-    });
-    assert!(matches!(&report.verdict, Verdict::Failed(failure) if failure.kind == FailureKind::Deadlock));
-    assert_eq!((report.executions, report.failures), (2, 2));
-    let made = MADE.load(StdRelaxed);
-    assert_eq!((made as u64, made), (4 * report.runs, DROPPED.load(StdRelaxed)));
-}
-
-#[test]
-fn once_types_of_statics_start_anew() {
-    static MADE: StdAtomicUsize = StdAtomicUsize::new(0);
-    static DROPPED: StdAtomicUsize = StdAtomicUsize::new(0);
-    static TABLE: LazyLock<OnDrop<fn()>> = LazyLock::new(|| {
-        count(&MADE);
-        OnDrop(|| {
-            count(&DROPPED);
-            // A destructor may use the shim, though the execution is over.
-            assert_eq!(*USES.lock().unwrap(), ());
-        })
-    });
-    static USES: Mutex<()> = Mutex::new(());
-    static NAME: OnceLock<u32> = OnceLock::new();
-    static SETUP: Once = Once::new();
-    let report = verified(|| {
-        assert!(!SETUP.is_completed() && NAME.get().is_none());
-        thread::scope(|scope| {
-            for own in 0..2 {
-                scope.spawn(move || {
-                    drop(USES.lock());
-                    let _ = &TABLE.0;
-                    SETUP.call_once(|| NAME.set(own).unwrap());
-                    assert!(NAME.get().is_some());
-                });
-            }
-        });
-    });
-    assert!(report.executions > 2, "{report:?}");
-    let made = MADE.load(StdRelaxed);
-    // The value of the first execution is leaked.
-    assert_eq!((made as u64, DROPPED.load(StdRelaxed)), (report.runs, made - 1));
-    assert!(!SETUP.is_completed() && NAME.get().is_none());
-}
-
-#[test]
-fn a_value_that_needs_itself_is_a_deadlock() {
-    let failure = failure(|| {
-        let cell: OnceLock<u32> = OnceLock::new();
-        cell.get_or_init(|| *cell.get_or_init(|| 1));
-    });
-    assert_eq!(failure.kind, FailureKind::Deadlock);
-    assert!(failure.message.contains("OnceLock") && failure.message.contains("itself"), "{}", failure.message);
-}
-
-#[test]
-fn who_waits_for_a_value_that_nobody_makes_is_named() {
-    let failure = failure(|| drop(OnceLock::<u32>::new().wait().to_string()));
-    assert_eq!(failure.kind, FailureKind::Livelock);
-}
-
-#[test]
-fn a_panic_while_a_local_is_dropped_is_reported() {
-    rsmc::thread_local!(static OWN: OnDrop<fn()> = OnDrop(|| panic!("it is not empty")));
-    let failure = failure(|| drop(thread::spawn(|| OWN.with(|_| ())).join()));
-    assert!(failure.message.contains("it is not empty"), "{}", failure.message);
-}
-
-#[test]
-fn no_time_passes() {
-    let report = rsmc::explore(&Config::default(), || {
-        let ready = AtomicU32::new(0);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                thread::sleep(std::time::Duration::from_secs(3600));
-                ready.store(1, Release);
-            });
-            while ready.load(Acquire) == 0 {
-                thread::sleep(std::time::Duration::from_secs(3600));
-            }
-        });
-    });
-    assert!(matches!(report.verdict, Verdict::Verified), "{:?}", report.verdict);
-}
-
-#[test]
-fn a_notification_that_comes_too_early_is_lost() {
-    let failure = failure(|| {
-        let (ready, changed) = (Mutex::new(()), Condvar::new());
-        thread::scope(|scope| {
-            scope.spawn(|| changed.notify_one());
-            drop(changed.wait(ready.lock().unwrap()));
-        });
-    });
-    assert_eq!(failure.kind, FailureKind::Deadlock);
-    assert!(failure.message.contains("failures.rs"), "{}", failure.message);
-}
-
-/// A full and an empty buffer share one condition: the wrong one may be woken.
-#[test]
-fn one_notification_too_few_is_a_deadlock() {
-    let run = |notify: fn(&Condvar)| {
-        explore(move || {
-            let (items, changed) = (Mutex::new(0_u32), Condvar::new());
-            thread::scope(|scope| {
-                for _ in 0..2 {
-                    scope.spawn(|| {
-                        *changed.wait_while(items.lock().unwrap(), |items| *items == 0).unwrap() -= 1;
-                        notify(&changed);
-                    });
-                }
-                for _ in 0..2 {
-                    *changed.wait_while(items.lock().unwrap(), |items| *items == 1).unwrap() += 1;
-                    notify(&changed);
-                }
-            });
-        })
-    };
-    let too_few = run(Condvar::notify_one);
-    assert!(matches!(&too_few.verdict, Verdict::Failed(failure) if failure.kind == FailureKind::Deadlock));
-    let enough = run(Condvar::notify_all);
-    assert!(matches!(enough.verdict, Verdict::Verified), "{}", rsmc::render(&enough, None));
 }

@@ -90,13 +90,6 @@ pub struct BitMatrix {
 }
 
 impl BitMatrix {
-    /// The empty table for `n` numbers.
-    pub fn new(n: usize) -> Self {
-        let mut matrix = Self::default();
-        matrix.reset(n);
-        matrix
-    }
-
     /// Empties the table and sets a new size, as many rows as columns, keeping the memory.
     pub fn reset(&mut self, n: usize) {
         self.reset_to(n, n);
@@ -161,7 +154,8 @@ mod tests {
 
     #[test]
     fn rows_unite() {
-        let mut matrix = BitMatrix::new(70);
+        let mut matrix = BitMatrix::default();
+        matrix.reset(70);
         matrix.set(1, 69);
         matrix.set(2, 3);
         matrix.union_rows(2, 1);

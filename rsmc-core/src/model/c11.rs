@@ -123,7 +123,8 @@ struct Known {
 /// What is before the next node of a thread.
 #[derive(Clone, Debug, Default)]
 struct Knowledge {
-    nodes: Vec<u32>,
+    /// How many nodes it has.
+    count: u32,
     program: ClockId,
     happened: ClockId,
     fenced: ClockId,
@@ -133,7 +134,7 @@ struct Knowledge {
 
 impl Knowledge {
     fn stand(&self, thread: ThreadId) -> Stand {
-        let place = Place { thread, index: self.nodes.len() as u32 };
+        let place = Place { thread, index: self.count };
         Stand { place, program: self.program, happened: self.happened, fenced: self.fenced }
     }
 }
@@ -162,10 +163,7 @@ impl Graph {
         self.known.clear();
         self.clocks.clear();
         self.references.clear();
-        for Knowledge { nodes, program, happened, fenced, unacquired } in self.threads.values_mut() {
-            nodes.clear();
-            [*program, *happened, *fenced, *unacquired] = [ClockTable::NOTHING; 4];
-        }
+        self.threads.values_mut().for_each(|know| *know = Knowledge::default());
     }
 
     /// The graph of an execution; writes the node of each event to `numbers`.
@@ -208,11 +206,6 @@ impl Graph {
     /// Which node of its thread a node is.
     pub fn place(&self, node: usize) -> Place {
         self.known[node].stand.place
-    }
-
-    /// The nodes of a thread, in its order.
-    pub fn of_thread(&self, thread: ThreadId) -> &[u32] {
-        self.threads.get(thread).map_or(&[], |thread| &thread.nodes)
     }
 
     fn past(&self, clock: ClockId, own: Place) -> Past<'_> {
@@ -305,7 +298,7 @@ impl Graph {
         let number = self.add(thread, Node { loc: None, source: Source::None, writes: false, order });
         if releases(order) {
             let know = &mut self.threads[thread];
-            know.fenced = self.clocks.with(know.happened, thread, know.nodes.len() as u32);
+            know.fenced = self.clocks.with(know.happened, thread, know.count);
         }
         number
     }
@@ -325,7 +318,7 @@ impl Graph {
     /// Adds the next node of a thread.
     fn add(&mut self, thread: ThreadId, node: Node) -> usize {
         let number = self.suppose_next(thread, node);
-        self.thread(thread).nodes.push(number as u32);
+        self.thread(thread).count += 1;
         number
     }
 
@@ -344,7 +337,7 @@ impl Graph {
         let nobody = ThreadId::from_index(self.threads.len());
         let mut all = ClockTable::NOTHING;
         for thread in self.threads.ids() {
-            all = self.clocks.with(all, thread, self.threads[thread].nodes.len() as u32);
+            all = self.clocks.with(all, thread, self.threads[thread].count);
         }
         self.suppose(Stand { program: all, happened: all, ..self.stand(nobody) }, node)
     }

@@ -1,0 +1,159 @@
+//! Primitives other than atomics and locks, in a check: what is explored, what is reported, what starts anew.
+
+mod support;
+
+use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering::Relaxed as StdRelaxed};
+
+use rsmc::sync::atomic::{AtomicU32, Ordering::*};
+use rsmc::sync::{Condvar, LazyLock, Mutex, MutexGuard, Once, OnceLock};
+use rsmc::{Config, FailureKind, Verdict, thread};
+use support::{OnDrop, count, explore, failure, verified};
+
+#[test]
+fn locals_start_anew_and_are_dropped_whatever_happens() {
+    use std::cell::RefCell;
+    static MADE: StdAtomicUsize = StdAtomicUsize::new(0);
+    static DROPPED: StdAtomicUsize = StdAtomicUsize::new(0);
+    struct Counted;
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            count(&DROPPED);
+        }
+    }
+    rsmc::thread_local! {
+        static OWN: Counted = {
+            count(&MADE);
+            Counted
+        };
+        static LAST: RefCell<Option<MutexGuard<'static, ()>>> = const { RefCell::new(None) };
+    }
+    static LOCK: Mutex<()> = Mutex::new(());
+    // A thread that ends with a guard in a local gives the lock back; one that is stuck is unwound.
+    let report = rsmc::explore(&Config::default().keep_going(true), || {
+        let take = || OWN.with(|_| LAST.set(Some(LOCK.lock().unwrap())));
+        let threads = [thread::spawn(take), thread::spawn(take)];
+        OWN.with(|_| ());
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        take();
+        let stuck = thread::spawn(take);
+        stuck.join().unwrap();
+    });
+    assert!(matches!(&report.verdict, Verdict::Failed(failure) if failure.kind == FailureKind::Deadlock));
+    assert_eq!((report.executions, report.failures), (2, 2));
+    let made = MADE.load(StdRelaxed);
+    assert_eq!((made as u64, made), (4 * report.runs, DROPPED.load(StdRelaxed)));
+}
+
+#[test]
+fn once_types_of_statics_start_anew() {
+    static MADE: StdAtomicUsize = StdAtomicUsize::new(0);
+    static DROPPED: StdAtomicUsize = StdAtomicUsize::new(0);
+    static TABLE: LazyLock<OnDrop<fn()>> = LazyLock::new(|| {
+        count(&MADE);
+        OnDrop(|| {
+            count(&DROPPED);
+            // A destructor may use the shim, though the execution is over.
+            assert_eq!(*USES.lock().unwrap(), ());
+        })
+    });
+    static USES: Mutex<()> = Mutex::new(());
+    static NAME: OnceLock<u32> = OnceLock::new();
+    static SETUP: Once = Once::new();
+    let report = verified(|| {
+        assert!(!SETUP.is_completed() && NAME.get().is_none());
+        thread::scope(|scope| {
+            for own in 0..2 {
+                scope.spawn(move || {
+                    drop(USES.lock());
+                    let _ = &TABLE.0;
+                    SETUP.call_once(|| NAME.set(own).unwrap());
+                    assert!(NAME.get().is_some());
+                });
+            }
+        });
+    });
+    assert!(report.executions > 2, "{report:?}");
+    let made = MADE.load(StdRelaxed);
+    // The value of the first execution is leaked.
+    assert_eq!((made as u64, DROPPED.load(StdRelaxed)), (report.runs, made - 1));
+    assert!(!SETUP.is_completed() && NAME.get().is_none());
+}
+
+#[test]
+fn a_value_that_needs_itself_is_a_deadlock() {
+    let failure = failure(|| {
+        let cell: OnceLock<u32> = OnceLock::new();
+        cell.get_or_init(|| *cell.get_or_init(|| 1));
+    });
+    assert_eq!(failure.kind, FailureKind::Deadlock);
+    assert!(failure.message.contains("OnceLock") && failure.message.contains("itself"), "{}", failure.message);
+}
+
+#[test]
+fn who_waits_for_a_value_that_nobody_makes_is_named() {
+    let failure = failure(|| drop(OnceLock::<u32>::new().wait().to_string()));
+    assert_eq!(failure.kind, FailureKind::Livelock);
+}
+
+#[test]
+fn a_panic_while_a_local_is_dropped_is_reported() {
+    rsmc::thread_local!(static OWN: OnDrop<fn()> = OnDrop(|| panic!("it is not empty")));
+    let failure = failure(|| drop(thread::spawn(|| OWN.with(|_| ())).join()));
+    assert!(failure.message.contains("it is not empty"), "{}", failure.message);
+}
+
+#[test]
+fn no_time_passes() {
+    let report = rsmc::explore(&Config::default(), || {
+        let ready = AtomicU32::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(std::time::Duration::from_secs(3600));
+                ready.store(1, Release);
+            });
+            while ready.load(Acquire) == 0 {
+                thread::sleep(std::time::Duration::from_secs(3600));
+            }
+        });
+    });
+    assert!(matches!(report.verdict, Verdict::Verified), "{:?}", report.verdict);
+}
+
+#[test]
+fn a_notification_that_comes_too_early_is_lost() {
+    let failure = failure(|| {
+        let (ready, changed) = (Mutex::new(()), Condvar::new());
+        thread::scope(|scope| {
+            scope.spawn(|| changed.notify_one());
+            drop(changed.wait(ready.lock().unwrap()));
+        });
+    });
+    assert_eq!(failure.kind, FailureKind::Deadlock);
+    assert!(failure.message.contains("primitives.rs"), "{}", failure.message);
+}
+
+/// A full and an empty buffer share one condition: the wrong one may be woken.
+#[test]
+fn one_notification_too_few_is_a_deadlock() {
+    let run = |notify: fn(&Condvar)| {
+        explore(move || {
+            let (items, changed) = (Mutex::new(0_u32), Condvar::new());
+            thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        *changed.wait_while(items.lock().unwrap(), |items| *items == 0).unwrap() -= 1;
+                        notify(&changed);
+                    });
+                }
+                for _ in 0..2 {
+                    *changed.wait_while(items.lock().unwrap(), |items| *items == 1).unwrap() += 1;
+                    notify(&changed);
+                }
+            });
+        })
+    };
+    let too_few = run(Condvar::notify_one);
+    assert!(matches!(&too_few.verdict, Verdict::Failed(failure) if failure.kind == FailureKind::Deadlock));
+    let enough = run(Condvar::notify_all);
+    assert!(matches!(enough.verdict, Verdict::Verified), "{}", rsmc::render(&enough, None));
+}
