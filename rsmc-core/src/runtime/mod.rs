@@ -9,7 +9,7 @@
 //! - `locals`: values that belong to a modelled thread.
 //! - [`object`]: blocking primitives as state machines.
 //! - `panics`: the process's panic hook, which keeps quiet about modelled threads and writes down what they said.
-//! - `slots`: values that objects of the shim have in one execution only.
+//! - `slots`: values that objects of the shim have in one execution only. Dropping them is `unsafe`, too.
 //! - [`hook`]: what the shim calls. Everything else is private.
 
 mod abort;
