@@ -19,6 +19,7 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashMap;
 
 use crate::base::{IdVec, LocId, ThreadId, VectorClock};
+use crate::model::c11::{acquires, releases};
 use crate::trace::{Event, Note, NoteKind, Row, Site, Source, Trace};
 
 /// One side of a race.
@@ -158,14 +159,6 @@ struct Pass {
     threads: IdVec<ThreadId, Knowledge>,
     messages: Vec<VectorClock>,
     references: FxHashMap<LocId, VectorClock>,
-}
-
-fn acquires(order: Ordering) -> bool {
-    matches!(order, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
-}
-
-fn releases(order: Ordering) -> bool {
-    matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
 }
 
 impl Pass {

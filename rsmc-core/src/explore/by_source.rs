@@ -3,11 +3,10 @@
 //! A lock is taken from a release, and an address from who stored it. Once two threads have touched one tracked cell,
 //! it also matters what a read synchronises with: it decides whether there is a data race.
 
-use std::sync::atomic::Ordering;
-
 use rustc_hash::FxHashMap;
 
 use crate::base::{LocId, ThreadId};
+use crate::model::c11::acquires;
 use crate::step::Run;
 use crate::trace::{Effect, LocInfo, Note, NoteKind, Op};
 
@@ -60,7 +59,3 @@ impl BySource {
 
 /// Values that look like addresses differ from run to run, whatever the type of the atomic that holds them.
 const ADDRESSES: std::ops::Range<u64> = 1 << 32..1 << 48;
-
-fn acquires(order: Ordering) -> bool {
-    matches!(order, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
-}

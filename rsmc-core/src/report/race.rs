@@ -1,12 +1,11 @@
 //! A data race: both accesses, the cell, and what almost ordered them.
 
-use std::sync::atomic::Ordering;
-
 use crate::analysis::race::{Access, Race};
+use crate::model::c11::{acquires, releases};
 use crate::report::headline::{at, row};
 use crate::report::rows::Scene;
 use crate::report::text::wrap;
-use crate::trace::{Event, Note, NoteKind, Source};
+use crate::trace::{Note, NoteKind, Source};
 
 /// Who does what to which cell.
 pub(super) fn title(scene: &Scene<'_>) -> Option<String> {
@@ -56,25 +55,17 @@ fn near_miss(scene: &Scene<'_>, race: &Race) -> Option<String> {
         let is_fence = |note: &Note| matches!(note.kind, NoteKind::Fence(_)) && note.thread == thread;
         trace.notes.iter().any(|note| is_fence(note) && (from..=to).contains(&note.at))
     };
-    if write.updates() && !releases(write) {
+    if write.updates() && !releases(write.order()) {
         return None; // it may go on with an earlier release
     }
     let mut missing = Vec::new();
     let (write_row, read_row) = (scene.row_of_event(write_at)?, scene.row_of_event(read_at)?);
-    if !releases(write) && !fenced(first.thread, first.at, write_at as u32) {
+    if !releases(write.order()) && !fenced(first.thread, first.at, write_at as u32) {
         missing.push(format!("#{write_row} is no `Release`"));
     }
-    if !acquires(read) && !fenced(second.thread, read_at as u32, second.at) {
+    if !acquires(read.order()) && !fenced(second.thread, read_at as u32, second.at) {
         missing.push(format!("#{read_row} is no `Acquire`"));
     }
     let missing = (!missing.is_empty()).then(|| missing.join(" and "))?;
     Some(format!("  #{read_row} does see the write of #{write_row}, but {missing}, so that orders nothing"))
-}
-
-fn releases(event: &Event) -> bool {
-    matches!(event.order(), Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
-}
-
-fn acquires(event: &Event) -> bool {
-    matches!(event.order(), Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
 }

@@ -23,18 +23,16 @@ impl Execution {
     /// The running thread's value of a key. It stays where it is until the thread ends.
     pub(super) fn local<T: 'static>(&self, key: usize, init: impl FnOnce() -> T) -> Result<NonNull<T>, Gone> {
         let me = self.running.get();
-        match self.find_local(me, key) {
-            Some(found) => found,
-            None => {
-                // This may run other threads, or use the same key.
-                let value = Box::new(init());
-                let local = || Local { key, value: Some(value) };
-                self.find_local(me, key).unwrap_or_else(|| {
-                    self.core.borrow_mut().fibers[me].locals.push(local());
-                    self.find_local(me, key).expect("it was just added")
-                })
-            }
+        if let Some(found) = self.find_local(me, key) {
+            return found;
         }
+        // This may run other threads, or use the same key: then that value stays.
+        let value = Box::new(init());
+        if let Some(found) = self.find_local(me, key) {
+            return found;
+        }
+        self.core.borrow_mut().fibers[me].locals.push(Local { key, value: Some(value) });
+        self.find_local(me, key).expect("it was just added")
     }
 
     fn find_local<T: 'static>(&self, thread: ThreadId, key: usize) -> Option<Result<NonNull<T>, Gone>> {

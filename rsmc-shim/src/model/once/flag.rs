@@ -34,12 +34,12 @@ pub(super) struct Flag {
     lock: Identity,
 }
 
-/// The right to change a state. Where it is dropped, the initialisation panicked.
+/// The right to change a state. Dropping it gives the right back.
 pub(super) struct Changing<'a> {
     flag: &'a Flag,
     place: &'static Location<'static>,
-    /// The state after a panic.
-    failed: State,
+    /// The state that it leaves, unless that is `Empty`; at first that after a panic.
+    then: State,
 }
 
 impl Flag {
@@ -82,7 +82,7 @@ impl Flag {
     pub(super) fn change(&self, outside: State, failed: State) -> (State, Changing<'_>) {
         let place = Location::caller();
         self.access_lock(place, Action::Acquire, Acquire);
-        let changing = Changing { flag: self, place, failed };
+        let changing = Changing { flag: self, place, then: failed };
         let state = self.access(place, outside, Action::Load, Relaxed).expect("in a check");
         (state, changing)
     }
@@ -94,27 +94,24 @@ impl Flag {
 
 impl Changing<'_> {
     /// Sets the state and lets others go on.
-    pub(super) fn finish(self, state: State) {
-        self.flag.access(self.place, State::Empty, Action::Store(state as u64), Release);
-        self.leave();
+    pub(super) fn finish(mut self, state: State) {
+        self.then = state;
     }
 
     /// Lets others go on with the state as it is.
     pub(super) fn leave(self) {
-        self.release();
-        std::mem::forget(self);
-    }
-
-    fn release(&self) {
-        surely(|| self.flag.access_lock(self.place, Action::Release { poisoned: false }, Release));
+        self.finish(State::Empty);
     }
 }
 
 impl Drop for Changing<'_> {
     fn drop(&mut self) {
-        if self.failed != State::Empty {
-            self.flag.access(self.place, State::Empty, Action::Store(self.failed as u64), Release);
-        }
-        self.release();
+        let Self { flag, place, then } = *self;
+        surely(|| {
+            if then != State::Empty {
+                flag.access(place, State::Empty, Action::Store(then as u64), Release);
+            }
+            flag.access_lock(place, Action::Release { poisoned: false }, Release);
+        });
     }
 }
