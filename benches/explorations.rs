@@ -128,7 +128,7 @@ pub fn drive<E: Explores, T: Send>(
 ) -> T {
     let explore = move || {
         let body = move || body(n);
-        let rules = Rules { memory, max_steps: 100_000, spin_bound: 2 };
+        let rules = Rules::new(memory, 100_000);
         let mut executor = Runtime::new(&body, rules, Config::default().stack_size);
         let (mut explores, mut plan, mut run, mut runs) = (explorer(), Plan::default(), Run::default(), 0);
         while explores.next_plan(&mut plan) {

@@ -5,9 +5,10 @@
 //! which.
 //!
 //! Text form: `rsmc1-` and base64 (URL alphabet, no padding) of: model, number of steps, runs of equal steps, for
-//! each flush how many operations ago its thread stored that, check bytes, checksum. A step is twice the number of
-//! its thread, plus 1 for a flush, or under C11 for a read that names its source: 0 for the initial value, else the
-//! index of the write plus 1, and its thread. Threads are numbered by the order in which the execution spawns them.
+//! what each step needs besides, check bytes, checksum. A step is three times the number of its thread, plus 1 for a flush
+//! (needs: how many operations ago its thread stored that), or under C11 for a read that names its source (needs: 0 for
+//! the initial value, else the index of the write plus 1, and its thread), plus 2 for another alternative of an operation
+//! (needs: its number, and 0, or 1 and then what it takes). Threads are numbered in the order in which they are spawned.
 
 use std::fmt;
 use std::str::FromStr;
@@ -68,6 +69,9 @@ impl Seed {
         let renamed = |step: Step| match step {
             Step::Run(thread) => Step::Run(number(thread)),
             Step::Take(thread, write) => Step::Take(number(thread), write.map(event)),
+            Step::Choose { thread, which, takes } => {
+                Step::Choose { thread: number(thread), which, takes: takes.map(|write| write.map(event)) }
+            }
             Step::Flush(store) => Step::Flush(event(store)),
         };
         let steps: Vec<Step> = run.steps().take(LONGEST).map(renamed).collect();
@@ -113,8 +117,13 @@ impl Seed {
             match step {
                 Step::Run(thread) => *performed.of(thread) += 1,
                 Step::Take(thread, write) => {
-                    put(&mut bytes, write.map_or(0, |write| 1 + write.index as usize));
-                    write.iter().for_each(|write| put(&mut bytes, write.thread.0 as usize));
+                    put_write(&mut bytes, write);
+                    *performed.of(thread) += 1;
+                }
+                Step::Choose { thread, which, takes } => {
+                    put(&mut bytes, which as usize);
+                    put(&mut bytes, usize::from(takes.is_some()));
+                    takes.iter().for_each(|&write| put_write(&mut bytes, write));
                     *performed.of(thread) += 1;
                 }
                 Step::Flush(store) => put(&mut bytes, (*performed.of(store.thread) - store.index) as usize),
@@ -145,20 +154,22 @@ impl Seed {
         }
         let mut performed = Performed::default();
         let mut read = |code: usize| {
-            let thread = ThreadId(u32::try_from(code / 2).ok().filter(|&thread| thread < MOST_THREADS)?);
+            let thread = thread_of(code / 3)?;
             let done = performed.of(thread);
-            if code.is_multiple_of(2) {
-                *done += 1;
-                return Some(Step::Run(thread));
+            if code % 3 == 1 && model != MemoryModel::C11 {
+                let index = done.checked_sub(u32::try_from(take(&mut rest)?).ok()?)?;
+                return Some(Step::Flush(EventId { thread, index }));
             }
-            if model == MemoryModel::C11 {
-                *done += 1;
-                let Some(index) = take(&mut rest)?.checked_sub(1) else { return Some(Step::Take(thread, None)) };
-                let writer = ThreadId(u32::try_from(take(&mut rest)?).ok().filter(|&thread| thread < MOST_THREADS)?);
-                return Some(Step::Take(thread, Some(EventId { thread: writer, index: u32::try_from(index).ok()? })));
+            *done += 1;
+            match code % 3 {
+                0 => Some(Step::Run(thread)),
+                1 => Some(Step::Take(thread, take_write(&mut rest)?)),
+                _ => {
+                    let which = take(&mut rest)? as u64;
+                    let takes = if take(&mut rest)? > 0 { Some(take_write(&mut rest)?) } else { None };
+                    Some(Step::Choose { thread, which, takes })
+                }
             }
-            let index = done.checked_sub(u32::try_from(take(&mut rest)?).ok()?)?;
-            Some(Step::Flush(EventId { thread, index }))
         };
         let steps = codes.into_iter().map(&mut read).collect::<Option<Vec<Step>>>()?;
         let operations = steps.iter().filter(|step| !matches!(step, Step::Flush(_))).count();
@@ -172,7 +183,28 @@ const MODELS: [MemoryModel; 4] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel
 const MOST_THREADS: u32 = 1 << 24;
 
 fn code(step: Step) -> usize {
-    2 * step.thread().0 as usize + usize::from(!matches!(step, Step::Run(_)))
+    let kind = match step {
+        Step::Run(_) => 0,
+        Step::Take(..) | Step::Flush(_) => 1,
+        Step::Choose { .. } => 2,
+    };
+    3 * step.thread().0 as usize + kind
+}
+
+fn thread_of(number: usize) -> Option<ThreadId> {
+    u32::try_from(number).ok().filter(|&number| number < MOST_THREADS).map(ThreadId)
+}
+
+/// What a read takes.
+fn put_write(bytes: &mut Vec<u8>, write: Option<EventId>) {
+    put(bytes, write.map_or(0, |write| 1 + write.index as usize));
+    write.iter().for_each(|write| put(bytes, write.thread.0 as usize));
+}
+
+fn take_write(rest: &mut &[u8]) -> Option<Option<EventId>> {
+    let Some(index) = take(rest)?.checked_sub(1) else { return Some(None) };
+    let thread = thread_of(take(rest)?)?;
+    Some(Some(EventId { thread, index: u32::try_from(index).ok()? }))
 }
 
 /// How many operations each thread has performed.
@@ -197,6 +229,9 @@ fn check(event: &Event, trace: &Trace) -> u8 {
         Action::Release { .. } => 6,
         Action::Park => 7,
         Action::Unpark => 8,
+        // Which alternative it is says the step.
+        Action::Fail { .. } => 3,
+        Action::Choose { .. } => 9,
         Action::Rmw(rmw) => 16 + rmw_number(rmw.kind),
     };
     let order = |order: Ordering| match order {
@@ -275,7 +310,18 @@ mod tests {
     fn seed() -> Seed {
         let run = |thread| Step::Run(ThreadId(thread));
         let flush = |thread, index| Step::Flush(EventId { thread: ThreadId(thread), index });
-        let steps = vec![run(0), run(1), run(1), run(1), flush(1, 2), flush(1, 0), run(2), run(300), run(0)];
+        let choose = |which, takes| Step::Choose { thread: ThreadId(2), which, takes };
+        let steps = vec![
+            run(0),
+            run(1),
+            run(1),
+            run(1),
+            flush(1, 2),
+            flush(1, 0),
+            choose(1, None),
+            run(300),
+            choose(200, None),
+        ];
         Seed { model: MemoryModel::Pso, steps, checks: vec![1, 2, 3, 4, 5, 6, 7] }
     }
 
@@ -284,6 +330,11 @@ mod tests {
         let text = seed().to_string();
         assert_eq!(text.parse(), Ok(seed()));
         assert_eq!(format!("  {text}\n").parse(), Ok(seed()));
+        let write = EventId { thread: ThreadId(1), index: 0 };
+        let choose = |takes| Step::Choose { thread: ThreadId(1), which: 1, takes };
+        let steps = vec![choose(Some(None)), choose(Some(Some(write))), choose(None), Step::Take(ThreadId(0), None)];
+        let of_c11 = Seed { model: MemoryModel::C11, steps, checks: vec![0; 4] };
+        assert_eq!(of_c11.to_string().parse(), Ok(of_c11));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use rsmc_core::trace::reads_from_class;
 
 /// The outcomes that an explorer shows, how many classes it runs, and how many runs it takes.
 fn explore(program: &Program, explorer: &mut dyn Explorer, most: u64) -> (BTreeSet<Outcome>, u64, u64) {
-    let rules = Rules { memory: C11, max_steps: 1_000, spin_bound: 2 };
+    let rules = Rules::new(C11, 1_000);
     let mut interpreter = Interpreter::new(program, rules).expect("a generated program is well formed");
     let (mut plan, mut run) = (Plan::default(), Run::default());
     let (mut outcomes, mut classes, mut runs) = (BTreeSet::new(), BTreeSet::new(), 0);

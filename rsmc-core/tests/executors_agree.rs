@@ -34,7 +34,7 @@ fn essence(run: &Run) -> String {
 }
 
 fn compare(program: &Program, memory: MemoryModel) -> u32 {
-    let rules = Rules { memory, max_steps: 1_000, spin_bound: 2 };
+    let rules = Rules::new(memory, 1_000);
     let mut interpreter = Interpreter::new(program, rules).unwrap();
     let act = || walker::body(program);
     let mut runtime = Runtime::new(&act, rules, 256 * 1024);
@@ -73,6 +73,11 @@ fn on_locks() {
 #[test]
 fn on_updates() {
     agree(Size::default(), &Weights::UPDATES, 150);
+}
+
+#[test]
+fn on_choices() {
+    agree(Size::default(), &Weights::CHOICES, 150);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use rsmc_core::trace::{Source, Trace, reads_from_class};
 
 /// What every execution in these tests follows.
 pub fn rules(memory: MemoryModel) -> Rules {
-    Rules { memory, max_steps: 200, spin_bound: 2 }
+    Rules::new(memory, 200)
 }
 
 /// What all interleavings together show.
@@ -117,7 +117,7 @@ fn happens_before_class(trace: &Trace) -> Digest {
     digest
 }
 
-/// The value of every read; a lock acquire counts by the release it takes.
+/// The value of every read, and every choice; a lock acquire counts by the release it takes.
 pub fn view_class(trace: &Trace) -> Digest {
     let mut digest = Digest::EMPTY;
     for event in &trace.events {
@@ -129,7 +129,8 @@ pub fn view_class(trace: &Trace) -> Digest {
             }
             Source::Init | Source::At(_) => event.read,
         };
-        digest.add(&[u64::from(event.id.thread.0), u64::from(event.id.index), seen]);
+        let which = event.op.action.alternative();
+        digest.add(&[u64::from(event.id.thread.0), u64::from(event.id.index), seen, which]);
     }
     digest
 }

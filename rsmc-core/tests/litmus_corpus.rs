@@ -104,7 +104,7 @@ fn explorers_agree() {
         let count =
             |equivalence| program.expected_classes(equivalence, &memory.to_string()).unwrap_or_default() as usize;
         let (sources, views) = (count("rf"), count("view"));
-        let rules = Rules { memory, max_steps: 1_000, spin_bound: 2 };
+        let rules = Rules::new(memory, 1_000);
         let body = || walker::body(program);
         let mut interpreter = Interpreter::new(program, rules).unwrap();
         let mut runtime = Runtime::new(&body, rules, 256 * 1024);
@@ -139,7 +139,7 @@ fn c11_is_exact() {
     let (mut wrong, mut files) = (Vec::new(), 0);
     for (name, program) in corpus() {
         let Some(expected) = program.expected_classes("rf", "c11") else { continue };
-        let rules = Rules { memory: MemoryModel::C11, max_steps: 1_000, spin_bound: 2 };
+        let rules = Rules::new(MemoryModel::C11, 1_000);
         let mut interpreter = Interpreter::new(&program, rules).unwrap();
         let outcomes = outcomes(&mut interpreter);
         if program.expected_outcomes("c11") != Some(&outcomes) {

@@ -92,11 +92,15 @@ impl Walker<'_> {
                 let read = self.access(loc, Action::Rmw(rmw), *order, *order).read;
                 self.set(to.as_ref(), read);
             }
-            StmtKind::Cas { success, old, loc, expected, new, order, failure } => {
-                let action = Action::Cas { expected: self.eval(expected), new: self.eval(new) };
+            StmtKind::Cas { weak, success, old, loc, expected, new, order, failure } => {
+                let action = Action::Cas { expected: self.eval(expected), new: self.eval(new), weak: *weak };
                 let outcome = self.access(loc, action, *order, *failure);
                 self.set(success.as_ref(), u64::from(outcome.written.is_some()));
                 self.set(old.as_ref(), outcome.read);
+            }
+            StmtKind::Choose { to, of } => {
+                let value = hook::choose(of.map_or(2, u64::from), of.is_none()).unwrap();
+                self.set(Some(to), value);
             }
             StmtKind::Assign { to, value } => self.set(Some(to), self.eval(value)),
             StmtKind::Fence(order) => drop(hook::fence(*order)),

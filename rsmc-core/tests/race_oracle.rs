@@ -89,7 +89,7 @@ impl Found {
 
 /// What an explorer finds, once it knows all it needs; `None` if that takes too long.
 fn explore(program: &Program, memory: MemoryModel, explorer: &mut dyn Explorer) -> Option<Found> {
-    let rules = Rules { memory, max_steps: 1_000, spin_bound: 2 };
+    let rules = Rules::new(memory, 1_000);
     let mut executor = Interpreter::new(program, rules).expect("a generated program is well formed");
     let (mut plan, mut run, mut found) = (Plan::default(), Run::default(), Found::default());
     for _ in 0..LONGEST {

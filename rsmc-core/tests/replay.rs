@@ -8,7 +8,7 @@ use rsmc_core::session::{Config, ExplorerKind, Failure, FailureKind, Verdict, ch
 use rsmc_core::trace::NoteKind;
 
 fn run(program: &Program, config: &Config) -> (Option<Failure>, u64) {
-    let rules = Rules { memory: config.effective_memory(), max_steps: 1_000, spin_bound: 2 };
+    let rules = Rules::new(config.effective_memory(), 1_000);
     let mut executor = Interpreter::new(program, rules).unwrap();
     let report = check(config, &mut executor, &mut |_| {});
     match report.verdict {
@@ -27,15 +27,16 @@ fn essence(failure: &Failure) -> String {
 /// A configuration for the program of a seed: all models and explorers in turn.
 fn config(seed: u64) -> Config {
     let explorer = if seed.is_multiple_of(2) { ExplorerKind::ReadsFrom } else { ExplorerKind::Random };
-    let memory = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso][seed as usize / 2 % 3];
+    let memory = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11][seed as usize / 2 % 4];
     Config::default().memory(memory).explorer(explorer).max_executions(500)
 }
 
 #[test]
 fn two_hundred_failing_programs_fail_again() {
-    let (mut kinds, mut delayed, mut programs) = ([0; 2], 0, 0);
+    let (mut kinds, mut delayed, mut chosen, mut programs) = ([0; 2], 0, 0, 0);
     for seed in 0.. {
-        let program = random(seed, Size::default(), &Weights::EVERYTHING);
+        let weights = Weights { weak_cas: 3, choose: 2, ..Weights::EVERYTHING };
+        let program = random(seed, Size::default(), &weights);
         let config = config(seed);
         let (Some(failure), _) = run(&program, &config) else { continue };
         let text = failure.seed.to_string();
@@ -46,6 +47,7 @@ fn two_hundred_failing_programs_fail_again() {
         assert_eq!(again.seed, failure.seed);
         kinds[usize::from(failure.kind == FailureKind::Deadlock)] += 1;
         delayed += u32::from(failure.trace.notes.iter().any(|note| matches!(note.kind, NoteKind::Flush(_))));
+        chosen += u32::from(failure.trace.events.iter().any(|event| event.op.action.alternative() > 0));
         programs += 1;
         if programs == 200 {
             break;
@@ -53,6 +55,7 @@ fn two_hundred_failing_programs_fail_again() {
     }
     assert!(kinds.iter().all(|&count| count >= 20), "panics and deadlocks: {kinds:?}");
     assert!(delayed >= 20, "{delayed} of 200 executions have buffered stores");
+    assert!(chosen >= 20, "{chosen} of 200 executions have choices");
 }
 
 #[test]

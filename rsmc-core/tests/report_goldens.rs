@@ -271,7 +271,7 @@ fn incomplete() {
 /// A read of an old write under C11: why it could take that.
 /// The report on the first failing execution of a litmus program under C11.
 fn under_c11(name: &str, text: &str) {
-    let rules = Rules { memory: MemoryModel::C11, max_steps: 100, spin_bound: 2 };
+    let rules = Rules::new(MemoryModel::C11, 100);
     let mut interpreter = Interpreter::new(&parse(text).unwrap(), rules).unwrap();
     let (mut explorer, mut plan, mut run) = (RfSmc::new(MemoryModel::C11), Plan::default(), Run::default());
     while run.panics.is_empty() {

@@ -15,6 +15,7 @@ const READS_FROM: Oracle = Oracle { class: reads_from_class, explorer: |memory, 
 
 mixes!(READS_FROM);
 mixes!(READS_FROM, C11);
+mixes!(READS_FROM, C11: c11_choices: BUFFERED, CHOICES;);
 
 /// First all small programs, then random larger ones: two threads with up to two operations each.
 #[test]

@@ -133,7 +133,7 @@ fn classes(
     explorer: ExplorerKind,
     class: fn(&Trace) -> Digest,
 ) -> Option<(Classes, BTreeSet<Outcome>)> {
-    let interpreter = Interpreter::new(program, Rules { memory, max_steps: 400, spin_bound: 2 }).unwrap();
+    let interpreter = Interpreter::new(program, Rules::new(memory, 400)).unwrap();
     let mut executor = Patient { interpreter, left: runs(memory), outcomes: BTreeSet::new() };
     let config = Config::default().memory(memory).explorer(explorer).keep_going(true);
     let config = if explorer == ExplorerKind::Random { config.max_executions(300) } else { config };

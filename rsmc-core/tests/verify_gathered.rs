@@ -18,7 +18,7 @@ fn gather(memory: MemoryModel, size: Size, weights: &Weights, most: usize) -> Ve
     let asked: Rc<RefCell<Vec<Asked>>> = Rc::default();
     for seed in 0.. {
         let program = random(seed, size, weights);
-        let rules = Rules { memory, max_steps: 1_000, spin_bound: 2 };
+        let rules = Rules::new(memory, 1_000);
         let mut executor = Interpreter::new(&program, rules).unwrap();
         let mut explorer = RfSmc::new(memory);
         let list = Rc::clone(&asked);

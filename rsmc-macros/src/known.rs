@@ -34,6 +34,7 @@ pub(crate) const KNOWN: &[Known] = &[
     Known { name: "max_duration", kind: Kind::Duration, example: "max_duration = \"30s\"" },
     Known { name: "max_steps", kind: Kind::Integer(1, u32::MAX as u64, "u32"), example: "max_steps = 100_000" },
     Known { name: "spin_bound", kind: Kind::Integer(1, u32::MAX as u64, "u32"), example: "spin_bound = 2" },
+    Known { name: "spurious", kind: Kind::Integer(0, u32::MAX as u64, "u32"), example: "spurious = 0" },
     Known { name: "stack_size", kind: Kind::Integer(1, usize::MAX as u64, "usize"), example: "stack_size = 65_536" },
     Known { name: "keep_going", kind: Kind::Bool, example: "keep_going = true" },
     Known { name: "check_races", kind: Kind::Bool, example: "check_races = false" },

@@ -12,6 +12,7 @@
 //! | [`thread`], [`thread_local!`] | [`spawn`](thread::spawn), [`scope`](thread::scope), [`park`](thread::park), … |
 //! | [`cell`] | [`UnsafeCell`](cell::UnsafeCell), whose accesses are checked for data races |
 //! | [`hint`] | [`spin_loop`](hint::spin_loop) |
+//! | [`choose`], [`nondet`] | what a check goes through in every possible way, besides schedules |
 //!
 //! # What a check cannot see
 //!
@@ -28,11 +29,13 @@
 //! [`coerce_arc!`] or [`sync::arc_from_std`], which work in both kinds of build. Methods with `self: Arc<Self>` are
 //! out of reach.
 
+mod choice;
 #[cfg(feature = "model")]
 mod model;
 #[cfg(not(feature = "model"))]
 mod std_only;
 
+pub use choice::{Nondet, choose, nondet};
 #[cfg(feature = "model")]
 pub use model::{cell, hint, sync, thread};
 #[cfg(not(feature = "model"))]

@@ -125,7 +125,7 @@ fn a_run_that_ends_before_a_release_releases() {
     }
     // The limit cuts the run off before the release of a lock.
     for max_steps in 1..6 {
-        let rules = rsmc_core::machine::Rules { memory: rsmc_core::model::MemoryModel::Sc, max_steps, spin_bound: 2 };
+        let rules = rsmc_core::machine::Rules::new(rsmc_core::model::MemoryModel::Sc, max_steps);
         let body_with_release = || {
             let lock = Mutex::new(0);
             let _locks = Locks { lock: &lock, _counted: Counted(Rc::clone(&drops)) };

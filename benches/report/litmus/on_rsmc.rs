@@ -21,7 +21,7 @@ pub struct Shown {
 
 /// Runs a program, which has no loops that wait, until every class is seen.
 pub fn explore(program: &Program, memory: MemoryModel) -> Shown {
-    let rules = Rules { memory, max_steps: 1_000, spin_bound: 2 };
+    let rules = Rules::new(memory, 1_000);
     let mut interpreter = Interpreter::new(program, rules).expect("the programs of the corpus can be run");
     let (mut explorer, mut plan, mut run) = (RfSmc::new(memory), Plan::default(), Run::default());
     let mut shown = Shown { outcomes: BTreeSet::new(), executions: 0 };

@@ -1,6 +1,6 @@
 //! What values do not tell: which reads count by their source where executions are alike if their values are.
 //!
-//! A lock is taken from a release, and an address from who stored it. Once two threads have touched one tracked cell,
+//! A lock is taken from a release, an address from who stored it, and a choice from nowhere. Once two threads have touched one tracked cell,
 //! it also matters what a read synchronises with: it decides whether there is a data race.
 
 use rustc_hash::FxHashMap;
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::base::{LocId, ThreadId};
 use crate::model::c11::acquires;
 use crate::step::Run;
-use crate::trace::{Effect, LocInfo, Note, NoteKind, Op};
+use crate::trace::{Action, Effect, LocInfo, Note, NoteKind, Op};
 
 /// Which reads count by their source, the fewest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +45,7 @@ impl BySource {
     pub(super) fn counts(self, op: &Op, loc: &LocInfo, value: u64) -> bool {
         let effect = op.action.effect(value);
         op.action.locks()
+            || matches!(op.action, Action::Choose { .. })
             || (loc.kind == "AtomicPtr" && value != 0)
             || ADDRESSES.contains(&value)
             || match self {

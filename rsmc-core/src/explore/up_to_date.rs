@@ -30,8 +30,8 @@ pub fn up_to_date(run: &Run) -> Plan {
     let forced = order.into_iter().map(|at| {
         let event = &trace.events[at];
         let forced = Forced::of(event, &trace.locs[event.op.loc]);
-        let take = || Step::Take(event.id.thread, trace.source_id(event));
-        Forced { step: if event.op.action.reads() { take() } else { forced.step }, ..forced }
+        let takes = event.op.action.reads().then(|| trace.source_id(event));
+        Forced { step: Step::perform(event.id.thread, event.op.action, takes), ..forced }
     });
     Plan {
         forced: forced.collect(),

@@ -24,6 +24,7 @@ pub(super) enum Instruction {
     Lock(Place),
     Unlock(Place),
     TryLock { to: Register, lock: Place },
+    Choose { to: Register, of: Option<u32>, place: Place },
     CellRead(Place),
     CellWrite(Place),
     Park(Place),
@@ -39,6 +40,7 @@ pub(super) enum Instruction {
 /// A compare-exchange.
 #[derive(Clone, Debug)]
 pub(super) struct Cas {
+    pub(super) weak: bool,
     pub(super) success: Option<Register>,
     pub(super) old: Option<Register>,
     pub(super) loc: Place,
@@ -179,21 +181,27 @@ impl Code<'_> {
                 operand: self.expr(operand),
                 order: *order,
             },
-            StmtKind::Cas { success, old, loc, expected, new, order, failure } => Instruction::Cas(Box::new(Cas {
-                success: success.as_ref().map(|to| self.register(to)),
-                old: old.as_ref().map(|to| self.register(to)),
-                loc: self.names.location(loc, line)?,
-                expected: self.expr(expected),
-                new: self.expr(new),
-                order: *order,
-                failure: *failure,
-            })),
+            StmtKind::Cas { weak, success, old, loc, expected, new, order, failure } => {
+                Instruction::Cas(Box::new(Cas {
+                    weak: *weak,
+                    success: success.as_ref().map(|to| self.register(to)),
+                    old: old.as_ref().map(|to| self.register(to)),
+                    loc: self.names.location(loc, line)?,
+                    expected: self.expr(expected),
+                    new: self.expr(new),
+                    order: *order,
+                    failure: *failure,
+                }))
+            }
             StmtKind::Assign { to, value } => Instruction::Assign { to: self.register(to), value: self.expr(value) },
             StmtKind::Fence(order) => Instruction::Fence(*order),
             StmtKind::Lock(lock) => Instruction::Lock(self.names.lock(lock)),
             StmtKind::Unlock(lock) => Instruction::Unlock(self.names.lock(lock)),
             StmtKind::TryLock { to, lock } => {
                 Instruction::TryLock { to: self.register(to), lock: self.names.lock(lock) }
+            }
+            StmtKind::Choose { to, of } => {
+                Instruction::Choose { to: self.register(to), of: *of, place: self.names.choice(self.number) }
             }
             StmtKind::CellRead(cell) => Instruction::CellRead(self.names.cell(cell)),
             StmtKind::CellWrite(cell) => Instruction::CellWrite(self.names.cell(cell)),

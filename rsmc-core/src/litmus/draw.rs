@@ -32,6 +32,8 @@ pub(super) enum Draw {
     Branch,
     Repeat,
     Assert,
+    WeakCas,
+    Choose,
 }
 
 /// A stream of random numbers, the same on every platform: SplitMix64.
@@ -150,12 +152,17 @@ impl Thread<'_> {
                 let (order, operand) = (self.update_order(), self.value());
                 StmtKind::Rmw { to: Some(self.register()), kind, loc, operand, order }
             }
-            Draw::Cas => {
+            Draw::Choose => {
+                let of = if self.dice.one_in(2) { Some(2 + self.dice.below(2) as u32) } else { None };
+                StmtKind::Choose { to: self.register(), of }
+            }
+            Draw::Cas | Draw::WeakCas => {
+                let weak = matches!(draw, Draw::WeakCas);
                 let (expected, new) = (Expr::Number(self.dice.below(2) as u64), self.value());
                 let order = self.update_order();
                 let success = Some(self.register());
                 let old = if self.dice.one_in(3) { Some(self.register()) } else { None };
-                StmtKind::Cas { success, old, loc, expected, new, order, failure: failure_order(order) }
+                StmtKind::Cas { weak, success, old, loc, expected, new, order, failure: failure_order(order) }
             }
             Draw::Park if self.dice.one_in(3) => StmtKind::Park,
             Draw::Park => {

@@ -56,6 +56,7 @@ fn operation(code: usize, register: String) -> StmtKind {
     let loc = LOCATIONS[code / KINDS].to_owned();
     let order = Ordering::SeqCst;
     let cas = |loc, success, expected| StmtKind::Cas {
+        weak: false,
         success,
         old: None,
         loc,

@@ -49,6 +49,10 @@ pub struct Weights {
     /// A bounded `while` around a load.
     pub repeat: u32,
     pub assert: u32,
+    /// A weak compare-exchange.
+    pub weak_cas: u32,
+    /// `choose` or `maybe`.
+    pub choose: u32,
 }
 
 impl Weights {
@@ -72,7 +76,12 @@ impl Weights {
         branch: 3,
         repeat: 1,
         assert: 2,
+        weak_cas: 0,
+        choose: 0,
     };
+    /// Weak compare-exchanges and choices among others.
+    pub const CHOICES: Weights =
+        Weights { load: 2, store: 2, rmw: 1, cas: 1, lock: 1, branch: 2, weak_cas: 5, choose: 2, ..Weights::NONE };
 
     const NONE: Weights = Weights {
         load: 0,
@@ -87,9 +96,11 @@ impl Weights {
         branch: 0,
         repeat: 0,
         assert: 0,
+        weak_cas: 0,
+        choose: 0,
     };
 
-    pub(super) fn table(&self) -> [(Draw, u32); 12] {
+    pub(super) fn table(&self) -> [(Draw, u32); 14] {
         [
             (Draw::Load, self.load),
             (Draw::Store, self.store),
@@ -103,6 +114,8 @@ impl Weights {
             (Draw::Branch, self.branch),
             (Draw::Repeat, self.repeat),
             (Draw::Assert, self.assert),
+            (Draw::WeakCas, self.weak_cas),
+            (Draw::Choose, self.choose),
         ]
     }
 }
@@ -158,7 +171,8 @@ mod tests {
     use super::*;
     use crate::litmus::{StmtKind, parse};
 
-    const ALL: [Weights; 4] = [Weights::ATOMICS, Weights::UPDATES, Weights::LOCKS, Weights::EVERYTHING];
+    const ALL: [Weights; 5] =
+        [Weights::ATOMICS, Weights::UPDATES, Weights::LOCKS, Weights::EVERYTHING, Weights::CHOICES];
 
     #[test]
     fn a_seed_always_means_the_same_program() {

@@ -205,7 +205,8 @@ impl Interpreter {
                 stand(Action::Rmw(rmw), *loc, *order)
             }
             Instruction::Cas(cas) => {
-                let action = Action::Cas { expected: thread.eval(&cas.expected), new: thread.eval(&cas.new) };
+                let (expected, new) = (thread.eval(&cas.expected), thread.eval(&cas.new));
+                let action = Action::Cas { expected, new, weak: cas.weak };
                 Then::Stand(Arrival { action, place: cas.loc, order: cas.order, failure: cas.failure })
             }
             Instruction::Lock(lock) => Then::Stand(Arrival::lock(Action::Acquire, *lock)),
@@ -214,6 +215,10 @@ impl Interpreter {
                 Some(&(_, poisoned)) => stand(Action::Release { poisoned }, *lock, Ordering::Release),
                 None => Then::Panic("unlock of a lock that the thread does not hold".to_owned()),
             },
+            Instruction::Choose { of, place, .. } => {
+                let action = Action::Choose { of: of.map_or(2, u64::from), value: 0, spurious: of.is_none() };
+                stand(action, *place, Ordering::SeqCst)
+            }
             Instruction::Park(token) => stand(Action::Park, *token, Ordering::Acquire),
             Instruction::Unpark(token) => stand(Action::Unpark, *token, Ordering::Release),
             Instruction::Assign { to, value } => {
@@ -267,7 +272,7 @@ impl Interpreter {
         };
         let succeeded = written.is_some();
         match instruction {
-            Instruction::Load { to, .. } => thread.set(Some(*to), read & MASK),
+            Instruction::Load { to, .. } | Instruction::Choose { to, .. } => thread.set(Some(*to), read & MASK),
             Instruction::Rmw { to, .. } => thread.set(*to, read & MASK),
             Instruction::Cas(cas) => {
                 thread.set(cas.success, u64::from(succeeded));

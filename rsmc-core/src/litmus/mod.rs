@@ -24,7 +24,8 @@
 //! a = add(x, e)   swap(x, e)                                       read-modify-write; also sub, and, nand, or,
 //!                                                                  xor, umax, umin, smax, smin
 //! a = cas(x, e, e)                a, b = cas(x, e, e)              a: 1 if it succeeded, b: the value it read;
-//!                                                                  `_` leaves one out
+//!                                                                  `_` leaves one out; `wcas` is a weak one
+//! a = choose 3    a = maybe                                        any of 0, 1, 2; 0 or, without cause, 1
 //! fence           fence.acq                                        the first is SeqCst
 //! lock m          unlock m        a = trylock m                    a: 1 if it took the lock
 //! read c          write c                                          accesses of a tracked cell, without a value

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::litmus::{Error, Program, StmtKind, ThreadProgram};
+use crate::trace::CHOICE;
 
-/// A place in the table of locations: variables, then locks, then one park token for each thread, then cells.
+/// A place in the table of locations: variables, then locks, then one park token for each thread, then one place for the
+/// choices of each thread, then cells.
 pub(super) type Place = usize;
 
 /// What a place is.
@@ -46,7 +48,8 @@ impl<'p> Names<'p> {
         let locks = self.locks.keys().map(|_| PlaceInfo { kind: "Mutex", init: 0 });
         let tokens = self.threads.keys().map(|_| PlaceInfo { kind: "park token", init: 0 });
         let cells = self.cells.keys().map(|_| PlaceInfo { kind: "UnsafeCell", init: 0 });
-        atomics.chain(locks).chain(tokens).chain(cells).collect()
+        let choices = self.threads.keys().map(|_| PlaceInfo { kind: CHOICE, init: 0 });
+        atomics.chain(locks).chain(tokens).chain(choices).chain(cells).collect()
     }
 
     /// The place of a variable.
@@ -64,9 +67,14 @@ impl<'p> Names<'p> {
         self.locations.len() + self.locks.len() + thread
     }
 
+    /// The place of a thread's choices.
+    pub(super) fn choice(&self, thread: usize) -> Place {
+        self.token(self.threads.len()) + thread
+    }
+
     /// The place of a cell.
     pub(super) fn cell(&self, name: &str) -> Place {
-        self.locations.len() + self.locks.len() + self.threads.len() + self.cells[name]
+        self.choice(self.threads.len()) + self.cells[name]
     }
 
     /// The number of a thread.

@@ -79,8 +79,9 @@ pub enum StmtKind {
     Store { loc: String, value: Expr, order: Ordering },
     /// `a = add(x, e)`
     Rmw { to: Option<String>, kind: RmwKind, loc: String, operand: Expr, order: Ordering },
-    /// `a, b = cas(x, e, e)`
+    /// `a, b = cas(x, e, e)`, or `wcas` if it is weak
     Cas {
+        weak: bool,
         success: Option<String>,
         old: Option<String>,
         loc: String,
@@ -99,6 +100,8 @@ pub enum StmtKind {
     Unlock(String),
     /// `a = trylock m`
     TryLock { to: String, lock: String },
+    /// `a = choose 3`; without `of` `a = maybe`, where a 1 is an outcome without cause
+    Choose { to: String, of: Option<u32> },
     /// `read c`
     CellRead(String),
     /// `write c`
@@ -172,7 +175,10 @@ impl Stmt {
     /// The registers it assigns, not counting its blocks.
     pub fn assigned(&self) -> impl Iterator<Item = &str> {
         let (first, second) = match &self.kind {
-            StmtKind::Load { to, .. } | StmtKind::Assign { to, .. } | StmtKind::TryLock { to, .. } => (Some(to), None),
+            StmtKind::Load { to, .. }
+            | StmtKind::Assign { to, .. }
+            | StmtKind::TryLock { to, .. }
+            | StmtKind::Choose { to, .. } => (Some(to), None),
             StmtKind::Rmw { to, .. } => (to.as_ref(), None),
             StmtKind::Cas { success, old, .. } => (success.as_ref(), old.as_ref()),
             _ => (None, None),

@@ -205,6 +205,12 @@ impl<'a> Statements<'a> {
         if self.accept_word("trylock") {
             return Ok(StmtKind::TryLock { to, lock: self.name("a lock")? });
         }
+        if self.accept_word("choose") {
+            return Ok(StmtKind::Choose { to, of: Some(self.number()?.max(1)) });
+        }
+        if self.accept_word("maybe") {
+            return Ok(StmtKind::Choose { to, of: None });
+        }
         match self.peek().clone() {
             Token::Word(word) if (self.is_location)(&word) => {
                 let line = self.line();
@@ -221,7 +227,7 @@ impl<'a> Statements<'a> {
 
     fn call(&mut self, function: &str, to: Option<String>, old: Option<String>) -> Result<StmtKind, Error> {
         let kind = rmw_kind(function);
-        if kind.is_none() && function != "cas" {
+        if kind.is_none() && function != "cas" && function != "wcas" {
             self.at -= 1;
             return Err(self.unexpected("`cas` or a read-modify-write such as `add`"));
         }
@@ -236,7 +242,8 @@ impl<'a> Statements<'a> {
             let new = self.expression()?;
             self.need(")", "`)`")?;
             let failure = failure.unwrap_or(failure_order(order));
-            return Ok(StmtKind::Cas { success: to, old, loc, expected: operand, new, order, failure });
+            let weak = function == "wcas";
+            return Ok(StmtKind::Cas { weak, success: to, old, loc, expected: operand, new, order, failure });
         };
         if old.is_some() || failure.is_some() {
             return Err(self.unexpected("a second register or ordering for `cas` only"));

@@ -152,7 +152,7 @@ fn head(kind: &StmtKind) -> String {
         StmtKind::Rmw { to, kind, loc, operand, order } => {
             format!("{}{}({loc}{}, {operand})", target(to.as_ref()), function(*kind), suffix(*order))
         }
-        StmtKind::Cas { success, old, loc, expected, new, order, failure } => {
+        StmtKind::Cas { weak, success, old, loc, expected, new, order, failure } => {
             let results = match old {
                 Some(old) => format!("{}, {old} = ", success.as_deref().unwrap_or("_")),
                 None => target(success.as_ref()),
@@ -162,13 +162,16 @@ fn head(kind: &StmtKind) -> String {
             } else {
                 format!(".{}.{}", order_name(*order), order_name(*failure))
             };
-            format!("{results}cas({loc}{orders}, {expected}, {new})")
+            let name = if *weak { "wcas" } else { "cas" };
+            format!("{results}{name}({loc}{orders}, {expected}, {new})")
         }
         StmtKind::Assign { to, value } => format!("{to} = {value}"),
         StmtKind::Fence(order) => format!("fence{}", suffix(*order)),
         StmtKind::Lock(lock) => format!("lock {lock}"),
         StmtKind::Unlock(lock) => format!("unlock {lock}"),
         StmtKind::TryLock { to, lock } => format!("{to} = trylock {lock}"),
+        StmtKind::Choose { to, of: Some(of) } => format!("{to} = choose {of}"),
+        StmtKind::Choose { to, of: None } => format!("{to} = maybe"),
         StmtKind::CellRead(cell) => format!("read {cell}"),
         StmtKind::CellWrite(cell) => format!("write {cell}"),
         StmtKind::Park => "park".to_owned(),

@@ -5,7 +5,12 @@ use crate::machine::Next;
 use crate::machine::core::{Machine, Status};
 use crate::model::Cell;
 use crate::step::{Choice, Difference, End, Step, Tail, Tried};
-use crate::trace::{Effect, Op, Source};
+use crate::trace::{Action, Effect, Op, Source};
+
+/// Another alternative of an operation.
+pub(super) fn alternative(op: Op, which: u64) -> Op {
+    Op { action: op.action.with_alternative(which), ..op }
+}
 
 impl Machine {
     /// Decides who goes on; stores that become visible on the way do so here. Every thread must stand, wait, be due
@@ -26,6 +31,13 @@ impl Machine {
                     self.taken = self.standing(thread).and_then(|op| self.source_for(op.loc, write));
                     return Next::Step(thread);
                 }
+                Some(step @ Step::Choose { thread, which, takes }) => {
+                    self.record_choice(step);
+                    let op = *self.standing(thread).expect("a thread that is chosen stands before an operation");
+                    self.taken = takes.and_then(|write| self.source_for(op.loc, write));
+                    self.threads[thread].status = Status::Standing(alternative(op, which));
+                    return Next::Step(thread);
+                }
                 Some(step @ Step::Flush(store)) => {
                     self.record_choice(step);
                     let flushed = self.flush(store);
@@ -41,8 +53,9 @@ impl Machine {
     fn next_step(&mut self) -> Option<Step> {
         if let Some(&forced) = self.plan.forced.get(self.steps) {
             let difference = match forced.step {
-                Step::Run(thread) => self.check_forced(thread, None),
-                Step::Take(thread, write) => self.check_forced(thread, Some(write)),
+                Step::Run(thread) => self.check_forced(thread, 0, None),
+                Step::Take(thread, write) => self.check_forced(thread, 0, Some(write)),
+                Step::Choose { thread, which, takes } => self.check_forced(thread, which, takes),
                 Step::Flush(store) => self.check_flush(store),
             };
             return match difference {
@@ -68,10 +81,13 @@ impl Machine {
         }
     }
 
-    /// Whether a thread can take the next forced step: with what is newest, or with the write that the step names.
-    fn check_forced(&self, thread: ThreadId, takes: Option<Option<EventId>>) -> Option<Difference> {
+    /// Whether a thread can take the next forced step: an alternative of its operation, with what is newest, or with the
+    /// write that the step names.
+    fn check_forced(&self, thread: ThreadId, which: u64, takes: Option<Option<EventId>>) -> Option<Difference> {
         let reason = match self.threads.get(thread).map(|t| &t.status) {
+            Some(Status::Standing(op)) if which >= op.action.alternatives() => "its operation has no such alternative",
             Some(Status::Standing(op)) => {
+                let op = &alternative(*op, which);
                 let cell = match takes {
                     None => Some(self.memory.view(thread, op.loc)),
                     Some(write) => self.source_for(op.loc, write).map(|source| self.cell_of(op.loc, source)),
@@ -109,8 +125,8 @@ impl Machine {
 
     pub(super) fn diverge(&mut self, forced: Step, difference: Difference) -> Option<Step> {
         let event = match forced {
-            Step::Run(thread) | Step::Take(thread, _) => EventId { thread, index: self.run.trace.count(thread) },
             Step::Flush(store) => store,
+            _ => EventId { thread: forced.thread(), index: self.run.trace.count(forced.thread()) },
         };
         self.finish(End::Diverged { step: self.steps, event, difference });
         None
@@ -135,7 +151,7 @@ impl Machine {
         };
         self.enabled = enabled;
         match chosen? {
-            Step::Run(thread) => Some(self.any_source(thread)),
+            Step::Run(thread) => Some(self.any_step(thread)),
             step => Some(step),
         }
     }
@@ -198,6 +214,32 @@ impl Machine {
     fn flushes(&self) -> impl Iterator<Item = Step> + '_ {
         let threads = if self.memory.is_drained() { 0 } else { self.threads.len() };
         self.threads.ids().take(threads).flat_map(|thread| self.flushes_of(thread))
+    }
+
+    /// One of the steps that a thread can take which can go on, at random.
+    fn any_step(&mut self, thread: ThreadId) -> Step {
+        let op = *self.possible_op(thread).expect("it can go on");
+        let which = match op.action {
+            Action::Choose { of, spurious: false, .. } => self.dice.below(of as usize) as u64,
+            action if action.alternatives() > 1 && self.dice.below(4) == 0 => 1,
+            _ => 0,
+        };
+        let other = alternative(op, which);
+        let is_possible = which > 0 && self.has_alternative(thread, &other);
+        self.any_source(thread, if is_possible { other } else { op })
+    }
+
+    /// Whether a thread could perform another alternative of the operation that it stands before, which is possible.
+    pub(super) fn has_alternative(&self, thread: ThreadId, other: &Op) -> bool {
+        self.may_be(other) && other.action.effect(self.memory.view(thread, other.loc).value) != Effect::Blocked
+    }
+
+    /// Whether an operation has a cause, or there are fewer outcomes without one than there may be.
+    pub(super) fn may_be(&self, op: &Op) -> bool {
+        !op.action.is_spurious() || {
+            let events = self.run.trace.events.iter();
+            events.filter(|event| event.op.action.is_spurious()).count() < self.rules.spurious as usize
+        }
     }
 
     fn has_to_drain(&self, thread: ThreadId, op: &Op) -> bool {

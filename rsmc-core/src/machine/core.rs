@@ -23,6 +23,15 @@ pub struct Rules {
     pub max_steps: u32,
     /// How often a loop without a hint repeats an iteration before it waits, once it is known to only wait.
     pub spin_bound: u32,
+    /// How many outcomes without cause an execution may have.
+    pub spurious: u32,
+}
+
+impl Rules {
+    /// The default rules under a memory model, with this number of visible operations.
+    pub fn new(memory: MemoryModel, max_steps: u32) -> Self {
+        Self { memory, max_steps, spin_bound: 2, spurious: 1 }
+    }
 }
 
 /// Who goes on.
@@ -165,6 +174,7 @@ impl Machine {
         self.run.model = self.rules.memory;
         self.dice.reset(plan.tail);
         self.run.spin_bound = self.rules.spin_bound;
+        self.run.spurious = self.rules.spurious;
         self.run.waiting_loops.extend(&self.waiting_loops);
         self.admit(ThreadId::MAIN, Status::Running, ThreadInfo { present: true, ..ThreadInfo::default() });
     }
@@ -360,7 +370,8 @@ impl Machine {
             None => self.memory.view(thread, op.loc),
         };
         let written = op.action.effect(cell.value).written();
-        let (source, read) = if op.action.reads() { (cell.writer, cell.value) } else { (Source::None, 0) };
+        let (source, read) =
+            if op.action.reads() { (cell.writer, op.action.returns(cell.value)) } else { (Source::None, 0) };
         let id = EventId { thread, index: self.run.trace.count(thread) };
         let buffered = written.is_some() && self.rules.memory.buffers(&op);
         let event = Event { id, op, source, read, written, buffered };

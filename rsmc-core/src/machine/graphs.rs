@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering;
 
 use crate::base::{EventId, IdVec, LocId, ThreadId};
 use crate::consistency::VerifyC11;
+use crate::machine::choose::alternative;
 use crate::machine::core::Machine;
 use crate::model::c11::{Graph, Node};
 use crate::model::{Cell, MemoryModel};
@@ -93,44 +94,60 @@ impl Machine {
         self.graphs.outdated = false;
     }
 
-    /// Adds the steps that a thread can take which stands before an operation: under C11, where reads are choices, one
-    /// for each write that it may take, the newest first.
+    /// Adds the steps that a thread can take which stands before a possible operation: for each of its alternatives one,
+    /// or under C11, where reads are choices, one for each write that it may take, the newest first.
     pub(super) fn add_steps(&mut self, thread: ThreadId, steps: &mut Vec<Step>) {
-        steps.push(self.newest(thread));
-        if let Some(op) = self.read_that_chooses(thread) {
-            self.find_sources(thread, op);
-            let sources = std::mem::take(&mut self.graphs.sources);
-            for &source in &sources {
-                if self.can_take(thread, op, source) {
-                    steps.push(Step::Take(thread, self.write_of(source)));
-                }
+        let op = *self.possible_op(thread).expect("it is possible");
+        for which in 0..op.action.alternatives() {
+            let other = alternative(op, which);
+            if which == 0 || self.has_alternative(thread, &other) {
+                steps.push(self.newest_of(thread, &other));
             }
-            self.graphs.sources = sources;
+            // A spurious failure with what is old may be possible where one with what is newest is not.
+            if self.chooses_source(&other) && (which == 0 || self.may_be(&other)) {
+                self.add_sources(thread, other, steps);
+            }
         }
     }
 
-    /// The step of a thread that can go on, with a random write if it reads: as often the newest as another.
-    pub(super) fn any_source(&mut self, thread: ThreadId) -> Step {
-        let newest = self.newest(thread);
-        let Some(op) = self.read_that_chooses(thread).filter(|_| self.dice.below(2) == 0) else { return newest };
+    fn add_sources(&mut self, thread: ThreadId, op: Op, steps: &mut Vec<Step>) {
+        self.find_sources(thread, op);
+        let sources = std::mem::take(&mut self.graphs.sources);
+        for &source in &sources {
+            if self.can_take(thread, op, source) {
+                steps.push(Step::perform(thread, op.action, Some(self.write_of(source))));
+            }
+        }
+        self.graphs.sources = sources;
+    }
+
+    /// The step in which a thread performs this, with a random write if it reads: as often the newest as another.
+    pub(super) fn any_source(&mut self, thread: ThreadId, op: Op) -> Step {
+        let newest = self.newest_of(thread, &op);
+        if !self.chooses_source(&op) || self.dice.below(2) > 0 {
+            return newest;
+        }
         self.find_sources(thread, op);
         if self.graphs.sources.is_empty() {
             return newest;
         }
         let source = self.graphs.sources[self.dice.below(self.graphs.sources.len())];
-        if self.can_take(thread, op, source) { Step::Take(thread, self.write_of(source)) } else { newest }
+        let step = Step::perform(thread, op.action, Some(self.write_of(source)));
+        if self.can_take(thread, op, source) { step } else { newest }
     }
 
     /// The step of a thread that can go on, with the newest write if it reads.
     pub(super) fn newest(&self, thread: ThreadId) -> Step {
-        match self.read_that_chooses(thread) {
-            Some(op) => Step::Take(thread, self.write_of(self.memory.shared(op.loc).writer)),
-            None => Step::Run(thread),
-        }
+        self.newest_of(thread, self.possible_op(thread).expect("it can go on"))
     }
 
-    fn read_that_chooses(&self, thread: ThreadId) -> Option<Op> {
-        self.possible_op(thread).filter(|op| self.reads_are_choices() && op.action.reads()).copied()
+    fn newest_of(&self, thread: ThreadId, op: &Op) -> Step {
+        let takes = self.chooses_source(op).then(|| self.write_of(self.memory.shared(op.loc).writer));
+        Step::perform(thread, op.action, takes)
+    }
+
+    fn chooses_source(&self, op: &Op) -> bool {
+        self.reads_are_choices() && op.action.reads()
     }
 
     /// Finds what a read may take but for the newest, as far as what happened before it says.

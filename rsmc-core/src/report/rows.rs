@@ -162,6 +162,8 @@ impl<'a> Scene<'a> {
         match op.action {
             Action::Park => "park".to_owned(),
             Action::Unpark => format!("unpark {}", self.unparked(op)),
+            Action::Choose { spurious: true, .. } => "wakes without cause?".to_owned(),
+            Action::Choose { of, .. } => format!("choose below {of}"),
             action => format!("{} {}", verb(action), self.locations.name(op.loc)),
         }
     }
@@ -172,9 +174,11 @@ impl<'a> Scene<'a> {
     }
 
     fn event_line(&self, at: usize, event: &Event) -> Line {
-        let loc = &self.finding.trace.locs[event.op.loc];
-        let is_atomic =
-            matches!(event.op.action, Action::Load | Action::Store(_) | Action::Rmw(_) | Action::Cas { .. });
+        let (loc, action) = (&self.finding.trace.locs[event.op.loc], event.op.action);
+        let is_atomic = matches!(
+            action,
+            Action::Load | Action::Store(_) | Action::Rmw(_) | Action::Cas { .. } | Action::Fail { .. }
+        );
         Line {
             marked: false,
             number: Some(self.lines.len() + 1),
@@ -208,9 +212,9 @@ impl<'a> Scene<'a> {
         match (event.op.action, event.written) {
             (Action::Load, _) => format!(" → {}", show(event.read)),
             (Action::Store(value), _) => format!(" = {}", show(value)),
-            (Action::Cas { expected, .. }, None) if expected == event.read => {
-                format!(" → {}, spurious", show(event.read))
-            }
+            (Action::Fail { .. }, _) => format!(" → {}, fails without cause", show(event.read)),
+            (Action::Choose { spurious: true, value, .. }, _) => (if value > 0 { " yes" } else { " no" }).to_owned(),
+            (Action::Choose { value, .. }, _) => format!(" → {value}"),
             (Action::Cas { expected, .. }, None) => format!(" → {}, not {}", show(event.read), show(expected)),
             (Action::Rmw(_) | Action::Cas { .. }, Some(new)) => format!(" {}→{}", show(event.read), show(new)),
             (Action::TryAcquire, None) => " fails".to_owned(),
@@ -283,7 +287,8 @@ fn verb(action: Action) -> &'static str {
     match action {
         Action::Load => "load",
         Action::Store(_) => "store",
-        Action::Cas { .. } => "cas",
+        Action::Cas { .. } | Action::Fail { .. } => "cas",
+        Action::Choose { .. } => "choose",
         Action::Acquire => "lock",
         Action::TryAcquire => "try_lock",
         Action::Release { .. } => "unlock",

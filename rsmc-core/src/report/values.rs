@@ -69,7 +69,7 @@ impl Values {
 fn mentioned(event: &Event) -> [Option<u64>; 3] {
     let read = event.op.action.reads().then_some(event.read);
     let expected = match event.op.action {
-        Action::Cas { expected, .. } => Some(expected),
+        Action::Cas { expected, .. } | Action::Fail { expected, .. } => Some(expected),
         _ => None,
     };
     [read, expected, event.written]

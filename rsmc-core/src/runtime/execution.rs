@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
-use crate::base::{Id, IdVec, ThreadId};
+use crate::base::{Id, IdVec, LocId, ThreadId};
 use crate::machine::{Machine, Next, Outcome, Rules};
 use crate::runtime::coroutine::{Coroutine, Job, Returned, Suspender};
 use crate::runtime::locals::Local;
@@ -27,6 +27,8 @@ pub(super) struct Fiber {
     pub(super) last_panic: Option<(String, Site)>,
     /// What belongs to it alone, in the order in which it was made.
     pub(super) locals: Vec<Local>,
+    /// The location of its choices.
+    pub(super) choices: Option<LocId>,
 }
 
 /// The part of an execution that is borrowed for a moment at a time, never across a switch.

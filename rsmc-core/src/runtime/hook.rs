@@ -8,7 +8,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
-use crate::base::ThreadId;
+use crate::base::{LocId, ThreadId};
 use crate::machine::Outcome;
 use crate::runtime::current::CURRENT;
 use crate::runtime::execution::Execution;
@@ -16,7 +16,7 @@ use crate::runtime::locals::Gone;
 use crate::runtime::locations::Tag;
 use crate::runtime::slots::Slot;
 use crate::runtime::teardown::Teardown;
-use crate::trace::{Action, FREE, LocInfo, NoteKind, Op, POISONED, Rmw, RmwKind, Site};
+use crate::trace::{Action, CHOICE, FREE, LocInfo, NoteKind, Op, POISONED, Rmw, RmwKind, Site};
 
 pub use crate::runtime::current::in_run;
 
@@ -50,13 +50,21 @@ fn enter<R>(act: impl FnOnce(&Execution) -> R) -> Option<R> {
 }
 
 impl Execution {
-    fn locate(&self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> crate::base::LocId {
+    fn locate(&self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> LocId {
         let mut core = self.core.borrow_mut();
         let core = &mut *core;
         core.locations.resolve(object.tag, || {
             let created = object.created.map_or(site, Site::Code);
             core.machine.add_location(LocInfo { kind: object.kind, created, init: init() })
         })
+    }
+
+    /// The location of the running thread's choices.
+    fn choices_of_running(&self, site: Site) -> LocId {
+        let core = &mut *self.core.borrow_mut();
+        let choices = &mut core.fibers[self.running.get()].choices;
+        let add = || core.machine.add_location(LocInfo { kind: CHOICE, created: site, init: 0 });
+        *choices.get_or_insert_with(add)
     }
 }
 
@@ -89,6 +97,22 @@ pub fn access_at(
     enter(|execution| {
         let loc = execution.locate(object, init, site);
         execution.operate(Op { action, loc, order, failure, site })
+    })
+}
+
+/// One of the values below `of`, which is not 0; explorers try them all. If `spurious`, another than 0 is an outcome without
+/// cause, and where none is allowed it is 0 at once.
+#[track_caller]
+pub fn choose(of: u64, spurious: bool) -> Option<u64> {
+    let site = here();
+    enter(|execution| {
+        if of < 2 || execution.unwinding.get() || (spurious && execution.core.borrow().machine.run().spurious == 0) {
+            return 0;
+        }
+        let loc = execution.choices_of_running(site);
+        let order = Ordering::SeqCst;
+        let action = Action::Choose { of, value: 0, spurious };
+        execution.operate(Op { action, loc, order, failure: order, site }).read
     })
 }
 

@@ -23,7 +23,8 @@ pub fn check_body(
     assert!(!crate::runtime::in_run(), "a check was started inside the body of another: checks do not nest");
     config.validate()?;
     let memory = config.effective_memory();
-    let rules = Rules { memory, max_steps: config.max_steps, spin_bound: config.spin_bound };
+    let Config { max_steps, spin_bound, spurious, .. } = *config;
+    let rules = Rules { memory, max_steps, spin_bound, spurious };
     let explore = move || {
         let mut executor = Runtime::new(body, rules, config.stack_size);
         check_counted(config, &mut executor, observe)

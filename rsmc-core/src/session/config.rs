@@ -134,6 +134,8 @@ pub struct Config {
     pub max_steps: u32,
     /// How often a loop without a hint repeats itself before it waits. Default: 2.
     pub spin_bound: u32,
+    /// How many compare-exchanges may fail, and waits end, without cause in an execution. Default: 1.
+    pub spurious: u32,
     /// Stack of each modelled thread, in bytes. Default: 256 KiB.
     pub stack_size: usize,
     /// Go on after the first failure, and report the first. Default: false.
@@ -156,6 +158,7 @@ impl Default for Config {
             max_duration_chosen: false,
             max_steps: 100_000,
             spin_bound: 2,
+            spurious: 1,
             stack_size: 256 * 1024,
             keep_going: false,
             check_races: true,
@@ -203,6 +206,13 @@ impl Config {
     /// Sets how often a loop without a hint repeats itself before it waits. At least 1.
     pub fn spin_bound(mut self, repeats: u32) -> Self {
         self.spin_bound = repeats;
+        self
+    }
+
+    /// Sets how often in an execution a `compare_exchange_weak` may fail, or a `Condvar` or `park` wake, without cause. Where
+    /// that happens is explored. 0 rules it out.
+    pub fn spurious(mut self, times: u32) -> Self {
+        self.spurious = times;
         self
     }
 

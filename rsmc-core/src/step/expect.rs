@@ -80,7 +80,7 @@ impl Expect {
             return Some(Difference::Operation { expected: self.to_string(), found: found.to_string() });
         }
         match self.read {
-            Some(expected) if !same_value(expected, current, pointer) => {
+            Some(expected) if !same_value(expected, op.action.returns(current), pointer) => {
                 Some(Difference::Value { expected, found: current })
             }
             _ => None,
@@ -127,7 +127,10 @@ fn same_action(a: Action, b: Action, pointer: Addresses) -> bool {
         (Action::Rmw(Rmw { kind, operand, bits }), Action::Rmw(b)) => {
             kind == b.kind && bits == b.bits && same(operand, b.operand)
         }
-        (Action::Cas { expected, new }, Action::Cas { expected: e, new: n }) => same(expected, e) && same(new, n),
+        (Action::Cas { expected, new, weak }, Action::Cas { expected: e, new: n, weak: w }) => {
+            same(expected, e) && same(new, n) && weak == w
+        }
+        (Action::Fail { expected, new }, Action::Fail { expected: e, new: n }) => same(expected, e) && same(new, n),
         _ => a == b,
     }
 }

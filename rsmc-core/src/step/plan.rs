@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::base::{EventId, ThreadId};
 use crate::step::Expect;
-use crate::trace::{Event, LocInfo, Op};
+use crate::trace::{Action, Event, LocInfo, Op};
 
 /// One decision of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,15 +14,34 @@ pub enum Step {
     /// The thread performs the operation it stands before, which reads, and takes what this write left (`None`: the initial
     /// value). Under C11; otherwise, and where nothing is said, it takes the newest.
     Take(ThreadId, Option<EventId>),
+    /// The thread performs another alternative of the operation it stands before ([`crate::trace::Action::alternatives`]);
+    /// one that reads takes what `takes` says, as in [`Step::Take`].
+    Choose {
+        /// The thread.
+        thread: ThreadId,
+        /// The number of the alternative.
+        which: u64,
+        /// What it takes, if that is said.
+        takes: Option<Option<EventId>>,
+    },
     /// This store leaves the buffer of its thread and becomes visible to all.
     Flush(EventId),
 }
 
 impl Step {
+    /// A thread performs an operation, and takes what newest is or what is said.
+    pub fn perform(thread: ThreadId, action: Action, takes: Option<Option<EventId>>) -> Self {
+        match (action.alternative(), takes) {
+            (0, None) => Step::Run(thread),
+            (0, Some(write)) => Step::Take(thread, write),
+            (which, takes) => Step::Choose { thread, which, takes },
+        }
+    }
+
     /// The thread the step belongs to.
     pub fn thread(self) -> ThreadId {
         match self {
-            Step::Run(thread) | Step::Take(thread, _) => thread,
+            Step::Run(thread) | Step::Take(thread, _) | Step::Choose { thread, .. } => thread,
             Step::Flush(store) => store.thread,
         }
     }
@@ -40,12 +59,14 @@ pub struct Forced {
 impl Forced {
     /// An event of an earlier run, on this location, happens again.
     pub fn of(event: &Event, loc: &LocInfo) -> Self {
-        Self { step: Step::Run(event.id.thread), expect: Some(Expect::of(event, loc)) }
+        let step = Step::perform(event.id.thread, event.op.action, None);
+        Self { step, expect: Some(Expect::of(event, loc)) }
     }
 
     /// A thread performs an operation that stood before it in an earlier run, and reads this value, if it reads.
     pub fn operation(thread: ThreadId, op: &Op, loc: &LocInfo, read: Option<u64>) -> Self {
-        Self { step: Step::Run(thread), expect: Some(Expect { read, ..Expect::of_op(op, loc) }) }
+        let step = Step::perform(thread, op.action, None);
+        Self { step, expect: Some(Expect { read, ..Expect::of_op(op, loc) }) }
     }
 
     /// A store leaves its buffer.

@@ -148,6 +148,8 @@ pub struct Run {
     pub waiting_loops: Vec<u64>,
     /// How often such a loop may repeat an iteration if it has no hint.
     pub spin_bound: u32,
+    /// How many outcomes without cause an execution may have.
+    pub spurious: u32,
     /// What could have run at each step, if the plan asked for it.
     pub choices: Vec<Choice>,
 }
@@ -182,7 +184,7 @@ impl Run {
                 if event.written.is_some() {
                     last.insert(event.op.loc, event.id);
                 }
-                Some(if stale { Step::Take(event.id.thread, source) } else { Step::Run(event.id.thread) })
+                Some(Step::perform(event.id.thread, event.op.action, stale.then_some(source)))
             }
             Row::Note(note) => match note.kind {
                 NoteKind::Flush(store) => Some(Step::Flush(self.trace.events[store as usize].id)),

@@ -7,6 +7,9 @@ pub const HELD: u64 = 1;
 /// A thread panicked while it held the lock.
 pub const POISONED: u64 = 2;
 
+/// The type of the location of [`Action::Choose`], of which each thread has one.
+pub const CHOICE: &str = "choice";
+
 /// Which function a read-modify-write applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RmwKind {
@@ -90,6 +93,24 @@ pub enum Action {
         expected: u64,
         /// The value it writes where it finds that.
         new: u64,
+        /// Whether it may also fail where it finds that: an alternative of it is [`Action::Fail`].
+        weak: bool,
+    },
+    /// A weak compare-exchange that fails although it finds what it looks for; it cannot happen elsewhere.
+    Fail {
+        /// The value it looks for.
+        expected: u64,
+        /// The value it would have written.
+        new: u64,
+    },
+    /// Takes a value that is given by nothing else; the others below `of` are alternatives of it. Its location is its own.
+    Choose {
+        /// How many values there are.
+        of: u64,
+        /// The value.
+        value: u64,
+        /// Whether a value other than 0 is an outcome without cause, of which an execution has a few only.
+        spurious: bool,
     },
     /// A lock acquire: waits until the lock is free.
     Acquire,
@@ -137,13 +158,59 @@ impl Action {
             Action::Load => Effect::Read,
             Action::Store(value) => Effect::Write(value),
             Action::Rmw(rmw) => Effect::Update(rmw.apply(current)),
-            Action::Cas { expected, new } if current == expected => Effect::Update(new),
+            Action::Cas { expected, new, .. } if current == expected => Effect::Update(new),
+            Action::Fail { expected, .. } if current != expected => Effect::Blocked,
             Action::Acquire | Action::TryAcquire if free => Effect::Update(current | HELD),
-            Action::Cas { .. } | Action::TryAcquire => Effect::Read,
+            Action::Cas { .. } | Action::Fail { .. } | Action::TryAcquire | Action::Choose { .. } => Effect::Read,
             Action::Release { poisoned } => Effect::Write(if poisoned { POISONED } else { FREE }),
             Action::Park if current == 1 => Effect::Update(0),
             Action::Acquire | Action::Park => Effect::Blocked,
             Action::Unpark => Effect::Update(1),
+        }
+    }
+
+    /// How many alternatives there are to what it does, itself included.
+    pub fn alternatives(self) -> u64 {
+        match self {
+            Action::Choose { of, .. } => of,
+            Action::Cas { weak: true, .. } | Action::Fail { .. } => 2,
+            _ => 1,
+        }
+    }
+
+    /// Which of its alternatives it is. A thread stands before number 0.
+    pub fn alternative(self) -> u64 {
+        match self {
+            Action::Choose { value, .. } => value,
+            Action::Fail { .. } => 1,
+            _ => 0,
+        }
+    }
+
+    /// This alternative of it; the number is below [`alternatives`](Self::alternatives).
+    pub fn with_alternative(self, which: u64) -> Self {
+        match self {
+            Action::Choose { of, spurious, .. } => Action::Choose { of, value: which, spurious },
+            Action::Cas { expected, new, .. } if which == 1 => Action::Fail { expected, new },
+            Action::Fail { expected, new } if which == 0 => Action::Cas { expected, new, weak: true },
+            same => same,
+        }
+    }
+
+    /// Whether it is an outcome without cause.
+    pub fn is_spurious(self) -> bool {
+        match self {
+            Action::Fail { .. } => true,
+            Action::Choose { value, spurious, .. } => spurious && value > 0,
+            _ => false,
+        }
+    }
+
+    /// What it returns where its location holds this value.
+    pub fn returns(self, current: u64) -> u64 {
+        match self {
+            Action::Choose { value, .. } => value,
+            _ => current,
         }
     }
 
@@ -175,6 +242,22 @@ mod tests {
         assert_eq!(rmw(RmwKind::MaxSigned, 1, 8).apply(0xff), 1);
         assert_eq!(rmw(RmwKind::MinSigned, 1, 8).apply(0xff), 0xff);
         assert_eq!(rmw(RmwKind::MaxUnsigned, 1, 8).apply(0xff), 0xff);
+    }
+
+    #[test]
+    fn alternatives_are_numbered() {
+        let weak = Action::Cas { expected: 1, new: 2, weak: true };
+        for action in [weak, Action::Choose { of: 3, value: 0, spurious: false }] {
+            for which in 0..action.alternatives() {
+                let other = action.with_alternative(which);
+                assert_eq!((other.alternative(), other.alternatives()), (which, action.alternatives()));
+                assert_eq!(other.with_alternative(0), action);
+            }
+        }
+        let fails = weak.with_alternative(1);
+        assert_eq!((fails.effect(1), fails.effect(0)), (Effect::Read, Effect::Blocked));
+        assert!(fails.is_spurious() && !weak.is_spurious());
+        assert_eq!(Action::Cas { expected: 1, new: 2, weak: false }.alternatives(), 1);
     }
 
     #[test]

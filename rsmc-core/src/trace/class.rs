@@ -3,7 +3,8 @@
 use crate::base::Digest;
 use crate::trace::{Source, Trace};
 
-/// The reads-from class of a maximal execution: the same events per thread, every read from the same write.
+/// The reads-from class of a maximal execution: the same events per thread, every read from the same write, and every
+/// choice alike.
 ///
 /// Two maximal executions get the same digest exactly if they are in one class (up to collisions of 128 bits).
 /// Which threads are left waiting follows from the events.
@@ -18,7 +19,8 @@ pub fn reads_from_class(trace: &Trace) -> Digest {
                 (2, u64::from(id.thread.0), u64::from(id.index))
             }
         };
-        digest.add(&[u64::from(event.id.thread.0), u64::from(event.id.index), kind, thread, index]);
+        let which = event.op.action.alternative();
+        digest.add(&[u64::from(event.id.thread.0), u64::from(event.id.index), kind, thread, index, which]);
     }
     digest
 }
@@ -27,7 +29,8 @@ pub fn reads_from_class(trace: &Trace) -> Digest {
 pub fn outcome_digest(trace: &Trace) -> Digest {
     let mut digest = Digest::EMPTY;
     for event in trace.events.iter().filter(|event| event.source != Source::None) {
-        digest.add(&[u64::from(event.id.thread.0), u64::from(event.id.index), event.read]);
+        let which = event.op.action.alternative();
+        digest.add(&[u64::from(event.id.thread.0), u64::from(event.id.index), event.read, which]);
     }
     digest
 }

@@ -10,7 +10,7 @@ mod order;
 mod record;
 pub mod spin;
 
-pub use action::{Action, Effect, FREE, HELD, POISONED, Rmw, RmwKind};
+pub use action::{Action, CHOICE, Effect, FREE, HELD, POISONED, Rmw, RmwKind};
 pub use class::{outcome_digest, reads_from_class};
 pub use event::{Event, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
 pub use order::ProgramOrder;

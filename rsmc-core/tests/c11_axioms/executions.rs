@@ -400,13 +400,14 @@ impl<'c> Replay<'c> {
                 let value = self.perform(Op::Rmw(variable(loc), rmw, *order))?;
                 self.set(to.as_ref(), value);
             }
-            StmtKind::Cas { success, old, loc, expected, new, order, failure } => {
+            StmtKind::Cas { weak: false, success, old, loc, expected, new, order, failure } => {
                 let (expected, new) = (self.eval(expected), self.eval(new));
                 let op = Op::Cas { place: variable(loc), expected, new, success: *order, failure: *failure };
                 let value = self.perform(op)?;
                 self.set(success.as_ref(), u64::from(value == expected));
                 self.set(old.as_ref(), value);
             }
+            StmtKind::Cas { .. } | StmtKind::Choose { .. } => panic!("no axiom is about choices"),
             StmtKind::Assign { to, value } => {
                 let value = self.eval(value);
                 self.set(Some(to), value);

@@ -31,8 +31,7 @@ pub fn buffered(memory: MemoryModel, file: &'static str, tell: impl Fn(&mut Scri
     let end = Step::Flush(EventId { thread: MAIN, index: u32::MAX });
     let forced = first.steps.into_iter().chain([end]).map(|step| Forced { step, expect: None }).collect();
     let plan = Plan { forced, ..Plan::default() };
-    let mut second =
-        Script { planned: true, ..Script::planned(file, Rules { memory, max_steps: 1000, spin_bound: 2 }, &plan) };
+    let mut second = Script { planned: true, ..Script::planned(file, Rules::new(memory, 1000), &plan) };
     tell(&mut second);
     assert_eq!(second.machine.who_next(), Next::Over, "the last flushes");
     let run = second.finish();
@@ -43,7 +42,7 @@ pub fn buffered(memory: MemoryModel, file: &'static str, tell: impl Fn(&mut Scri
 
 impl Script {
     pub fn new(file: &'static str) -> Self {
-        Self::planned(file, Rules { memory: MemoryModel::Sc, max_steps: 1000, spin_bound: 2 }, &Plan::default())
+        Self::planned(file, Rules::new(MemoryModel::Sc, 1000), &Plan::default())
     }
 
     fn planned(file: &'static str, rules: Rules, plan: &Plan) -> Self {
@@ -144,7 +143,7 @@ impl Script {
 
 /// A compare-exchange.
 pub fn cas(expected: u64, new: u64) -> Action {
-    Action::Cas { expected, new }
+    Action::Cas { expected, new, weak: false }
 }
 
 /// An addition in 64 bits.

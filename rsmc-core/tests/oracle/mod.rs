@@ -32,7 +32,7 @@ const LONGEST: u64 = 400_000;
 
 impl Oracle {
     fn classes(&self, program: &Program, memory: MemoryModel, explorer: &mut dyn Explorer) -> Option<Classes> {
-        let rules = Rules { memory, max_steps: 1_000, spin_bound: 2 };
+        let rules = Rules::new(memory, 1_000);
         let mut executor = Interpreter::new(program, rules).expect("a generated program is well formed");
         let (mut plan, mut run, mut classes) = (Plan::default(), Run::default(), Classes::new());
         let mut runs = 0;
@@ -124,6 +124,7 @@ macro_rules! mixes {
             locks_of_two_threads: TWO_THREADS, LOCKS;
             everything: SMALL, EVERYTHING;
             everything_of_three_threads: THREE_THREADS, EVERYTHING;
+            choices: SMALL, CHOICES;
         }
     };
     ($oracle:ident, C11) => {
@@ -156,6 +157,7 @@ macro_rules! mixes {
             pso_locks: BUFFERED, LOCKS;
             pso_everything: BUFFERED, EVERYTHING;
             pso_everything_of_three_threads: BUFFERED_OF_THREE, EVERYTHING;
+            pso_choices: BUFFERED, CHOICES;
         }
     };
 }

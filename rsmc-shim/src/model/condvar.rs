@@ -13,9 +13,10 @@ use crate::model::mutex::MutexGuard;
 
 /// Mirrors [`std::sync::Condvar`].
 ///
-/// In a check a notification wakes any one of the threads that wait, and every choice is explored. No thread wakes without
-/// one. No time passes: a wait with a timeout ends at once or when other threads have gone on, notified or not, and both
-/// are explored; so a loop around it that never stops ends at the limit of steps. Operations on one condition variable are
+/// In a check a notification wakes any one of the threads that wait, and every choice is explored. A [`wait`](Self::wait)
+/// also ends without one, as often in one execution as `Config::spurious` says. No time passes: a wait with a timeout ends
+/// at once or when other threads have gone on, notified or not, and both are explored; so a loop around it that never
+/// stops ends at the limit of steps. Operations on one condition variable are
 /// ordered as if each took a lock of it, which is more than std promises.
 pub struct Condvar {
     outside: std::sync::Condvar,
@@ -79,6 +80,15 @@ impl Condvar {
     /// If the mutex is poisoned; the error holds the guard.
     #[track_caller]
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        if hook::choose(2, true) == Some(1) {
+            return self.wait_in_vain(guard).0;
+        }
+        self.wait_for_notification(guard)
+    }
+
+    /// Waits, and does not wake without a notification.
+    #[track_caller]
+    fn wait_for_notification<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         if !hook::in_run() {
             return guard
                 .wait_outside(|raw| match self.outside.wait(raw) {
@@ -98,7 +108,20 @@ impl Condvar {
         }
     }
 
-    /// Waits as long as `condition` says so.
+    /// In a check: waits, and ends the wait before it is notified, if there is no notification yet when others have gone
+    /// on; whether there was.
+    #[track_caller]
+    fn wait_in_vain<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> (LockResult<MutexGuard<'a, T>>, bool) {
+        let (waiter, _) = self.monitor.act(State::begin);
+        let lock = guard.mutex();
+        drop(guard);
+        hook::hint();
+        let notified = self.monitor.act(|state| state.end(waiter, true));
+        (lock.lock(), notified)
+    }
+
+    /// Waits as long as `condition` says so. To wake without a notification makes no difference here, so in a check that
+    /// does not happen.
     ///
     /// # Errors
     /// As [`wait`](Self::wait).
@@ -109,7 +132,7 @@ impl Condvar {
         mut condition: F,
     ) -> LockResult<MutexGuard<'a, T>> {
         while condition(&mut *guard) {
-            guard = self.wait(guard)?;
+            guard = self.wait_for_notification(guard)?;
         }
         Ok(guard)
     }
@@ -125,12 +148,8 @@ impl Condvar {
         time: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
         let (guard, timed_out) = if hook::in_run() {
-            let (waiter, _) = self.monitor.act(State::begin);
-            let lock = guard.mutex();
-            drop(guard);
-            hook::hint();
-            let notified = self.monitor.act(|state| state.end(waiter, true));
-            (lock.lock(), !notified)
+            let (guard, notified) = self.wait_in_vain(guard);
+            (guard, !notified)
         } else {
             guard.wait_outside(|raw| match self.outside.wait_timeout(raw, time) {
                 Ok((raw, result)) => (raw, false, result.timed_out()),

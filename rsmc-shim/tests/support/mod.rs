@@ -9,7 +9,7 @@ use rsmc_core::step::{End, Executor, Plan, Run, Tail};
 pub const STACK: usize = 256 * 1024;
 
 pub fn rules() -> Rules {
-    Rules { memory: MemoryModel::Sc, max_steps: 100_000, spin_bound: 2 }
+    Rules::new(MemoryModel::Sc, 100_000)
 }
 
 /// Runs `body` until it ends otherwise than by learning something.

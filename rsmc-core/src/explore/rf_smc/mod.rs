@@ -36,6 +36,11 @@
 //! is explored with the thread frozen, to discover what the thread could read later, and whether it can wait for
 //! ever.
 //!
+//! (7) *Alternatives.* A decision at an operation that has alternatives (a choice, the failure of a weak compare-exchange)
+//! has the sources of each of them as answers, which are told apart in its set. A sequence with more outcomes without
+//! cause than there may be is not possible; what RF-SMC goes through on its way to a class is part of that class, so none
+//! is missed.
+//!
 //! Under TSO and PSO `τ` has the events only, at the moment at which a store enters its buffer; witnesses and plans
 //! say when it leaves. Nothing else differs but what rules out a mutation (`graph`).
 //!
@@ -62,6 +67,7 @@ use crate::explore::rf_smc::schedule::{Builder, Schedule};
 use crate::explore::rf_smc::wait::Waits;
 use crate::model::MemoryModel;
 use crate::step::{Explorer, Plan, Purpose, Run};
+use crate::trace::Event;
 
 /// An event of `τ`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,8 +165,9 @@ impl RfSmc {
 
     /// Adds to every decision the schedules that this run shows to be possible.
     fn propose(&mut self, run: &Run) {
-        if run.trace.present().nth(1).is_none() {
-            return; // One thread has no choice, however long it runs.
+        let chooses = |event: &Event| event.op.action.alternatives() > 1;
+        if run.trace.present().nth(1).is_none() && !run.trace.events.iter().any(chooses) {
+            return; // There is nothing to decide, however long it runs.
         }
         self.graph.compute(run);
         for decision in &mut self.decisions {

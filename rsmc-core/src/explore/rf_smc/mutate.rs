@@ -6,7 +6,7 @@ use crate::base::{BitSet, LocId};
 use crate::explore::rf_smc::Decision;
 use crate::explore::rf_smc::graph::{Graph, Reader};
 use crate::step::{Run, Why};
-use crate::trace::{Action, Effect, Event, Source};
+use crate::trace::{Action, Effect, Event, Op, Source};
 
 /// An event that a mutation puts at the place of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub(super) enum Actor {
 pub(super) struct Mutation {
     /// Who stands at the decision's place.
     pub(super) actor: Actor,
+    /// What it does: its operation, or an alternative of it.
+    pub(super) action: Action,
     /// Whose write it takes; `None` is the initial value.
     pub(super) source: Option<Actor>,
     /// The value it reads.
@@ -56,7 +58,7 @@ pub(super) fn mutations(run: &Run, graph: &Graph, decision: &Decision, seen: &mu
     if decision.frozen {
         let waiting = run.waiting.iter().position(|pending| pending.id == decision.id && pending.op.is_some());
         if let Some(i) = waiting {
-            other_sources(run, graph, Actor::Waiting(i), seen, found);
+            sources_of_alternatives(run, graph, Actor::Waiting(i), seen, found);
         }
         return;
     }
@@ -64,7 +66,7 @@ pub(super) fn mutations(run: &Run, graph: &Graph, decision: &Decision, seen: &mu
     match decision.question {
         Question::Holder => other_holders(run, graph, at, found),
         Question::Source => {
-            other_sources(run, graph, Actor::Event(at), seen, found);
+            sources_of_alternatives(run, graph, Actor::Event(at), seen, found);
             reversals(run, graph, at, found);
         }
     }
@@ -84,11 +86,28 @@ fn value_of(run: &Run, loc: LocId, write: Option<usize>) -> u64 {
     }
 }
 
+/// The other sources of an operation and of its alternatives. What is spurious is counted where it is retained.
+fn sources_of_alternatives(run: &Run, graph: &Graph, actor: Actor, seen: &mut BitSet, found: &mut Vec<Mutation>) {
+    let op = match actor {
+        Actor::Event(at) => run.trace.events[at].op,
+        Actor::Waiting(i) => run.waiting[i].op.expect("it stands before an operation"),
+    };
+    for which in 0..op.action.alternatives() {
+        let action = op.action.with_alternative(which);
+        if run.spurious > 0 || !action.is_spurious() {
+            other_sources(run, graph, actor, Op { action, ..op }, seen, found);
+        }
+    }
+}
+
 /// Deviation (1): every conflicting write and the initial value.
-fn other_sources(run: &Run, graph: &Graph, actor: Actor, seen: &mut BitSet, found: &mut Vec<Mutation>) {
-    let (op, own, now) = match actor {
-        Actor::Event(at) => (run.trace.events[at].op, Some(at), Some(source_of(&run.trace.events[at]))),
-        Actor::Waiting(i) => (run.waiting[i].op.expect("it stands before an operation"), None, None),
+fn other_sources(run: &Run, graph: &Graph, actor: Actor, op: Op, seen: &mut BitSet, found: &mut Vec<Mutation>) {
+    let (own, now) = match actor {
+        Actor::Event(at) => {
+            let event = &run.trace.events[at];
+            (Some(at), (event.op.action == op.action).then(|| source_of(event)))
+        }
+        Actor::Waiting(_) => (None, None),
     };
     graph.seen_before(&run.trace, &reader(run, graph, actor), op.loc, seen);
     let writes = graph.writes(op.loc).iter().map(|&write| Some(write as usize));
@@ -101,8 +120,8 @@ fn other_sources(run: &Run, graph: &Graph, actor: Actor, seen: &mut BitSet, foun
         let value = value_of(run, op.loc, source);
         let effect = op.action.effect(value);
         if effect != Effect::Blocked {
-            let source = source.map(Actor::Event);
-            found.push(Mutation { actor, source, value, effect, reversed: None });
+            let (source, value) = (source.map(Actor::Event), op.action.returns(value));
+            found.push(Mutation { actor, action: op.action, source, value, effect, reversed: None });
         }
     }
 }
@@ -134,7 +153,7 @@ fn reversals(run: &Run, graph: &Graph, at: usize, found: &mut Vec<Mutation>) {
         let effect = event.op.action.effect(value);
         if effect != Effect::Blocked {
             let (source, reversed) = (Some(second), Some(second));
-            found.push(Mutation { actor: Actor::Event(at), source, value, effect, reversed });
+            found.push(Mutation { actor: Actor::Event(at), action: event.op.action, source, value, effect, reversed });
         }
     });
 }
@@ -145,7 +164,7 @@ fn other_holders(run: &Run, graph: &Graph, at: usize, found: &mut Vec<Mutation>)
     let (source, value) = (source_of(event).map(Actor::Event), event.read);
     for_each_successor(run, graph, at, |actor, action| {
         if let effect @ Effect::Update(_) = action.effect(value) {
-            found.push(Mutation { actor, source, value, effect, reversed: None });
+            found.push(Mutation { actor, action, source, value, effect, reversed: None });
         }
     });
 }

@@ -10,7 +10,7 @@ use crate::explore::rf_smc::mutate::{Actor, Mutation, reader, source_of};
 use crate::explore::rf_smc::{Decision, Effort, Entry};
 use crate::model::MemoryModel;
 use crate::step::{Forced, Plan, Run, Step};
-use crate::trace::{Event, Op, Source, Trace};
+use crate::trace::{Action, Event, Op, Trace};
 
 /// An execution.
 #[derive(Clone, Debug, Default)]
@@ -39,17 +39,17 @@ pub(super) struct Schedule {
 /// The name of "the event reads what it reads, and nothing else is needed".
 pub(super) fn key_of(trace: &Trace, event: &Event) -> Digest {
     let mut digest = Digest::EMPTY;
-    add_pair(&mut digest, event.id, event.source != Source::None, trace.source_id(event));
+    add_pair(&mut digest, event.id, event.op.action, trace.source_id(event));
     digest
 }
 
-fn add_pair(digest: &mut Digest, id: EventId, reads: bool, source: Option<EventId>) {
+fn add_pair(digest: &mut Digest, id: EventId, action: Action, source: Option<EventId>) {
     let (kind, thread, index) = match source {
-        _ if !reads => (0, 0, 0),
+        _ if !action.reads() => (0, 0, 0),
         None => (1, 0, 0),
         Some(source) => (2, u64::from(source.thread.0), u64::from(source.index)),
     };
-    digest.add(&[u64::from(id.thread.0), u64::from(id.index), kind, thread, index]);
+    digest.add(&[u64::from(id.thread.0), u64::from(id.index), kind, thread, index, action.alternative()]);
 }
 
 /// An event of a new sequence, with what the mutation changes.
@@ -88,7 +88,9 @@ impl Member {
 
     /// Whether it is what an event of the run was.
     pub(super) fn is_as_in(&self, event: &Event) -> bool {
-        self.source == source_of(event).map(Actor::Event) && self.writes == event.written.is_some()
+        self.source == source_of(event).map(Actor::Event)
+            && self.writes == event.written.is_some()
+            && self.op.action == event.op.action
     }
 
     fn shape(&self, run: &Run, graph: &Graph) -> Shape {
@@ -108,10 +110,9 @@ impl Member {
 
     /// The same, and the step says what it takes if it reads.
     pub(super) fn taking(&self, run: &Run) -> Forced {
-        let forced = self.forced(run);
-        let source = self.source.map(|source| Member::of(run, source).id);
-        let step = if self.op.action.reads() { Step::Take(self.id.thread, source) } else { forced.step };
-        Forced { step, ..forced }
+        let source = || self.source.map(|source| Member::of(run, source).id);
+        let takes = self.op.action.reads().then(source);
+        Forced { step: Step::perform(self.id.thread, self.op.action, takes), ..self.forced(run) }
     }
 }
 
@@ -145,7 +146,8 @@ impl Builder {
         let old = run.trace.position(decision.id).map(|at| &run.trace.events[at]);
         let actor = Member::of(run, mutation.actor);
         self.suffix.clear();
-        self.suffix.push(actor.takes(mutation.source, mutation.value, mutation.effect.written().is_some()));
+        let actor = actor.takes(mutation.source, mutation.value, mutation.effect.written().is_some());
+        self.suffix.push(Member { op: Op { action: mutation.action, ..actor.op }, ..actor });
         // Where the decision's thread is frozen, nobody stands at its place.
         let rest = decision.at + usize::from(!decision.frozen);
         for entry in &tau[rest..] {
@@ -193,7 +195,7 @@ impl Builder {
         let mut digest = Digest::EMPTY;
         for member in &self.suffix {
             let source = member.source.map(|source| Member::of(run, source).id);
-            add_pair(&mut digest, member.id, member.op.action.reads(), source);
+            add_pair(&mut digest, member.id, member.op.action, source);
         }
         digest
     }
@@ -206,6 +208,9 @@ impl Builder {
             self.members.push(Member::of(run, Actor::Event(position)));
         }
         self.members.extend_from_slice(&self.suffix);
+        if self.members.iter().filter(|member| member.op.action.is_spurious()).count() > run.spurious as usize {
+            return None;
+        }
         let start = self.effort.verifying.map(|_| Instant::now());
         let is_graph = self.verifier.model() == MemoryModel::C11
             && !(graph.is_sequential && self.suffix.iter().all(|member| member.op.is_sequential(member.writes)));

@@ -22,7 +22,7 @@ use crate::explore::rf_smc::mutate::{Actor, Mutation};
 use crate::explore::rf_smc::schedule::{Member, Witness};
 use crate::model::MemoryModel;
 use crate::step::{Forced, Pending, Run, Why};
-use crate::trace::{Event, Source, reads_from_class, repeats_iteration};
+use crate::trace::{Action, Event, Op, Source, reads_from_class, repeats_iteration};
 
 /// Whether an event comes right after a wait.
 pub(super) fn follows_a_wait(run: &Run, id: EventId) -> bool {
@@ -49,12 +49,12 @@ pub(super) fn repeats(run: &Run, mutation: &Mutation) -> bool {
         Actor::Event(at) => run.trace.events[at].read,
         Actor::Waiting(_) => 0,
     };
-    repeats_at(run, mutation.actor, mutation.value)
-        || mutation.reversed.is_some_and(|second| repeats_at(run, second, old(mutation.actor)))
+    repeats_at(run, mutation.actor, Some(mutation.action), mutation.value)
+        || mutation.reversed.is_some_and(|second| repeats_at(run, second, None, old(mutation.actor)))
 }
 
-/// Whether an event that reads `value` instead completes a repeated iteration.
-fn repeats_at(run: &Run, actor: Actor, value: u64) -> bool {
+/// Whether an event that reads `value` instead, or does something else, completes a repeated iteration.
+fn repeats_at(run: &Run, actor: Actor, other: Option<Action>, value: u64) -> bool {
     let (id, op) = match actor {
         Actor::Event(at) => (run.trace.events[at].id, run.trace.events[at].op),
         Actor::Waiting(i) => {
@@ -63,6 +63,7 @@ fn repeats_at(run: &Run, actor: Actor, value: u64) -> bool {
             (waiting.id, op)
         }
     };
+    let op = Op { action: other.unwrap_or(op.action), ..op };
     repeats_iteration(&run.trace, id, &op, value, &run.waiting_loops, run.spin_bound)
 }
 

@@ -28,6 +28,8 @@ pub(super) struct Known {
     /// The loops that are known to wait, and how often one without a hint may repeat an iteration.
     waiting_loops: Vec<u64>,
     spin_bound: u32,
+    /// How many outcomes without cause an execution may have.
+    pub(super) spurious: u32,
 }
 
 /// A read that has not been decided, and that its thread does next.
@@ -68,6 +70,7 @@ impl Known {
             waits: run.waits.clone(),
             waiting_loops: run.waiting_loops.clone(),
             spin_bound: run.spin_bound,
+            spurious: run.spurious,
         }
     }
 

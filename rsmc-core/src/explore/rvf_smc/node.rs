@@ -7,7 +7,7 @@ use imbl::OrdMap;
 use crate::base::{EventId, LocId};
 use crate::explore::by_source::BySource;
 use crate::explore::rvf_smc::known::{Extent, GoodWrites, Known, Next, Writes};
-use crate::trace::Effect;
+use crate::trace::{Effect, Op};
 
 /// For every read that an ancestor was done with: how many events each thread had there. What these wrote was tried.
 pub(super) type CausalMap = OrdMap<EventId, Arc<[u32]>>;
@@ -50,6 +50,8 @@ struct Current {
 /// A value that a read may return, and the writes that leave it.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
+    /// What the read does: itself or an alternative of it.
+    pub(super) op: Op,
     pub(super) value: u64,
     pub(super) good: Vec<Option<EventId>>,
 }
@@ -137,7 +139,8 @@ impl Node {
 
     /// Whether the run of the node is one of the child as well.
     pub(super) fn realises(&self, read: &Next, choice: &Choice) -> bool {
-        choice.good.iter().any(|&write| self.takes(read, write))
+        let alike = |at: usize| self.known.trace.events[at].op.action == choice.op.action;
+        read.at.is_some_and(alike) && choice.good.iter().any(|&write| self.takes(read, write))
     }
 
     /// Whether a read takes this write in the run of the node.
@@ -148,18 +151,39 @@ impl Node {
 
     /// The values that the writes of the node offer to a read, without what was tried elsewhere.
     fn choices(&self, read: &Next) -> Vec<Choice> {
-        let loc = self.known.loc(&read.op);
+        let mut choices = Vec::new();
+        let action = read.op.action;
+        for which in 0..action.alternatives() {
+            let op = Op { action: action.with_alternative(which), ..read.op };
+            if !op.action.is_spurious() || self.may_be_spurious() {
+                self.add_choices(&Next { op, ..*read }, &mut choices);
+            }
+        }
+        choices
+    }
+
+    /// Whether there are fewer outcomes without cause than there may be.
+    fn may_be_spurious(&self) -> bool {
+        let events = self.known.trace.events.iter().zip(&self.extent.inside);
+        let spent = events.filter(|&(event, &inside)| inside && event.op.action.is_spurious()).count();
+        spent < self.known.spurious as usize
+    }
+
+    /// Adds those of one alternative.
+    fn add_choices(&self, read: &Next, choices: &mut Vec<Choice>) {
+        let (op, loc) = (read.op, self.known.loc(&read.op));
         let tried = self.causal.get(&read.id);
-        let mut choices: Vec<Choice> = Vec::new();
+        let first = choices.len();
         let mut add = |value: u64, write: Option<EventId>| {
             let repeats = self.known.repeats(read, value) && !self.takes(read, write);
-            if read.op.action.effect(value) == Effect::Blocked || repeats {
+            if op.action.effect(value) == Effect::Blocked || repeats {
                 return;
             }
-            let group = choices.iter_mut().find(|choice| choice.value == value);
-            match group.filter(|_| !self.by_source.counts(&read.op, loc, value)) {
+            let value = op.action.returns(value);
+            let group = choices[first..].iter_mut().find(|choice| choice.value == value);
+            match group.filter(|_| !self.by_source.counts(&op, loc, value)) {
                 Some(choice) => choice.good.push(write),
-                None => choices.push(Choice { value, good: vec![write] }),
+                None => choices.push(Choice { op, value, good: vec![write] }),
             }
         };
         if tried.is_none() {
@@ -176,7 +200,6 @@ impl Node {
                 add(value, Some(id));
             }
         }
-        choices
     }
 }
 

@@ -129,8 +129,8 @@ impl Asker {
 
     /// The read that is decided.
     fn add_new(&mut self, node: &Node, read: &Next, choice: &Choice) {
-        let writes = read.op.action.effect(choice.value).written().is_some();
-        let new = self.instance.push(Shape::direct(read.op.loc, true, writes));
+        let writes = choice.op.action.effect(choice.value).written().is_some();
+        let new = self.instance.push(Shape::direct(choice.op.loc, true, writes));
         for &pred in node.known.preds(read) {
             self.instance.edge(self.numbers[pred as usize], new);
         }
@@ -146,7 +146,7 @@ impl Asker {
             }
             None => {
                 let (read, choice) = new.expect("only the new read is no event of the node");
-                Forced::operation(read.id.thread, &read.op, node.known.loc(&read.op), Some(choice.value))
+                Forced::operation(read.id.thread, &choice.op, node.known.loc(&choice.op), Some(choice.value))
             }
         }
     }

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use crate::base::{Digest, EventId, LocId, ThreadId};
 use crate::explore::view_xplore::snapshot::{Next, Seen, Snapshot};
-use crate::trace::Effect;
+use crate::trace::{Action, Effect};
 
 /// How many observations each thread of a run has made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,27 +24,27 @@ pub(super) struct Extension {
 }
 
 /// The part of a cut's name that one observation makes.
-fn part(id: EventId, seen: Seen) -> Digest {
+fn part(id: EventId, action: Action, seen: Seen) -> Digest {
     let (kind, a, b) = match seen {
         Seen::Value(value) => (0, value, 0),
         Seen::Write(None) => (1, 0, 0),
         Seen::Write(Some(write)) => (2, u64::from(write.thread.0), u64::from(write.index)),
     };
-    Digest::of(&[u64::from(id.thread.0), u64::from(id.index), kind, a, b])
+    Digest::of(&[u64::from(id.thread.0), u64::from(id.index), kind, a, b, action.alternative()])
 }
 
 /// By thread: the parts of a cut's name that its observations make.
 fn parts(snapshot: &Snapshot) -> Vec<Vec<Digest>> {
     let part = |&at: &u32| {
         let event = &snapshot.trace.events[at as usize];
-        part(event.id, snapshot.seen(event))
+        part(event.id, event.op.action, snapshot.seen(event))
     };
     snapshot.observing.iter().map(|observing| observing.iter().map(part).collect()).collect()
 }
 
 /// The name of a cut with one observation more.
 pub(super) fn longer(cut: &Cut, extension: &Extension) -> Digest {
-    cut.name.with(part(extension.next.id, extension.seen))
+    cut.name.with(part(extension.next.id, extension.next.op.action, extension.seen))
 }
 
 /// The cuts of a run that no earlier run has had, which are entered in `had`: from the longest down to known ones.
@@ -114,8 +114,10 @@ pub(super) fn extensions(snapshot: &Snapshot, cut: &Cut, inside: &[usize], found
     for (number, &thread) in snapshot.threads.iter().enumerate() {
         let Some(next) = snapshot.next(number, cut.made[number]) else { continue };
         if comes_to_next(snapshot, cut, number) {
-            looked.clear();
-            extend(snapshot, inside, thread, next, &mut looked, found);
+            for next in snapshot.alternatives(next, inside) {
+                looked.clear();
+                extend(snapshot, inside, thread, next, &mut looked, found);
+            }
         }
     }
 }
@@ -141,7 +143,7 @@ fn extend(
         }
         looked.push(seen);
         if next.op.action.effect(value) != Effect::Blocked && !snapshot.repeats(&next, value) {
-            found.push(Extension { thread, next, value, seen });
+            found.push(Extension { thread, next, value: next.op.action.returns(value), seen });
         }
     };
     add(snapshot.loc(next.op.loc).init, None);

@@ -207,11 +207,11 @@ impl Asker {
         let mut events = 0;
         for step in &snapshot.steps {
             let (at, flush) = match step {
-                Step::Run(_) | Step::Take(..) => {
+                Step::Flush(store) => (snapshot.trace.position(*store).expect("it was stored"), true),
+                Step::Run(_) | Step::Take(..) | Step::Choose { .. } => {
                     events += 1;
                     (events - 1, false)
                 }
-                Step::Flush(store) => (snapshot.trace.position(*store).expect("it was stored"), true),
             };
             let number = self.numbers[at];
             if number != OUTSIDE {

@@ -42,6 +42,8 @@ pub(super) struct Snapshot {
     /// The loops that are known to wait, and how often one without a hint may repeat an iteration.
     waiting_loops: Vec<u64>,
     spin_bound: u32,
+    /// How many outcomes without cause an execution may have.
+    spurious: u32,
     /// The steps of the run.
     pub(super) steps: Vec<Step>,
     /// The threads that observe something or wait to, in order of their ids: the others do not count in cuts.
@@ -78,8 +80,22 @@ impl Snapshot {
         }
         let steps = run.steps().collect();
         let needs = needs(&trace, &order, &threads);
-        let (waits, waiting_loops, spin_bound) = (run.waits.clone(), run.waiting_loops.clone(), run.spin_bound);
-        Self { trace, order, by_source, waits, waiting_loops, spin_bound, steps, threads, observing, waiting, needs }
+        let (waits, waiting_loops) = (run.waits.clone(), run.waiting_loops.clone());
+        let (spin_bound, spurious) = (run.spin_bound, run.spurious);
+        Self {
+            trace,
+            order,
+            by_source,
+            waits,
+            waiting_loops,
+            spin_bound,
+            spurious,
+            steps,
+            threads,
+            observing,
+            waiting,
+            needs,
+        }
     }
 
     /// By thread, how many observations must be made before an event.
@@ -104,6 +120,19 @@ impl Snapshot {
             }
             None => self.waiting[thread],
         }
+    }
+
+    /// What a thread may do next instead of that, after these events: its alternatives, without outcomes for which there
+    /// is no cause if there were as many as there may be.
+    pub(super) fn alternatives(&self, next: Next, inside: &[usize]) -> impl Iterator<Item = Next> {
+        let action = next.op.action;
+        let may_be_spurious = action.alternatives() > 1 && {
+            let spent = inside.iter().filter(|&&at| self.trace.events[at].op.action.is_spurious()).count();
+            spent < self.spurious as usize
+        };
+        let actions = (0..action.alternatives()).map(move |which| action.with_alternative(which));
+        let possible = actions.filter(move |action| may_be_spurious || !action.is_spurious());
+        possible.map(move |action| Next { op: Op { action, ..next.op }, ..next })
     }
 
     /// What an event shows.

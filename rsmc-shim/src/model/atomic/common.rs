@@ -77,16 +77,13 @@ macro_rules! atomic_common {
                 failure: Ordering,
             ) -> Result<$value, $value> {
                 order::check_failure(failure);
-                let action = Action::Cas { expected: Self::encode(current), new: Self::encode(new) };
-                match self.access(action, success, failure) {
-                    Some(Outcome { read, written: Some(_) }) => Ok(Self::decode(read)),
-                    Some(Outcome { read, written: None }) => Err(Self::decode(read)),
-                    None => self.inline.compare_exchange(current, new, success, failure),
-                }
+                let action = Action::Cas { expected: Self::encode(current), new: Self::encode(new), weak: false };
+                let outcome = self.access(action, success, failure).map(Self::result);
+                outcome.unwrap_or_else(|| self.inline.compare_exchange(current, new, success, failure))
             }
 
-            /// As [`compare_exchange`](Self::compare_exchange), but may fail without cause; a check does not make
-            /// it fail so yet.
+            /// As [`compare_exchange`](Self::compare_exchange), but may fail without cause. In a check it does so
+            /// wherever it could, as often in one execution as `Config::spurious` says.
             ///
             /// # Panics
             /// If `failure` is `Release` or `AcqRel`, as in std.
@@ -99,11 +96,14 @@ macro_rules! atomic_common {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                if hook::in_run() {
-                    return self.compare_exchange(current, new, success, failure);
-                }
                 order::check_failure(failure);
-                self.inline.compare_exchange_weak(current, new, success, failure)
+                let action = Action::Cas { expected: Self::encode(current), new: Self::encode(new), weak: true };
+                let outcome = self.access(action, success, failure).map(Self::result);
+                outcome.unwrap_or_else(|| self.inline.compare_exchange_weak(current, new, success, failure))
+            }
+
+            fn result(Outcome { read, written }: Outcome) -> Result<$value, $value> {
+                if written.is_some() { Ok(Self::decode(read)) } else { Err(Self::decode(read)) }
             }
 
             /// Stores `new` if the value is `current`; returns the old value.
@@ -115,7 +115,7 @@ macro_rules! atomic_common {
                 self.compare_exchange(current, new, order, failure).unwrap_or_else(|old| old)
             }
 
-            /// Replaces the value by a function of it: a load, then `compare_exchange_weak` until it succeeds or
+            /// Replaces the value by a function of it: a load, then `compare_exchange` until it succeeds or
             /// `update` returns `None`.
             ///
             /// # Errors
@@ -136,7 +136,7 @@ macro_rules! atomic_common {
             {
                 let mut old = self.load(fetch_order);
                 while let Some(new) = update(old) {
-                    match self.compare_exchange_weak(old, new, set_order, fetch_order) {
+                    match self.compare_exchange(old, new, set_order, fetch_order) {
                         Ok(old) => return Ok(old),
                         Err(now) => old = now,
                     }

@@ -3,10 +3,9 @@
 //! Every operation is a scheduling point of a check. In one, the value held inline stays the initial value and the
 //! check keeps the current one, so that a static starts anew in every execution.
 //!
-//! Deviations from std, in a check: `compare_exchange_weak` does not fail spuriously yet; what goes through
-//! `as_ptr` is not seen and reaches the initial value; `get_mut`, `into_inner` and `Debug` perform a relaxed load,
-//! since the value depends on the schedule. In any modelled build: the types are larger than the values they hold,
-//! and so there is no `from_ptr`; `into_inner` is not `const`.
+//! Deviations from std, in a check: what goes through `as_ptr` is not seen and reaches the initial value; `get_mut`,
+//! `into_inner` and `Debug` perform a relaxed load, since the value depends on the schedule. In any modelled build: the
+//! types are larger than the values they hold, and so there is no `from_ptr`; `into_inner` is not `const`.
 //!
 //! [`compiler_fence`] is std's, for it orders nothing between threads.
 
