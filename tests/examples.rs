@@ -66,6 +66,21 @@ mod correct {
         algorithms::publish::correct();
     }
 
+    #[rsmc::test(memory = ["sc", "tso", "pso", "c11"])]
+    fn chase_lev() {
+        algorithms::chase_lev::correct();
+    }
+
+    #[rsmc::test(memory = ["sc", "tso", "pso", "c11"])]
+    fn mpsc_parking() {
+        algorithms::mpsc_parking::correct();
+    }
+
+    #[rsmc::test(memory = ["sc", "tso", "pso", "c11"])]
+    fn oneshot() {
+        algorithms::oneshot::correct();
+    }
+
     #[rsmc::test(memory = ["sc", "tso", "pso"])]
     fn seqlock() {
         algorithms::seqlock::correct();
@@ -74,7 +89,7 @@ mod correct {
     /// A test passes at a limit that was asked for; none of these needs one.
     #[test]
     fn all_are_verified() {
-        let bodies: [(&str, fn()); 19] = [
+        let bodies: [(&str, fn()); 28] = [
             ("treiber_stack", algorithms::treiber_stack::correct),
             ("michael_scott_queue", algorithms::michael_scott_queue::correct),
             ("peterson_lock", algorithms::peterson_lock::correct),
@@ -94,6 +109,15 @@ mod correct {
             ("publish, cell", algorithms::publish::correct_cell),
             ("publish, cell, fenced", algorithms::publish::correct_cell_fenced),
             ("seqlock", algorithms::seqlock::correct),
+            ("chase_lev", algorithms::chase_lev::correct),
+            ("chase_lev, two thieves", algorithms::chase_lev::correct_two_thieves),
+            ("chase_lev, growing", algorithms::chase_lev::correct_growing),
+            ("mpsc_parking", algorithms::mpsc_parking::correct),
+            ("mpsc_parking, one sender", algorithms::mpsc_parking::correct_one_sender),
+            ("oneshot", algorithms::oneshot::correct),
+            ("oneshot, dropped", algorithms::oneshot::correct_dropped),
+            ("oneshot, closing", algorithms::oneshot::correct_closing),
+            ("oneshot, receiver dropped", algorithms::oneshot::correct_receiver_dropped),
         ];
         for (memory, explorer) in pairs() {
             let limit = std::time::Duration::from_secs(20);
@@ -113,8 +137,8 @@ mod broken {
     use rsmc::{Config, Failure, FailureKind, MemoryModel, Verdict};
 
     use crate::algorithms::{
-        arc_swap, dekker_lock, michael_scott_queue, peterson_lock, publish, ref_count, seqlock, spin_lock, spsc_ring,
-        treiber_stack,
+        arc_swap, chase_lev, dekker_lock, michael_scott_queue, mpsc_parking, oneshot, peterson_lock, publish,
+        ref_count, seqlock, spin_lock, spsc_ring, treiber_stack,
     };
     use crate::{C11, Explorer, MODELS, Pso, Tso, pairs};
 
@@ -312,6 +336,76 @@ mod broken {
     #[test]
     fn seqlock_unfenced_read() {
         fails_under_c11_alone(seqlock::broken_unfenced_read, "a torn pair");
+    }
+
+    #[test]
+    fn chase_lev_take_unfenced() {
+        fails_under(&[Tso, Pso], chase_lev::broken_take_unfenced, FailureKind::Panic, "each element is got once");
+    }
+
+    #[test]
+    fn chase_lev_steal_unfenced() {
+        fails_under_c11_alone(chase_lev::broken_steal_unfenced, "each element is got once");
+    }
+
+    #[test]
+    fn chase_lev_push_unfenced() {
+        fails_under(&[Pso], chase_lev::broken_push_unfenced, FailureKind::Panic, "each element is got once");
+    }
+
+    #[test]
+    fn chase_lev_growing_relaxed() {
+        fails_under(&[Pso], chase_lev::broken_growing_relaxed, FailureKind::Panic, "each element is got once");
+    }
+
+    #[test]
+    fn chase_lev_into_old() {
+        fails(chase_lev::broken_into_old, FailureKind::Panic, "each element is got once");
+    }
+
+    #[test]
+    fn mpsc_parking_looking_once() {
+        fails(mpsc_parking::broken_looking_once, FailureKind::Deadlock, "mpsc_parking.rs");
+    }
+
+    #[test]
+    fn mpsc_parking_receive_unfenced() {
+        fails_under(&[Tso, Pso], mpsc_parking::broken_receive_unfenced, FailureKind::Deadlock, "mpsc_parking.rs");
+    }
+
+    #[test]
+    fn mpsc_parking_send_unfenced() {
+        fails_under(&[Tso, Pso], mpsc_parking::broken_send_unfenced, FailureKind::Deadlock, "mpsc_parking.rs");
+    }
+
+    #[test]
+    fn mpsc_parking_send_by_swap() {
+        fails_under(&[], mpsc_parking::broken_send_by_swap, FailureKind::Deadlock, "mpsc_parking.rs");
+    }
+
+    #[test]
+    fn oneshot_send_relaxed() {
+        fails(oneshot::broken_send_relaxed, FailureKind::DataRace, "oneshot.rs");
+    }
+
+    #[test]
+    fn oneshot_poll_in_place() {
+        fails(oneshot::broken_poll_in_place, FailureKind::DataRace, "oneshot.rs");
+    }
+
+    #[test]
+    fn oneshot_send_over_closed() {
+        fails(oneshot::broken_send_over_closed, FailureKind::DataRace, "oneshot.rs");
+    }
+
+    #[test]
+    fn oneshot_poll_overwriting() {
+        fails(oneshot::broken_poll_overwriting, FailureKind::Deadlock, "oneshot.rs");
+    }
+
+    #[test]
+    fn oneshot_abandoned() {
+        fails(oneshot::broken_abandoned, FailureKind::Deadlock, "oneshot.rs");
     }
 
     /// The proofs above in every interleaving. (The right one under C11 is left out: it takes seconds.)

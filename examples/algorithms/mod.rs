@@ -7,8 +7,11 @@
 //! each body under SC, TSO, PSO and C11.
 
 pub mod arc_swap;
+pub mod chase_lev;
 pub mod dekker_lock;
 pub mod michael_scott_queue;
+pub mod mpsc_parking;
+pub mod oneshot;
 pub mod peterson_lock;
 pub mod publish;
 pub mod ref_count;

@@ -12,6 +12,7 @@
 //! | [`thread`], [`thread_local!`] | [`spawn`](thread::spawn), [`scope`](thread::scope), [`park`](thread::park), … |
 //! | [`cell`] | [`UnsafeCell`](cell::UnsafeCell), whose accesses are checked for data races |
 //! | [`hint`] | [`spin_loop`](hint::spin_loop) |
+//! | [`future`] | [`block_on`](future::block_on), [`AtomicWaker`](future::AtomicWaker), which std does not have |
 //! | [`choose`], [`nondet`] | what a check goes through in every possible way, besides schedules |
 //!
 //! # What a check cannot see
@@ -32,14 +33,15 @@
 mod choice;
 #[cfg(feature = "model")]
 mod model;
+mod real_future;
 #[cfg(not(feature = "model"))]
 mod std_only;
 
 pub use choice::{Nondet, choose, nondet};
 #[cfg(feature = "model")]
-pub use model::{cell, hint, sync, thread};
+pub use model::{cell, future, hint, sync, thread};
 #[cfg(not(feature = "model"))]
-pub use std_only::{cell, hint, sync, thread};
+pub use std_only::{cell, future, hint, sync, thread};
 
 /// Declares values that belong to each thread; mirrors [`std::thread_local!`], also with `const { … }`.
 ///

@@ -234,6 +234,11 @@ pub fn current() -> Option<ThreadId> {
     enter(|execution| execution.running.get())
 }
 
+/// The number of the execution, which no other has in this process.
+pub fn execution() -> Option<u64> {
+    enter(|execution| execution.core.borrow().locations.execution())
+}
+
 /// The name that a modelled thread was given.
 pub fn thread_name(thread: ThreadId) -> Option<String> {
     enter(|execution| execution.core.borrow().machine.run().trace.threads.get(thread)?.name.clone()).flatten()

@@ -46,6 +46,11 @@ impl Locations {
         self.outliving.clear();
     }
 
+    /// The number of the execution, which no other has in this process.
+    pub(super) fn execution(&self) -> u64 {
+        self.execution
+    }
+
     /// Whether the object at a location is one of an earlier execution, too.
     pub(super) fn outlives(&self, loc: LocId) -> bool {
         self.outliving.values().any(|&other| other == loc)

@@ -5,6 +5,7 @@ pub mod atomic;
 mod barrier;
 pub mod cell;
 mod condvar;
+pub mod future;
 pub mod hint;
 mod identity;
 mod monitor;

@@ -39,3 +39,8 @@ pub mod thread {
 pub mod hint {
     pub use std::hint::{assert_unchecked, black_box, spin_loop, unreachable_unchecked};
 }
+
+/// Running a future to its end, and a place for the waker of one. Std has neither.
+pub mod future {
+    pub use crate::real_future::{AtomicWaker, block_on};
+}

@@ -1,0 +1,97 @@
+//! `block_on`.
+
+use std::future::Future;
+use std::panic::Location;
+use std::pin::pin;
+use std::sync::Arc as StdArc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use rsmc_core::base::ThreadId;
+use rsmc_core::runtime::hook::Object;
+use rsmc_core::runtime::{Tag, hook};
+use rsmc_core::trace::{Action, Rmw, RmwKind};
+
+use crate::real_future;
+
+/// Polls a future until it is ready, and returns its output. The calling thread waits whenever the future is pending,
+/// until its waker is used. It does not use the token of [`park`](crate::thread::park).
+///
+/// In a check it waits as by `park`, and to use a waker is an `unpark`, from whichever thread; a report shows it at the
+/// line of its `block_on`. Clones and drops of wakers are no steps. The future is polled only when a waker was used,
+/// though executors may poll without cause. Where nobody is left to use one, that is a deadlock at this line. A waker
+/// does nothing outside its execution.
+///
+/// # Panics
+/// If the future panics.
+#[track_caller]
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let Some(execution) = hook::execution() else { return real_future::block_on(future) };
+    let mut future = pin!(future);
+    let token = StdArc::new(Token::new(execution));
+    let waker = Waker::from(StdArc::clone(&token));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+        token.wait();
+    }
+}
+
+/// What a thread in [`block_on`] waits for.
+struct Token {
+    execution: u64,
+    owner: Option<ThreadId>,
+    tag: Tag,
+    /// Where `block_on` was called.
+    place: &'static Location<'static>,
+    /// The thread has used the waker itself since it last waited.
+    given_by_owner: AtomicBool,
+}
+
+impl Token {
+    #[track_caller]
+    fn new(execution: u64) -> Self {
+        let (owner, place) = (hook::current(), Location::caller());
+        Self { execution, owner, tag: Tag::new(), place, given_by_owner: AtomicBool::new(false) }
+    }
+
+    /// Waits for the token and takes it.
+    ///
+    /// A future that wakes its own thread asks to be polled again when others have run: that is an iteration of a loop
+    /// that waits. To give the token and take it at once would be two steps that change something, and the loop would
+    /// not look like one. So it is given aside; what others gave is taken with it.
+    #[track_caller]
+    fn wait(&self) {
+        if self.given_by_owner.swap(false, Ordering::Relaxed) {
+            hook::hint();
+            self.act(Action::Rmw(Rmw { kind: RmwKind::Swap, operand: 0, bits: 1 }), Ordering::Acquire);
+        } else {
+            self.act(Action::Park, Ordering::Acquire);
+        }
+    }
+
+    /// An operation on the token, at the line of `block_on`: who uses a waker does not tell where.
+    fn act(&self, action: Action, order: Ordering) {
+        let object = Object { tag: &self.tag, kind: "Waker", created: Some(self.place) };
+        hook::access_at(self.place, object, || 0, action, order, order);
+    }
+}
+
+impl Wake for Token {
+    fn wake(self: StdArc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &StdArc<Self>) {
+        if hook::execution() != Some(self.execution) {
+            return;
+        }
+        if hook::current() == self.owner {
+            self.given_by_owner.store(true, Ordering::Relaxed);
+        } else {
+            self.act(Action::Unpark, Ordering::Release);
+        }
+    }
+}
