@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use rsmc::sync::atomic::{AtomicU32, Ordering::*, fence};
-use rsmc::sync::{Arc, Barrier, Condvar, Mutex as ModelMutex, OnceLock};
+use rsmc::sync::{Arc, Barrier, Condvar, Mutex as ModelMutex, OnceLock, RwLock};
 use rsmc::{Config, Explorer, MemoryModel, Verdict, thread};
 
 /// All outcomes of a body under a memory model, which must be the same for the oracle.
@@ -352,6 +352,71 @@ fn one_of_two_sets_a_cell() {
         both(|| set(1), || cell.get().copied().unwrap_or_else(|| *cell.get_or_init(|| 2)))
     });
     assert_eq!(found, BTreeSet::from([((true, Some(1)), 1), ((false, Some(2)), 2)]));
+}
+
+/// Two writers and a reader, in any order.
+#[test]
+fn a_reader_writer_lock_is_granted_in_every_order() {
+    let found = outcomes_with_locks(|| {
+        let order = RwLock::new(vec![]);
+        let write = |own: u32| order.write().unwrap().push(own);
+        let seen = thread::scope(|scope| {
+            scope.spawn(|| write(1));
+            scope.spawn(|| write(2));
+            order.read().unwrap().clone()
+        });
+        (seen, order.into_inner().unwrap())
+    });
+    let all = [[1, 2], [2, 1]].map(|order| [0, 1, 2].map(|seen| (order[..seen].to_vec(), order.to_vec())));
+    assert_eq!(found, all.into_iter().flatten().collect());
+}
+
+/// What attempts find while another thread reads and then writes.
+#[test]
+fn attempts_to_read_and_to_write() {
+    let found = outcomes_with_locks(|| {
+        let lock = RwLock::new(0);
+        let use_it = || {
+            drop(lock.read());
+            *lock.write().unwrap() = 1;
+        };
+        let attempt = || {
+            let reads = lock.try_read().ok().map(|value| *value);
+            let writes = lock.try_write().ok().map(|value| *value);
+            (reads, writes)
+        };
+        both(use_it, attempt).1
+    });
+    let (no, before, after) = (None, Some(0), Some(1));
+    let expected = [
+        (before, before), // before or between
+        (before, no),     // while it is there, or comes back
+        (before, after),
+        (no, no), // while it writes
+        (no, after),
+        (after, after),
+    ];
+    assert_eq!(found, BTreeSet::from(expected));
+}
+
+/// Who finds the poison: whoever comes for the lock later, and nobody after it was cleared.
+#[test]
+fn the_poison_of_a_reader_writer_lock() {
+    let found = outcomes_with_locks(|| {
+        let lock = RwLock::new(());
+        let poison = || {
+            let _guard = lock.write();
+            panic!("while it writes");
+        };
+        thread::scope(|scope| {
+            let poisons = scope.spawn(poison);
+            let reader = scope.spawn(|| lock.read().is_err());
+            lock.clear_poison();
+            let (found, _) = (reader.join().unwrap(), poisons.join());
+            (found, lock.is_poisoned())
+        })
+    });
+    assert_eq!(found, BTreeSet::from([(false, false), (false, true), (true, false), (true, true)]));
 }
 
 /// The token is taken before the time is over, or is there for the next time; unless the thread wakes without one.

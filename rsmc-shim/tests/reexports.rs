@@ -21,6 +21,7 @@ fn every_type_is_the_one_of_std() {
         sync::Arc<str>;
         sync::Weak<u8>;
         sync::Mutex<u8>;
+        sync::RwLock<u8>;
         sync::PoisonError<u8>;
         sync::TryLockError<u8>;
         sync::LockResult<u8>;
@@ -47,6 +48,8 @@ fn every_type_is_the_one_of_std() {
         thread::ThreadId;
     }
     same::<rsmc_shim::sync::MutexGuard<'static, u8>, std::sync::MutexGuard<'static, u8>>();
+    same::<rsmc_shim::sync::RwLockReadGuard<'static, u8>, std::sync::RwLockReadGuard<'static, u8>>();
+    same::<rsmc_shim::sync::RwLockWriteGuard<'static, u8>, std::sync::RwLockWriteGuard<'static, u8>>();
     same::<rsmc_shim::thread::Scope<'static, 'static>, std::thread::Scope<'static, 'static>>();
     same::<rsmc_shim::sync::MutexGuard<'static, u8>, std::sync::MutexGuard<'static, u8>>();
     same::<rsmc_shim::thread::ScopedJoinHandle<'static, u8>, std::thread::ScopedJoinHandle<'static, u8>>();

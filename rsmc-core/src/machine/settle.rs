@@ -131,7 +131,7 @@ impl Machine {
                         None if self.plan.frozen.contains(&thread) || self.only_repeats(thread) => {
                             Why::Spin { watched: Vec::new(), hinted: false, site: op.site }
                         }
-                        _ if op.action.locks() => Why::Lock { loc: op.loc, holder: self.holder(op.loc) },
+                        _ if op.action.locks() => self.why_locked(op.loc),
                         _ => Why::Park,
                     };
                     waiting.push(Pending { id, op: Some(*op), why, site: op.site });
@@ -145,10 +145,13 @@ impl Machine {
         self.run.waiting = waiting;
     }
 
-    /// The thread that holds a lock, unless it has ended.
-    fn holder(&self, lock: LocId) -> Option<ThreadId> {
-        let Source::At(at) = self.memory.shared(lock).writer else { return None };
+    /// Who holds a lock, unless that thread has ended, and since when.
+    fn why_locked(&self, loc: LocId) -> Why {
+        let Source::At(at) = self.memory.shared(loc).writer else {
+            return Why::Lock { loc, holder: None, since: None };
+        };
         let thread = self.run.trace.events[at as usize].id.thread;
-        (self.threads[thread].status != Status::Ended).then_some(thread)
+        let holder = (self.threads[thread].status != Status::Ended).then_some(thread);
+        Why::Lock { loc, holder, since: Some(at as usize) }
     }
 }

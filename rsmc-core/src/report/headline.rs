@@ -93,9 +93,9 @@ fn waits(scene: &Scene<'_>, pending: &Pending) -> String {
     let who = scene.threads.name(pending.id.thread);
     let place = at(pending.site);
     match &pending.why {
-        Why::Lock { loc, holder } => {
+        Why::Lock { loc, holder, since } => {
             let lock = scene.locations.name(*loc);
-            format!("  {who}{place} waits for {lock}, {}", held(scene, *loc, *holder, pending.id.thread))
+            format!("  {who}{place} waits for {lock}, {}", held(scene, *holder, *since, pending.id.thread))
         }
         Why::Join(target) => format!("  {who}{place} waits for {} to end", scene.threads.name(*target)),
         Why::Park => format!("  {who}{place} is parked, and nobody is left to unpark it"),
@@ -107,8 +107,9 @@ fn waits(scene: &Scene<'_>, pending: &Pending) -> String {
     }
 }
 
-fn held(scene: &Scene<'_>, lock: LocId, holder: Option<ThreadId>, waiting: ThreadId) -> String {
-    let since = scene.taken(lock).map(|number| format!(" since #{number}")).unwrap_or_default();
+fn held(scene: &Scene<'_>, holder: Option<ThreadId>, since: Option<usize>, waiting: ThreadId) -> String {
+    let since =
+        since.and_then(|at| scene.row_of_event(at)).map(|number| format!(" since #{number}")).unwrap_or_default();
     match holder {
         Some(holder) if holder == waiting => format!("which it holds itself{since}"),
         Some(holder) => format!("held by {}{since}", scene.threads.name(holder)),

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::base::{LocId, ThreadId};
+use crate::base::ThreadId;
 use crate::report::Finding;
 use crate::report::buffers::Buffers;
 use crate::report::names::{Locations, Threads};
@@ -102,16 +102,10 @@ impl<'a> Scene<'a> {
         self.note_rows.get(at).copied()
     }
 
-    /// The number of the row in which a lock was taken last.
-    pub(super) fn taken(&self, lock: LocId) -> Option<usize> {
-        let taken = self.finding.trace.events.iter().rposition(|event| event.op.loc == lock && event.locked());
-        taken.and_then(|event| self.row_of_event(event))
-    }
-
     /// The numbers of the rows in which the locks were taken that somebody waits for.
     pub(super) fn held_since(&self) -> impl Iterator<Item = usize> {
         self.finding.waiting.iter().filter_map(|pending| match pending.why {
-            Why::Lock { loc, .. } => self.taken(loc),
+            Why::Lock { since: Some(at), .. } => self.row_of_event(at),
             _ => None,
         })
     }
@@ -152,6 +146,7 @@ impl<'a> Scene<'a> {
     /// What a waiting thread would do next.
     fn wanted(&self, pending: &Pending) -> String {
         match (&pending.op, &pending.why) {
+            (Some(op), Why::Lock { loc, .. }) if op.action == Action::Park => self.locations.name(*loc).to_owned(),
             (Some(op), _) => self.attempt(op),
             (None, Why::Join(target)) => format!("join {}", self.threads.name(*target)),
             (None, _) => "goes on".to_owned(),
@@ -164,7 +159,10 @@ impl<'a> Scene<'a> {
             Action::Unpark => format!("unpark {}", self.unparked(op)),
             Action::Choose { spurious: true, .. } => "wakes without cause?".to_owned(),
             Action::Choose { of, .. } => format!("choose below {of}"),
-            action => format!("{} {}", verb(action), self.locations.name(op.loc)),
+            action => {
+                let kind = self.finding.trace.locs[op.loc].kind;
+                format!("{} {}", step_of(kind, action).unwrap_or(verb(action)), self.locations.name(op.loc))
+            }
         }
     }
 
@@ -279,6 +277,15 @@ fn sites(finding: &Finding<'_>, locations: &Locations) -> Vec<Site> {
 /// Whether a note has a row; that of a flush is left out where its store need not have waited.
 pub(super) fn has_row(note: &Note) -> bool {
     !matches!(note.kind, NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) | NoteKind::Counted | NoteKind::Hint)
+}
+
+/// What a row calls the lock under which the operations of an object happen, where it could be taken for the object.
+fn step_of(kind: &str, action: Action) -> Option<&'static str> {
+    match action {
+        Action::Acquire if kind == "RwLock" => Some("use"),
+        Action::Release { .. } if kind == "RwLock" => Some("used"),
+        _ => None,
+    }
 }
 
 /// What a row calls an operation.

@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use crate::base::{Id, IdVec, LocId, ThreadId};
 use crate::machine::{Machine, Next, Outcome, Rules};
 use crate::runtime::coroutine::{Coroutine, Job, Returned, Suspender};
+use crate::runtime::holders::Holders;
 use crate::runtime::locals::Local;
 use crate::runtime::locations::Locations;
 use crate::runtime::slots::Slots;
@@ -37,6 +38,7 @@ pub(super) struct Core {
     pub(super) fibers: IdVec<ThreadId, Fiber>,
     pub(super) locations: Locations,
     pub(super) slots: Slots,
+    pub(super) holders: Holders,
     idle: Vec<Coroutine>,
     stack_size: usize,
     stacks: usize,
@@ -70,6 +72,7 @@ impl Execution {
             fibers: IdVec::new(),
             locations: Locations::default(),
             slots: Slots::default(),
+            holders: Holders::default(),
             idle: Vec::new(),
             stack_size,
             stacks: 0,
@@ -103,6 +106,7 @@ impl Execution {
             let mut core = self.core.borrow_mut();
             core.machine.begin(plan);
             core.locations.begin();
+            core.holders.clear();
             core.admit(ThreadId::MAIN, Job::Body(Rc::clone(&self.body)));
         }
         self.unwinding.set(false);
@@ -120,6 +124,7 @@ impl Execution {
         self.tear_down();
         if let Ok(mut core) = self.core.try_borrow_mut() {
             core.machine.take_run(run);
+            core.holders.explain(&mut run.waiting);
         }
     }
 

@@ -250,6 +250,30 @@ pub fn park(tag: &Tag) {
     access(Object { tag, kind: "park token", created: None }, || 0, Action::Park, Ordering::Acquire, Ordering::Acquire);
 }
 
+/// As [`park`], by a thread that waits for an object that others have, which is `object` and was used before.
+#[track_caller]
+pub fn park_for(tag: &Tag, object: &Tag) {
+    let site = here();
+    enter(|execution| {
+        let token = execution.locate(Object { tag, kind: "park token", created: None }, || 0, site);
+        let core = &mut *execution.core.borrow_mut();
+        let object = core.locations.find(object).expect("the object was used before");
+        core.holders.waits(token, object);
+    });
+    park(tag);
+}
+
+/// The running thread has just got the object `tag`, for which others may wait by [`park_for`]. Returns what to say to
+/// [`gives_back`].
+pub fn takes(tag: &Tag) -> usize {
+    enter(|execution| execution.takes(tag)).expect("called in an execution")
+}
+
+/// The running thread gives back the object `tag`.
+pub fn gives_back(tag: &Tag, since: usize) {
+    enter(|execution| execution.gives_back(tag, since));
+}
+
 /// Takes the token of the calling thread, which is `tag`, if it is available.
 #[track_caller]
 pub fn try_park(tag: &Tag) {
@@ -260,8 +284,13 @@ pub fn try_park(tag: &Tag) {
 /// Makes the token `tag` available.
 #[track_caller]
 pub fn unpark(tag: &Tag) {
+    unpark_at(Location::caller(), tag);
+}
+
+/// As [`unpark`], at a place that is not the caller's.
+pub fn unpark_at(place: &'static Location<'static>, tag: &Tag) {
     let order = Ordering::Release;
-    access(Object { tag, kind: "park token", created: None }, || 0, Action::Unpark, order, order);
+    access_at(place, Object { tag, kind: "park token", created: None }, || 0, Action::Unpark, order, order);
 }
 
 /// The running thread's value of a key, made by `init` if this is its first use; [`Gone`] if the thread is dropping its

@@ -6,6 +6,7 @@
 //! - `current`: the one thread-local, the door from the shim to the execution in progress.
 //! - `execution`: the loop that resumes threads, and what a thread does at a scheduling point.
 //! - `teardown`: unwinding the threads that are left when an execution is over.
+//! - `holders`: who has what threads wait for by a token, for reports.
 //! - `locals`: values that belong to a modelled thread.
 //! - [`object`]: blocking primitives as state machines.
 //! - `panics`: the process's panic hook, which keeps quiet about modelled threads and writes down what they said.
@@ -16,6 +17,7 @@ mod abort;
 mod coroutine;
 mod current;
 mod execution;
+mod holders;
 pub mod hook;
 mod locals;
 mod locations;

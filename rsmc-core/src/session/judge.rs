@@ -97,7 +97,7 @@ fn stuck(run: &Run) -> Option<Finding> {
 
 fn wait(trace: &Trace, pending: &Pending) -> String {
     let what = match &pending.why {
-        Why::Lock { loc, holder } => {
+        Why::Lock { loc, holder, .. } => {
             let lock = &trace.locs[*loc];
             let held = match holder {
                 Some(holder) if *holder == pending.id.thread => "which it holds itself".to_owned(),

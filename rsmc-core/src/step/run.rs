@@ -51,6 +51,8 @@ pub enum Why {
         loc: LocId,
         /// The holder, unless it ended without a release.
         holder: Option<ThreadId>,
+        /// The event that took it, as a position in the trace.
+        since: Option<usize>,
     },
     /// The end of a thread.
     Join(ThreadId),

@@ -5,12 +5,14 @@ pub mod atomic;
 mod barrier;
 pub mod cell;
 mod condvar;
+mod door;
 pub mod future;
 pub mod hint;
 mod identity;
 mod monitor;
 mod mutex;
 mod once;
+mod rwlock;
 mod slot;
 mod surely;
 pub mod thread;
@@ -23,5 +25,6 @@ pub mod sync {
     pub use crate::model::condvar::{Condvar, WaitTimeoutResult};
     pub use crate::model::mutex::{Mutex, MutexGuard};
     pub use crate::model::once::{LazyLock, Once, OnceLock, OnceState};
+    pub use crate::model::rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
     pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 }

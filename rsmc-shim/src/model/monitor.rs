@@ -1,18 +1,19 @@
 //! A modelled object whose operations are the steps of a state machine, one at a time.
 
+use std::cell::{RefCell, RefMut};
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use rsmc_core::runtime::hook;
+use rsmc_core::runtime::{Tag, hook};
 use rsmc_core::trace::{Action, FREE};
 
 use crate::model::identity::Identity;
 use crate::model::slot;
 use crate::model::surely::surely;
 
-/// The object. Each operation takes a modelled lock, so that explorers know their order, and finds the state that the last
-/// one left in this execution.
+/// The object. Each operation takes a modelled lock, so that explorers know their order, and finds the state that the
+/// last one left in this execution.
 pub(crate) struct Monitor<S> {
     kind: &'static str,
     lock: Identity,
@@ -28,22 +29,48 @@ impl<S: Default> Monitor<S> {
     /// Performs an operation, in a check. It must not use the same object.
     #[track_caller]
     pub(crate) fn act<R>(&self, operation: impl FnOnce(&mut S) -> R) -> R {
-        let place = Location::caller();
+        self.act_at(Location::caller(), operation)
+    }
+
+    /// As [`act`](Self::act), at a place that is not the caller's: a destructor has no line of its own.
+    pub(crate) fn act_at<R>(&self, place: &'static Location<'static>, operation: impl FnOnce(&mut S) -> R) -> R {
+        if let Some(mut state) = self.aside(place) {
+            return operation(&mut state);
+        }
         self.access(place, Action::Acquire);
         let leave = Leave(self, place);
-        let tag = self.lock.tag();
-        if slot::get::<S>(tag).is_none() {
-            slot::fill(tag, S::default());
+        if self.state().is_none() {
+            slot::fill(self.lock.tag(), RefCell::new(S::default()));
         }
-        let mut state = slot::get::<S>(tag).expect("it was filled");
-        // SAFETY: it was filled with an `S`, and who has the lock is alone with it.
-        let result = operation(unsafe { state.as_mut() });
+        let result = operation(&mut self.state().expect("it was filled").borrow_mut());
         drop(leave);
         result
     }
 
+    /// When the execution is over: the state, unless a thread ended in the middle of an operation. One that ended at an
+    /// end of its operation may still have the lock.
+    fn aside(&self, place: &'static Location<'static>) -> Option<RefMut<'_, S>> {
+        if !hook::is_unwinding() {
+            return None;
+        }
+        // Counts as an operation: how many destructors may perform is limited.
+        self.access(place, Action::Load);
+        self.state()?.try_borrow_mut().ok()
+    }
+
+    /// The state, if there was an operation in this execution.
+    fn state(&self) -> Option<&RefCell<S>> {
+        // SAFETY: it was filled with this type, and stays as long as the object is there and the execution goes on.
+        slot::get::<RefCell<S>>(self.lock.tag()).map(|state| unsafe { state.as_ref() })
+    }
+
+    /// What names the object in an execution.
+    pub(crate) fn tag(&self) -> &Tag {
+        self.lock.tag()
+    }
+
     fn access(&self, place: &'static Location<'static>, action: Action) {
-        let order = if action.locks() { Acquire } else { Release };
+        let order = if action.reads() { Acquire } else { Release };
         hook::access_at(place, self.lock.object(self.kind), || FREE, action, order, order);
     }
 }
@@ -59,7 +86,7 @@ impl<S: Default> Drop for Leave<'_, S> {
 
 impl<S> Drop for Monitor<S> {
     fn drop(&mut self) {
-        // SAFETY: it was filled with an `S`, and the object is gone.
-        drop(unsafe { slot::take::<S>(self.lock.tag()) });
+        // SAFETY: it was filled with this type, and the object is gone.
+        drop(unsafe { slot::take::<RefCell<S>>(self.lock.tag()) });
     }
 }

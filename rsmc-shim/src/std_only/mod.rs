@@ -6,7 +6,7 @@ pub mod cell;
 pub mod sync {
     pub use std::sync::{
         Arc, Barrier, BarrierWaitResult, Condvar, LazyLock, LockResult, Mutex, MutexGuard, Once, OnceLock, OnceState,
-        PoisonError, TryLockError, TryLockResult, WaitTimeoutResult, Weak,
+        PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, TryLockResult, WaitTimeoutResult, Weak,
     };
 
     /// Mirrors [`std::sync::atomic`].

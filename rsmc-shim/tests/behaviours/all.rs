@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCs
 use std::sync::{PoisonError, TryLockError};
 
 use sync::atomic::*;
-use sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, Weak};
+use sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, RwLock, Weak};
 
 /// Every behaviour, by name.
 pub const ALL: &[(&str, fn())] = &[
@@ -57,6 +57,39 @@ pub const ALL: &[(&str, fn())] = &[
     ("lazy_lock", lazy_lock),
     ("lazy_lock_is_poisoned", lazy_lock_is_poisoned),
     ("statics_are_made_once", statics_are_made_once),
+    ("rwlock", rwlock),
+    ("rwlock_is_made_from_a_value", rwlock_is_made_from_a_value),
+    ("rwlock_gives_its_value_to_its_owner", rwlock_gives_its_value_to_its_owner),
+    ("rwlock_readers_share", rwlock_readers_share),
+    ("rwlock_readers_share_across_threads", rwlock_readers_share_across_threads),
+    ("rwlock_readers_keep_writers_out", rwlock_readers_keep_writers_out),
+    ("rwlock_writers_are_alone", rwlock_writers_are_alone),
+    ("rwlock_attempts_of_another_thread", rwlock_attempts_of_another_thread),
+    ("rwlock_a_guard_that_is_not_kept", rwlock_a_guard_that_is_not_kept),
+    ("rwlock_a_forgotten_reader", rwlock_a_forgotten_reader),
+    ("rwlock_a_forgotten_writer", rwlock_a_forgotten_writer),
+    ("rwlock_loses_no_update", rwlock_loses_no_update),
+    ("rwlock_readers_see_whole_writes", rwlock_readers_see_whole_writes),
+    ("rwlock_a_writer_waits_for_readers", rwlock_a_writer_waits_for_readers),
+    ("rwlock_readers_wait_for_a_writer", rwlock_readers_wait_for_a_writer),
+    ("rwlock_writers_wait_for_writers", rwlock_writers_wait_for_writers),
+    ("rwlock_of_unsized", rwlock_of_unsized),
+    ("rwlock_of_nothing", rwlock_of_nothing),
+    ("rwlock_is_shown", rwlock_is_shown),
+    ("rwlock_is_poisoned_by_a_writer", rwlock_is_poisoned_by_a_writer),
+    ("rwlock_poison_reaches_its_owner", rwlock_poison_reaches_its_owner),
+    ("rwlock_is_shown_with_poison", rwlock_is_shown_with_poison),
+    ("rwlock_is_not_poisoned_by_a_reader", rwlock_is_not_poisoned_by_a_reader),
+    ("rwlock_poison_is_cleared", rwlock_poison_is_cleared),
+    ("rwlock_poison_is_cleared_by_its_holder", rwlock_poison_is_cleared_by_its_holder),
+    ("rwlock_poison_is_cleared_by_another", rwlock_poison_is_cleared_by_another),
+    ("rwlock_is_poisoned_again", rwlock_is_poisoned_again),
+    ("rwlock_who_waits_finds_the_poison", rwlock_who_waits_finds_the_poison),
+    ("rwlock_poison_needs_a_new_panic", rwlock_poison_needs_a_new_panic),
+    ("rwlock_poison_by_resumed_panic", rwlock_poison_by_resumed_panic),
+    ("rwlock_drops_its_value", rwlock_drops_its_value),
+    ("rwlock_in_a_static", rwlock_in_a_static),
+    ("rwlock_bounds", rwlock_bounds),
     ("names_and_ids", names_and_ids),
     ("spinning", spinning),
     ("locks_in_destructors", locks_in_destructors),
@@ -89,4 +122,5 @@ include!("shared.rs");
 include!("condvar.rs");
 include!("locals.rs");
 include!("once.rs");
+include!("rwlock.rs");
 include!("threads.rs");

@@ -3,5 +3,7 @@
 //! of the lock, and lets threads wait for tokens.
 
 mod notifications;
+mod read_write;
 
 pub use notifications::{Notifications, Waiter};
+pub use read_write::{Claim, Mode, ReadWrite};

@@ -9,7 +9,7 @@ use std::sync::LockResult;
 
 use rsmc_core::runtime::hook;
 
-use crate::model::mutex::door::Pass;
+use crate::model::door::Pass;
 use crate::model::mutex::{Mutex, cleared, with_poison};
 
 /// The real guard.

@@ -1,7 +1,6 @@
 //! `Mutex`.
 
 mod cleared;
-mod door;
 mod guard;
 
 use std::cell::UnsafeCell;
@@ -15,8 +14,8 @@ use rsmc_core::machine::Outcome;
 use rsmc_core::runtime::hook;
 use rsmc_core::trace::{Action, HELD, POISONED};
 
+use crate::model::door::Door;
 use crate::model::identity::Identity;
-use crate::model::mutex::door::Door;
 use crate::model::surely::surely;
 
 pub use guard::MutexGuard;
@@ -183,7 +182,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 }
 
-fn with_poison<T>(poisoned: bool, value: T) -> LockResult<T> {
+pub(super) fn with_poison<T>(poisoned: bool, value: T) -> LockResult<T> {
     if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
 }
 

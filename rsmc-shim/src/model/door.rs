@@ -1,0 +1,100 @@
+//! Keeps checks that run at once, and code outside, from the data of one static lock.
+//!
+//! A check models who holds a lock, on one OS thread. Another check on another OS thread models it for itself, and
+//! both would reach the same data. So a guard also holds a pass: all passes that are out belong to one check, or to
+//! code outside, where the real lock says who may have one with whom. A guard that was forgotten keeps its pass, which
+//! is in nobody's way in the check that it belongs to.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long a check waits for others.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// To whom passes belong that code outside has.
+const OUTSIDE: usize = 0;
+
+pub(crate) struct Door {
+    out: Mutex<Passes>,
+    all_back: Condvar,
+}
+
+/// The passes that are out.
+struct Passes {
+    number: usize,
+    /// Whose they are: [`OUTSIDE`], or the OS thread of a check.
+    whose: usize,
+}
+
+/// The right to the data.
+pub(crate) struct Pass<'a>(&'a Door);
+
+impl Passes {
+    fn give_to(&mut self, who: usize) -> bool {
+        let gives = self.number == 0 || self.whose == who;
+        if gives {
+            self.whose = who;
+            self.number += 1;
+        }
+        gives
+    }
+}
+
+impl Door {
+    pub(crate) const fn new() -> Self {
+        Self { out: Mutex::new(Passes { number: 0, whose: OUTSIDE }), all_back: Condvar::new() }
+    }
+
+    /// Waits until no check has a pass, outside checks.
+    pub(crate) fn wait(&self) -> Pass<'_> {
+        let given = self.all_back.wait_while(self.passes(), |out| !out.give_to(OUTSIDE));
+        drop(given.unwrap_or_else(PoisonError::into_inner));
+        Pass(self)
+    }
+
+    /// Passes if no check has a pass, outside checks.
+    pub(crate) fn try_pass(&self) -> Option<Pass<'_>> {
+        self.passes().give_to(OUTSIDE).then(|| Pass(self))
+    }
+
+    /// Passes for a check, which holds the lock in its model.
+    pub(crate) fn pass_in_run(&self) -> Pass<'_> {
+        let me = os_thread();
+        let given = self.passes().give_to(me);
+        if !given {
+            self.wait_for_others(me);
+        }
+        Pass(self)
+    }
+
+    #[cold]
+    fn wait_for_others(&self, me: usize) {
+        let waited = self.all_back.wait_timeout_while(self.passes(), PATIENCE, |out| !out.give_to(me));
+        let in_vain = waited.unwrap_or_else(PoisonError::into_inner).1.timed_out();
+        assert!(
+            !in_vain,
+            "a lock is shared with code outside this check that does not release it; \
+             create it inside the body, or run the tests one after another"
+        );
+    }
+
+    fn passes(&self) -> MutexGuard<'_, Passes> {
+        self.out.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Pass<'_> {
+    fn drop(&mut self) {
+        let mut out = self.0.passes();
+        out.number -= 1;
+        if out.number == 0 {
+            self.0.all_back.notify_all();
+        }
+    }
+}
+
+/// A number for the calling OS thread that no other living one has, and that is not 0.
+fn os_thread() -> usize {
+    thread_local!(static PLACE: u8 = const { 0 });
+    PLACE.with(|place| std::ptr::from_ref(place).addr())
+}

@@ -1,0 +1,196 @@
+//! Who has a reader-writer lock: in a check a state machine says so, outside a real lock.
+
+use std::cell::Cell;
+use std::panic::Location;
+use std::sync::Arc as StdArc;
+use std::sync::{LockResult, PoisonError, RwLock as RawLock, TryLockError, TryLockResult};
+
+use rsmc_core::runtime::object::{Claim, Mode, ReadWrite};
+use rsmc_core::runtime::{Tag, hook};
+
+use crate::model::door::{Door, Pass};
+use crate::model::monitor::Monitor;
+use crate::model::surely::surely;
+
+pub(super) struct Queue {
+    /// The lock outside checks, and the poison outside and before checks.
+    raw: RawLock<()>,
+    door: Door,
+    monitor: Monitor<State>,
+}
+
+/// The lock in an execution.
+#[derive(Default)]
+struct State {
+    lock: ReadWrite,
+    /// What each one who waits waits for.
+    tokens: Vec<(Claim, StdArc<Token>)>,
+    /// `None` as long as it is what it was outside.
+    poisoned: Option<bool>,
+}
+
+/// Given with the lock.
+#[derive(Default)]
+struct Token {
+    tag: Tag,
+    /// Whether the lock is poisoned.
+    poisoned: Cell<bool>,
+}
+
+/// The lock, as long as a guard has it; `R` is the guard of the real one.
+pub(super) enum Held<'a, R> {
+    Outside { _raw: R, _pass: Pass<'a> },
+    InRun { _turn: Turn<'a> },
+}
+
+/// A claim in a check. Dropping it gives the lock back, or leaves the queue if the execution ends before the lock is
+/// there.
+pub(super) struct Turn<'a> {
+    queue: &'a Queue,
+    mode: Mode,
+    place: &'static Location<'static>,
+    claim: Option<Claim>,
+    /// Since when it has the lock, as `hook::takes` says; `None` while it waits.
+    since: Option<usize>,
+    was_panicking: bool,
+    /// `None` at first, and where the data has no bytes to protect.
+    pass: Option<Pass<'a>>,
+}
+
+impl Queue {
+    #[track_caller]
+    pub(super) const fn new() -> Self {
+        Self { raw: RawLock::new(()), door: Door::new(), monitor: Monitor::new("RwLock") }
+    }
+
+    /// Waits for the lock and takes it, outside by `take`. Also says whether it is poisoned.
+    #[track_caller]
+    pub(super) fn take<'a, R>(
+        &'a self,
+        mode: Mode,
+        has_bytes: bool,
+        take: fn(&'a RawLock<()>) -> LockResult<R>,
+    ) -> (bool, Held<'a, R>) {
+        if !hook::in_run() {
+            let raw = take(&self.raw);
+            let poisoned = raw.is_err();
+            let raw = raw.unwrap_or_else(PoisonError::into_inner);
+            return (poisoned, Held::Outside { _raw: raw, _pass: self.door.wait() });
+        }
+        let mut turn = self.turn(mode, Location::caller());
+        let (poisoned, token) = self.monitor.act(|state| {
+            let claim = *turn.claim.insert(state.lock.come(mode));
+            let waits = !state.lock.has(claim);
+            if !waits {
+                turn.begin();
+            }
+            (self.poison(state), waits.then(|| state.token(claim)))
+        });
+        let Some(token) = token else { return (poisoned, turn.held(has_bytes)) };
+        hook::park_for(&token.tag, self.monitor.tag());
+        turn.begin();
+        (token.poisoned.get(), turn.held(has_bytes))
+    }
+
+    /// As [`take`](Self::take), if that is possible at once.
+    #[track_caller]
+    pub(super) fn try_take<'a, R>(
+        &'a self,
+        mode: Mode,
+        has_bytes: bool,
+        take: fn(&'a RawLock<()>) -> TryLockResult<R>,
+    ) -> Option<(bool, Held<'a, R>)> {
+        if !hook::in_run() {
+            let (poisoned, raw) = match take(&self.raw) {
+                Ok(raw) => (false, raw),
+                Err(TryLockError::Poisoned(error)) => (true, error.into_inner()),
+                Err(TryLockError::WouldBlock) => return None,
+            };
+            return Some((poisoned, Held::Outside { _raw: raw, _pass: self.door.try_pass()? }));
+        }
+        let mut turn = self.turn(mode, Location::caller());
+        let poisoned = self.monitor.act(|state| {
+            turn.claim = state.lock.try_come(mode);
+            if turn.claim.is_some() {
+                turn.begin();
+            }
+            self.poison(state)
+        });
+        turn.claim.is_some().then(|| (poisoned, turn.held(has_bytes)))
+    }
+
+    #[track_caller]
+    pub(super) fn is_poisoned(&self) -> bool {
+        if hook::in_run() { self.monitor.act(|state| self.poison(state)) } else { self.raw.is_poisoned() }
+    }
+
+    #[track_caller]
+    pub(super) fn clear_poison(&self) {
+        if hook::in_run() {
+            self.monitor.act(|state| state.poisoned = Some(false));
+        } else {
+            self.raw.clear_poison();
+        }
+    }
+
+    fn poison(&self, state: &mut State) -> bool {
+        *state.poisoned.get_or_insert_with(|| self.raw.is_poisoned())
+    }
+
+    fn turn(&self, mode: Mode, place: &'static Location<'static>) -> Turn<'_> {
+        let was_panicking = hook::panicking();
+        Turn { queue: self, mode, place, claim: None, since: None, was_panicking, pass: None }
+    }
+}
+
+impl State {
+    fn token(&mut self, claim: Claim) -> StdArc<Token> {
+        let token = StdArc::default();
+        self.tokens.push((claim, StdArc::clone(&token)));
+        token
+    }
+
+    /// Gives the lock back, or leaves the queue. Returns the tokens of those who have got the lock thereby.
+    fn leave(&mut self, claim: Claim) -> Vec<StdArc<Token>> {
+        let granted = self.lock.leave(claim);
+        let woken = self.tokens.extract_if(.., |(waits, _)| granted.contains(waits));
+        let woken: Vec<StdArc<Token>> = woken.map(|(_, token)| token).collect();
+        woken.iter().for_each(|token| token.poisoned.set(self.poisoned == Some(true)));
+        woken
+    }
+}
+
+impl<'a> Turn<'a> {
+    /// The lock was granted.
+    fn begin(&mut self) {
+        self.since = Some(hook::takes(self.queue.monitor.tag()));
+    }
+
+    fn held<R>(mut self, has_bytes: bool) -> Held<'a, R> {
+        self.pass = has_bytes.then(|| self.queue.door.pass_in_run());
+        Held::InRun { _turn: self }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        // The data is not accessed any more. So checks go on for which the rest comes late, or never.
+        self.pass = None;
+        let Some(claim) = self.claim.filter(|_| hook::in_run()) else { return };
+        let writes = self.mode == Mode::Write && self.since.is_some();
+        // Destructors of others may still use the lock when the execution is over.
+        let poisons = writes && !self.was_panicking && hook::panicking() && !hook::is_unwinding();
+        surely(|| {
+            let woken = self.queue.monitor.act_at(self.place, |state| {
+                if poisons {
+                    state.poisoned = Some(true);
+                }
+                if let Some(since) = self.since {
+                    hook::gives_back(self.queue.monitor.tag(), since);
+                }
+                state.leave(claim)
+            });
+            woken.iter().for_each(|token| hook::unpark_at(self.place, &token.tag));
+        });
+    }
+}
