@@ -4,7 +4,7 @@
 //! and values are not part of it, so it survives edits that move code; where an operation changed, the replay says
 //! which.
 //!
-//! Text form: `rsmc1-` and base64 (URL alphabet, no padding) of: model, number of steps, runs of equal steps, for
+//! Text form: `rsmc1-` and base64 (URL alphabet, no padding) of: model and what is observed, number of steps, runs of equal steps, for
 //! what each step needs besides, check bytes, checksum. A step is three times the number of its thread, plus 1 for a flush
 //! (needs: how many operations ago its thread stored that), or under C11 for a read that names its source (needs: 0 for
 //! the initial value, else the index of the write plus 1, and its thread), plus 2 for another alternative of an operation
@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::base::{EventId, IdVec, ThreadId, mix};
 use crate::model::MemoryModel;
-use crate::step::{Forced, Plan, Run, Step};
+use crate::step::{Forced, Observed, Plan, Run, Step};
 use crate::trace::{Action, Event, RmwKind, Trace};
 
 const PREFIX: &str = "rsmc1-";
@@ -33,6 +33,7 @@ const LONGEST: usize = 8_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seed {
     model: MemoryModel,
+    observed: Observed,
     /// Threads are numbered by the order of spawning, also in the names of stores.
     steps: Vec<Step>,
     checks: Vec<u8>,
@@ -77,7 +78,7 @@ impl Seed {
         let steps: Vec<Step> = run.steps().take(LONGEST).map(renamed).collect();
         let operations = steps.iter().filter(|step| !matches!(step, Step::Flush(_))).count();
         let checks = run.trace.events[..operations].iter().map(|event| check(event, &run.trace)).collect();
-        Self { model, steps, checks }
+        Self { model, observed: run.observed.clone(), steps, checks }
     }
 
     /// The memory model under which it was made.
@@ -88,7 +89,8 @@ impl Seed {
     /// The plan that replays it in a new executor.
     pub fn plan(&self) -> Plan {
         let forced = |&step: &Step| Forced { step, expect: None };
-        Plan { forced: self.steps.iter().map(forced).collect(), ..Plan::default() }
+        let observed = self.observed.clone();
+        Plan { forced: self.steps.iter().map(forced).collect(), observed, ..Plan::default() }
     }
 
     /// How many steps it has, if the execution has more.
@@ -105,7 +107,13 @@ impl Seed {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![self.model as u8];
+        let Observed { ends, counts } = &self.observed;
+        let flags = if *ends { ENDS } else { 0 } | if counts.is_empty() { 0 } else { COUNTS };
+        let mut bytes = vec![self.model as u8 | flags];
+        if !counts.is_empty() {
+            put(&mut bytes, counts.len());
+            counts.iter().for_each(|kind| bytes.extend_from_slice(&kind.to_le_bytes()));
+        }
         put(&mut bytes, self.steps.len());
         let codes: Vec<usize> = self.steps.iter().map(|&step| code(step)).collect();
         for same in codes.chunk_by(|a, b| a == b) {
@@ -140,8 +148,14 @@ impl Seed {
         if xxh3_64(content).to_le_bytes()[..4] != *sum {
             return None;
         }
-        let (&model, mut rest) = content.split_first()?;
-        let model = MODELS.into_iter().find(|&known| known as u8 == model)?;
+        let (&first, mut rest) = content.split_first()?;
+        let model = MODELS.into_iter().find(|&known| known as u8 == first & !(ENDS | COUNTS))?;
+        let mut observed = Observed { ends: first & ENDS != 0, counts: Vec::new() };
+        for _ in 0..if first & COUNTS != 0 { take(&mut rest)? } else { 0 } {
+            let (kind, after) = rest.split_first_chunk()?;
+            observed.counts.push(u32::from_le_bytes(*kind));
+            rest = after;
+        }
         let steps = take(&mut rest)?;
         let mut codes = Vec::new();
         while codes.len() < steps {
@@ -173,11 +187,15 @@ impl Seed {
         };
         let steps = codes.into_iter().map(&mut read).collect::<Option<Vec<Step>>>()?;
         let operations = steps.iter().filter(|step| !matches!(step, Step::Flush(_))).count();
-        (rest.len() == operations).then(|| Self { model, steps, checks: rest.to_vec() })
+        (rest.len() == operations).then(|| Self { model, observed, steps, checks: rest.to_vec() })
     }
 }
 
 const MODELS: [MemoryModel; 4] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11];
+
+/// In the first byte, beside the model: what is observed.
+const ENDS: u8 = 16;
+const COUNTS: u8 = 32;
 
 /// No execution has more threads.
 const MOST_THREADS: u32 = 1 << 24;
@@ -259,6 +277,7 @@ fn rmw_number(kind: RmwKind) -> u64 {
         RmwKind::MinUnsigned => 8,
         RmwKind::MaxSigned => 9,
         RmwKind::MinSigned => 10,
+        RmwKind::AddUnlessZero => 11,
     }
 }
 
@@ -322,7 +341,8 @@ mod tests {
             run(300),
             choose(200, None),
         ];
-        Seed { model: MemoryModel::Pso, steps, checks: vec![1, 2, 3, 4, 5, 6, 7] }
+        let observed = Observed { ends: true, counts: vec![7, 1 << 20] };
+        Seed { model: MemoryModel::Pso, observed, steps, checks: vec![1, 2, 3, 4, 5, 6, 7] }
     }
 
     #[test]
@@ -333,7 +353,7 @@ mod tests {
         let write = EventId { thread: ThreadId(1), index: 0 };
         let choose = |takes| Step::Choose { thread: ThreadId(1), which: 1, takes };
         let steps = vec![choose(Some(None)), choose(Some(Some(write))), choose(None), Step::Take(ThreadId(0), None)];
-        let of_c11 = Seed { model: MemoryModel::C11, steps, checks: vec![0; 4] };
+        let of_c11 = Seed { model: MemoryModel::C11, observed: Observed::default(), steps, checks: vec![0; 4] };
         assert_eq!(of_c11.to_string().parse(), Ok(of_c11));
     }
 

@@ -316,6 +316,17 @@ impl Machine {
         self.due.push_back(thread);
     }
 
+    /// Whether no other thread can do anything any more, and all that others did happened before now: they have ended and
+    /// were joined.
+    pub fn is_alone(&self, me: ThreadId) -> bool {
+        let joined = |thread| self.run.trace.notes.iter().any(|note| note.kind == NoteKind::Join(thread));
+        self.threads.iter().all(|(thread, state)| match state.status {
+            Status::Absent => true,
+            Status::Ended => joined(thread),
+            _ => thread == me,
+        })
+    }
+
     /// A thread panics; a note of it stays in the trace.
     pub fn panicked(&mut self, thread: ThreadId, message: String, site: Site) {
         let number = self.run.panics.len() as u32;

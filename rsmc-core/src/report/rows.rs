@@ -311,6 +311,7 @@ fn verb(action: Action) -> &'static str {
             RmwKind::Xor => "xor",
             RmwKind::MaxUnsigned | RmwKind::MaxSigned => "max",
             RmwKind::MinUnsigned | RmwKind::MinSigned => "min",
+            RmwKind::AddUnlessZero => "upgrade",
         },
     }
 }

@@ -14,7 +14,7 @@ use crate::runtime::holders::Holders;
 use crate::runtime::locals::Local;
 use crate::runtime::locations::Locations;
 use crate::runtime::slots::Slots;
-use crate::step::{End, Plan, Run};
+use crate::step::{End, Observed, Plan, Run};
 use crate::trace::{NoteKind, Op, Site};
 
 /// What the runtime knows of a modelled thread.
@@ -30,6 +30,8 @@ pub(super) struct Fiber {
     pub(super) locals: Vec<Local>,
     /// The location of its choices.
     pub(super) choices: Option<LocId>,
+    /// The type of the `Arc` whose value it drops, since it drops the last reference.
+    pub(super) dropping: Option<u32>,
 }
 
 /// The part of an execution that is borrowed for a moment at a time, never across a switch.
@@ -42,8 +44,8 @@ pub(super) struct Core {
     idle: Vec<Coroutine>,
     stack_size: usize,
     stacks: usize,
-    /// Some thread asks whether others have ended, so that an end is a visible operation.
-    pub(super) ends_are_seen: bool,
+    /// What the program was seen to observe.
+    pub(super) observed: Observed,
 }
 
 /// An execution in progress; see the module.
@@ -76,7 +78,7 @@ impl Execution {
             idle: Vec::new(),
             stack_size,
             stacks: 0,
-            ends_are_seen: false,
+            observed: Observed::default(),
         };
         Self {
             core: RefCell::new(core),
@@ -105,6 +107,7 @@ impl Execution {
         {
             let mut core = self.core.borrow_mut();
             core.machine.begin(plan);
+            core.observed.join(&plan.observed);
             core.locations.begin();
             core.holders.clear();
             core.admit(ThreadId::MAIN, Job::Body(Rc::clone(&self.body)));
@@ -124,6 +127,7 @@ impl Execution {
         self.tear_down();
         if let Ok(mut core) = self.core.try_borrow_mut() {
             core.machine.take_run(run);
+            run.observed.clone_from(&core.observed);
             core.holders.explain(&mut run.waiting);
         }
     }
@@ -175,6 +179,7 @@ impl Execution {
         }
         let me = self.running.get();
         let mut core = self.core.borrow_mut();
+        core.see_destructor(me);
         core.machine.arrive(me, op);
         match core.machine.who_next() {
             Next::Step(thread) if thread == me => return core.machine.perform(me),
@@ -192,6 +197,9 @@ impl Execution {
     /// A thread waits for the end of another.
     pub(super) fn join(&self, target: ThreadId, site: Site) {
         let me = self.running.get();
+        if !self.unwinding.get() {
+            self.core.borrow_mut().see_destructor(me);
+        }
         self.wait_unless(|machine| machine.drain(me));
         self.wait_unless(|machine| machine.join(me, target, site));
         if self.unwinding.get() {
@@ -291,6 +299,23 @@ fn whom(next: Next) -> Option<ThreadId> {
 }
 
 impl Core {
+    /// The program observes how many references there are to a value behind an `Arc` of this type. If another thread could
+    /// change that at this moment, the execution ends: it is run again with their counting as steps.
+    pub(super) fn see_counts(&mut self, me: ThreadId, kind: u32) {
+        if !self.observed.counts.contains(&kind) && !self.machine.is_alone(me) {
+            self.observed.counts.push(kind);
+            self.machine.finish(End::Learned);
+        }
+    }
+
+    /// A thread performs a visible operation. If that is in the destructor of a value, whoever drops the last reference
+    /// performs it, so the counts are observed.
+    fn see_destructor(&mut self, me: ThreadId) {
+        if let Some(kind) = self.fibers[me].dropping {
+            self.see_counts(me, kind);
+        }
+    }
+
     pub(super) fn admit(&mut self, thread: ThreadId, job: Job) {
         self.fibers.grow_to(thread, Fiber::default);
         let fiber = &mut self.fibers[thread];

@@ -149,6 +149,45 @@ pub fn counting() {
     enter(|execution| execution.count(site));
 }
 
+/// Whether the counting of references of an `Arc` of this type consists of steps, since the program was seen to observe it.
+#[inline]
+pub fn counts_are_steps(kind: u32) -> bool {
+    let are_steps =
+        |execution: &Execution| !execution.unwinding.get() && execution.core.borrow().observed.counts.contains(&kind);
+    CURRENT.is_set() && CURRENT.with(are_steps)
+}
+
+/// The program observes how many references there are of an `Arc` of this type. If another thread could change that now, the
+/// exploration starts again with their counting as steps.
+pub fn counts_observed(kind: u32) {
+    enter(|execution| {
+        if !execution.unwinding.get() {
+            execution.core.borrow_mut().see_counts(execution.running.get(), kind);
+        }
+    });
+}
+
+/// Drops a value since the last reference of an `Arc` of this type is dropped. If that performs visible operations, which
+/// thread does so is observed.
+pub fn dropping(kind: u32, drop: impl FnOnce()) {
+    struct Until(Option<u32>);
+    impl Drop for Until {
+        fn drop(&mut self) {
+            set_dropping(self.0);
+        }
+    }
+    let _until = Until(set_dropping(Some(kind)));
+    drop();
+}
+
+fn set_dropping(now: Option<u32>) -> Option<u32> {
+    enter(|execution| {
+        let me = execution.running.get();
+        std::mem::replace(&mut execution.core.borrow_mut().fibers[me].dropping, now)
+    })
+    .flatten()
+}
+
 /// A reference to a shared value is dropped; `last` says that no other is left. Gives happens-before edges only.
 #[track_caller]
 pub fn reference_dropped(object: Object<'_>, last: bool) {
@@ -198,8 +237,8 @@ pub fn join(target: ThreadId) {
 pub fn is_finished(tag: &Tag) -> bool {
     let site = here();
     enter(|execution| {
-        if !execution.core.borrow().ends_are_seen {
-            execution.core.borrow_mut().ends_are_seen = true;
+        if !execution.core.borrow().observed.ends {
+            execution.core.borrow_mut().observed.ends = true;
             execution.start_over();
         }
         let object = Object { tag, kind: "thread end", created: None };
@@ -215,7 +254,7 @@ pub fn is_finished(tag: &Tag) -> bool {
 pub fn ending(tag: &Tag) {
     let site = here();
     enter(|execution| {
-        if execution.core.borrow().ends_are_seen && !execution.unwinding.get() {
+        if execution.core.borrow().observed.ends && !execution.unwinding.get() {
             let loc = execution.locate(Object { tag, kind: "thread end", created: None }, || 0, site);
             // Behind all stores of the thread, and for all to see at once: this store waits in no buffer.
             let order = Ordering::SeqCst;

@@ -8,7 +8,7 @@ mod plan;
 mod run;
 
 pub use expect::{Difference, Expect};
-pub use plan::{Forced, Plan, Purpose, Step, Tail, Tried};
+pub use plan::{Forced, Observed, Plan, Purpose, Step, Tail, Tried};
 pub use run::{Choice, End, Panicked, Pending, Run, Wait, Why};
 
 /// Chooses what to run next.

@@ -122,6 +122,25 @@ pub enum Purpose {
     Livelock,
 }
 
+/// What the program was seen to observe, so that it is a step where it otherwise is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// Whether other threads have ended.
+    pub ends: bool,
+    /// How many references there are: of `Arc`s of these types, which the shim names.
+    pub counts: Vec<u32>,
+}
+
+impl Observed {
+    /// Adds what `other` says.
+    pub fn join(&mut self, other: &Observed) {
+        self.ends |= other.ends;
+        let new = other.counts.iter().copied().filter(|kind| !self.counts.contains(kind));
+        let new: Vec<u32> = new.collect();
+        self.counts.extend(new);
+    }
+}
+
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -138,6 +157,8 @@ pub struct Plan {
     pub tried: Vec<Tried>,
     /// What the run is for.
     pub purpose: Purpose,
+    /// What is known to be observed, besides what the executor has seen.
+    pub observed: Observed,
     /// Whether the run records what could have run at every step.
     pub record_choices: bool,
 }
@@ -151,6 +172,7 @@ impl Default for Plan {
             frozen: Vec::new(),
             tried: Vec::new(),
             purpose: Purpose::Class,
+            observed: Observed::default(),
             record_choices: false,
         }
     }

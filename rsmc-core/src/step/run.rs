@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::base::{EventId, LocId, ThreadId};
 use crate::model::MemoryModel;
-use crate::step::{Difference, Step};
+use crate::step::{Difference, Observed, Step};
 use crate::trace::{NoteKind, Op, Row, Site, Source, Trace};
 
 /// How an execution ended.
@@ -152,6 +152,8 @@ pub struct Run {
     pub spin_bound: u32,
     /// How many outcomes without cause an execution may have.
     pub spurious: u32,
+    /// What is a step in it because the program was seen to observe it.
+    pub observed: Observed,
     /// What could have run at each step, if the plan asked for it.
     pub choices: Vec<Choice>,
 }

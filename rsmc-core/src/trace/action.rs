@@ -35,6 +35,8 @@ pub enum RmwKind {
     MaxSigned,
     /// The smaller of the two, as signed numbers.
     MinSigned,
+    /// Wrapping addition, but 0 stays 0.
+    AddUnlessZero,
 }
 
 /// A read-modify-write: a function, its operand, and the width of the location.
@@ -64,6 +66,8 @@ impl Rmw {
             RmwKind::MinUnsigned => old.min(self.operand),
             RmwKind::MaxSigned => new.max(operand).cast_unsigned(),
             RmwKind::MinSigned => new.min(operand).cast_unsigned(),
+            RmwKind::AddUnlessZero if old == 0 => 0,
+            RmwKind::AddUnlessZero => old.wrapping_add(self.operand),
         };
         result & self.mask()
     }

@@ -1,5 +1,6 @@
 //! `Arc` and `Weak`.
 
+mod counts;
 mod raw;
 mod traits;
 mod weak;
@@ -7,42 +8,30 @@ mod weak;
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::sync::Arc as StdArc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{self, Acquire, Relaxed};
 
 use rsmc_core::runtime::hook;
 
-use crate::model::identity::Identity;
+use crate::model::arc::counts::{Count, Shared};
 
 pub use weak::Weak;
 
 /// Mirrors [`std::sync::Arc`].
 ///
 /// In a check, dropping a reference gives happens-before edges (a drop releases, the last one acquires, and so does
-/// a successful `get_mut`, `make_mut`, `try_unwrap` or `into_inner`), but cloning and dropping are no steps.
+/// a successful `get_mut`, `make_mut`, `try_unwrap` or `into_inner`), but cloning and dropping are no steps as long as the
+/// program cannot tell. They become steps for all `Arc`s of a type as soon as, with other threads about, a count is
+/// observed (`strong_count`, `weak_count`, `get_mut`, `make_mut`, `try_unwrap`, `into_inner`, `unwrap_or_clone`,
+/// [`Weak::upgrade`]) or the destructor of the value performs a step; the check then starts again. What a thread observes
+/// alone, after it has joined all others, needs no steps.
 ///
-/// Deviations. (1) What a program learns from counts (`strong_count`, `weak_count`, `get_mut`, `make_mut`,
-/// `try_unwrap`, `into_inner`, `unwrap_or_clone`, [`Weak::upgrade`]), and which thread runs the destructor of the
-/// value, is true of the schedule that runs, but no schedule is explored for its sake. The final form makes the
-/// counting of an `Arc` visible as soon as it is observed. (2) No unsized coercion and no `self: Arc<Self>`, which
-/// stable Rust keeps for std: see [`from_std`](Self::from_std) and [`coerce_arc!`](crate::coerce_arc). (3)
-/// `make_mut` and `unwrap_or_clone` are for sized types; uninitialised allocation is left out.
+/// Deviations. (1) No unsized coercion and no `self: Arc<Self>`, which stable Rust keeps for std: see
+/// [`from_std`](Self::from_std) and [`coerce_arc!`](crate::coerce_arc). (2) `make_mut` and `unwrap_or_clone` are for
+/// sized types; uninitialised allocation is left out.
 pub struct Arc<T: ?Sized> {
-    value: StdArc<T>,
+    /// Dropped by `drop`.
+    value: ManuallyDrop<StdArc<T>>,
     shared: StdArc<Shared>,
-}
-
-/// What all references to one value share besides the value.
-struct Shared {
-    identity: Identity,
-    /// Raw pointers to the value were given out, and `raw` knows the way back.
-    raw: AtomicBool,
-}
-
-impl Shared {
-    #[track_caller]
-    fn new() -> StdArc<Self> {
-        StdArc::new(Self { identity: Identity::new(), raw: AtomicBool::new(false) })
-    }
 }
 
 /// Takes over an `Arc` of std, possibly of an unsized type; [`Arc::from_std`] for both kinds of build.
@@ -54,7 +43,7 @@ pub fn arc_from_std<T: ?Sized>(arc: StdArc<T>) -> Arc<T> {
 #[doc(hidden)]
 pub fn coerce_arc_with<T: ?Sized, U: ?Sized>(arc: Arc<T>, coerce: impl FnOnce(StdArc<T>) -> StdArc<U>) -> Arc<U> {
     let (value, shared) = arc.into_parts();
-    Arc { value: coerce(value), shared }
+    Arc::of(coerce(value), shared)
 }
 
 impl<T> Arc<T> {
@@ -68,10 +57,13 @@ impl<T> Arc<T> {
     /// As [`new`](Self::new), for a value that holds weak references to itself.
     #[track_caller]
     pub fn new_cyclic<F: FnOnce(&Weak<T>) -> T>(make: F) -> Self {
-        let shared = Shared::new();
+        let shared = Shared::of::<T>();
         let value =
             StdArc::new_cyclic(|weak| make(&Weak { value: weak.clone(), shared: Some(StdArc::clone(&shared)) }));
-        Self { value, shared }
+        if shared.is_counted() {
+            shared.set_strong(0, 1);
+        }
+        Self::of(value, shared)
     }
 
     /// As [`new`](Self::new), for a value that never moves.
@@ -88,20 +80,22 @@ impl<T> Arc<T> {
     /// The reference, if there are others.
     #[track_caller]
     pub fn try_unwrap(this: Self) -> Result<T, Self> {
-        hook::counting();
-        if StdArc::strong_count(&this.value) != 1 {
+        if !this.takes_only_reference(Relaxed) {
             return Err(this);
         }
-        this.gone(true);
+        if this.shared.is_counted() {
+            hook::fence(Acquire);
+        }
+        this.forget_raw();
         let (value, shared) = this.into_parts();
-        StdArc::try_unwrap(value).map_err(|value| Self { value, shared })
+        StdArc::try_unwrap(value).map_err(|value| Self::of(value, shared))
     }
 
     /// Drops the reference; the value, if it was the last.
     #[track_caller]
     pub fn into_inner(this: Self) -> Option<T> {
-        hook::counting();
-        this.gone(StdArc::strong_count(&this.value) == 1);
+        this.shared.observe();
+        this.gone();
         StdArc::into_inner(this.into_parts().0)
     }
 
@@ -120,16 +114,16 @@ impl<T> Arc<T> {
     where
         T: Clone,
     {
-        hook::counting();
-        if StdArc::strong_count(&this.value) != 1 {
-            *this = Self::new(T::clone(this));
-        } else {
-            this.counted(true);
-            if StdArc::weak_count(&this.value) != 0 {
+        if this.takes_only_reference(Acquire) {
+            if this.has_weak(Relaxed) {
                 this.forget_raw();
                 // std moves the value away from its weak references.
-                this.shared = Shared::new();
+                this.shared = Shared::of::<T>();
+            } else if this.shared.is_counted() {
+                this.shared.set_strong(1, 1);
             }
+        } else {
+            *this = Self::new(T::clone(this));
         }
         StdArc::make_mut(&mut this.value)
     }
@@ -144,25 +138,57 @@ impl<T: ?Sized> Arc<T> {
     #[inline]
     #[track_caller]
     pub fn from_std(value: StdArc<T>) -> Self {
-        Self { value, shared: Shared::new() }
+        Self::of(value, Shared::of::<T>())
+    }
+
+    fn of(value: StdArc<T>, shared: StdArc<Shared>) -> Self {
+        Self { value: ManuallyDrop::new(value), shared }
     }
 
     /// A weak reference to the value.
     #[must_use = "this returns a new `Weak` pointer, without modifying the original `Arc`"]
     pub fn downgrade(this: &Self) -> Weak<T> {
-        hook::counting();
+        match this.shared.is_counted() {
+            true => this.shared.add(Count::Weak, StdArc::weak_count(&this.value), Acquire),
+            false => hook::counting(),
+        }
         let shared = Some(StdArc::clone(&this.shared));
         Weak { value: StdArc::downgrade(&this.value), shared }
     }
 
-    /// How many references there are in the schedule that runs.
+    /// How many references there are. In a check a relaxed load, as in std, where other threads could change that.
+    #[track_caller]
     pub fn strong_count(this: &Self) -> usize {
-        StdArc::strong_count(&this.value)
+        let now = StdArc::strong_count(&this.value);
+        if this.shared.observe() { this.shared.load(Count::Strong, now, Relaxed) } else { now }
     }
 
-    /// How many weak references there are in the schedule that runs.
+    /// How many weak references there are. In a check a relaxed load, as in std, where other threads could change that.
+    #[track_caller]
     pub fn weak_count(this: &Self) -> usize {
-        StdArc::weak_count(&this.value)
+        let now = StdArc::weak_count(&this.value);
+        if this.shared.observe() { this.shared.load(Count::Weak, now, Relaxed) - 1 } else { now }
+    }
+
+    #[track_caller]
+    fn has_weak(&self, order: Ordering) -> bool {
+        let now = StdArc::weak_count(&self.value);
+        if self.shared.is_counted() { self.shared.load(Count::Weak, now, order) > 1 } else { now > 0 }
+    }
+
+    /// Whether this is the only strong reference. If so it counts as gone.
+    #[track_caller]
+    fn takes_only_reference(&self, order: Ordering) -> bool {
+        let is_counted = self.shared.observe();
+        let now = StdArc::strong_count(&self.value);
+        if is_counted {
+            return self.shared.take(now, order);
+        }
+        hook::counting();
+        if now == 1 {
+            self.shared.dropped(true);
+        }
+        now == 1
     }
 
     /// Whether both refer to the same value.
@@ -174,34 +200,43 @@ impl<T: ?Sized> Arc<T> {
     /// The value, for writing, if there is no other reference, strong or weak.
     #[track_caller]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
+        if this.shared.observe() {
+            let alone = !this.has_weak(Acquire)
+                && this.shared.load(Count::Strong, StdArc::strong_count(&this.value), Acquire) == 1;
+            return if alone { StdArc::get_mut(&mut this.value) } else { None };
+        }
         hook::counting();
         if StdArc::strong_count(&this.value) == 1 && StdArc::weak_count(&this.value) == 0 {
-            this.counted(true);
+            this.shared.dropped(true);
         }
         StdArc::get_mut(&mut this.value)
     }
 
-    /// This reference goes.
+    /// This reference goes; whether it is the last one.
     #[inline]
     #[track_caller]
-    fn gone(&self, last: bool) {
+    fn gone(&self) -> bool {
+        let now = StdArc::strong_count(&self.value);
+        let last = match self.shared.is_counted() {
+            true => self.shared.subtract(Count::Strong, now),
+            false => {
+                hook::counting();
+                // Others may have gone on meanwhile.
+                let last = StdArc::strong_count(&self.value) == 1;
+                self.shared.dropped(last);
+                last
+            }
+        };
         if last {
             self.forget_raw();
         }
-        self.counted(last);
-    }
-
-    /// Tells the check that this reference goes, or that it is seen to be the last one.
-    #[inline]
-    #[track_caller]
-    fn counted(&self, last: bool) {
-        hook::reference_dropped(self.shared.identity.object("Arc"), last);
+        last
     }
 
     fn into_parts(self) -> (StdArc<T>, StdArc<Shared>) {
-        let this = ManuallyDrop::new(self);
+        let mut this = ManuallyDrop::new(self);
         // SAFETY: `this` is not used again, so each field is moved out once.
-        unsafe { (std::ptr::read(&this.value), std::ptr::read(&this.shared)) }
+        unsafe { (ManuallyDrop::take(&mut this.value), std::ptr::read(&this.shared)) }
     }
 }
 
@@ -209,15 +244,20 @@ impl<T: ?Sized> Clone for Arc<T> {
     #[inline]
     #[track_caller]
     fn clone(&self) -> Self {
-        hook::counting();
-        Self { value: StdArc::clone(&self.value), shared: StdArc::clone(&self.shared) }
+        match self.shared.is_counted() {
+            true => self.shared.add(Count::Strong, StdArc::strong_count(&self.value), Relaxed),
+            false => hook::counting(),
+        }
+        Self::of(StdArc::clone(&self.value), StdArc::clone(&self.shared))
     }
 }
 
 impl<T: ?Sized> Drop for Arc<T> {
     #[inline]
     fn drop(&mut self) {
-        hook::counting();
-        self.gone(StdArc::strong_count(&self.value) == 1);
+        let last = self.gone();
+        // SAFETY: nobody uses the field after this.
+        let mut drop = || unsafe { ManuallyDrop::drop(&mut self.value) };
+        if last { self.shared.drop_value(drop) } else { drop() }
     }
 }

@@ -50,7 +50,7 @@ impl<T: ?Sized> Arc<T> {
         let shared = given_out().get(&pointer.addr()).cloned();
         // SAFETY: the caller promises what std asks for, and our pointers are std's.
         let value = unsafe { StdArc::from_raw(pointer) };
-        Self { value, shared: shared.unwrap_or_else(Shared::new) }
+        Self::of(value, shared.unwrap_or_else(Shared::of::<T>))
     }
 
     /// The last reference is about to be dropped.
@@ -66,9 +66,12 @@ impl<T> Arc<T> {
     ///
     /// # Safety
     /// As for [`std::sync::Arc::increment_strong_count`].
+    #[track_caller]
     pub unsafe fn increment_strong_count(pointer: *const T) {
-        // SAFETY: the caller promises what std asks for.
-        unsafe { StdArc::increment_strong_count(pointer) };
+        // SAFETY: the caller promises that there is a reference; it is a pointer again below.
+        let this = unsafe { Self::from_raw(pointer) };
+        let _ = Self::into_raw(Self::clone(&this));
+        let _ = Self::into_raw(this);
     }
 
     /// Drops one reference, which exists only as a pointer.
@@ -99,7 +102,11 @@ impl<T> Weak<T> {
     #[must_use = "losing the pointer will leak memory"]
     pub fn into_raw(self) -> *const T {
         let _ = self.as_ptr();
-        self.value.into_raw()
+        let this = ManuallyDrop::new(self);
+        // SAFETY: `this` is not used again, so each field is moved out once.
+        let (value, shared) = unsafe { (std::ptr::read(&this.value), std::ptr::read(&this.shared)) };
+        drop(shared);
+        value.into_raw()
     }
 
     /// The way back from [`into_raw`](Self::into_raw).

@@ -95,8 +95,8 @@ impl Arc<dyn Any + Send + Sync> {
     pub fn downcast<T: Any + Send + Sync>(self) -> Result<Arc<T>, Self> {
         let (value, shared) = self.into_parts();
         match value.downcast() {
-            Ok(value) => Ok(Arc { value, shared }),
-            Err(value) => Err(Self { value, shared }),
+            Ok(value) => Ok(Arc::of(value, shared)),
+            Err(value) => Err(Self::of(value, shared)),
         }
     }
 }
@@ -115,7 +115,7 @@ impl<T: ?Sized + fmt::Display> fmt::Display for Arc<T> {
 
 impl<T: ?Sized> fmt::Pointer for Arc<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Pointer::fmt(&self.value, f)
+        fmt::Pointer::fmt(&*self.value, f)
     }
 }
 

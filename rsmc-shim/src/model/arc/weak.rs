@@ -1,13 +1,15 @@
 //! `Weak`.
 
 use std::fmt;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::{Arc as StdArc, Weak as StdWeak};
 
 use rsmc_core::runtime::hook;
 
-use crate::model::arc::{Arc, Shared};
+use crate::model::arc::Arc;
+use crate::model::arc::counts::{Count, Shared};
 
-/// Mirrors [`std::sync::Weak`]. No operation is a step of a check; see [`Arc`].
+/// Mirrors [`std::sync::Weak`]. Operations are steps of a check where those of its [`Arc`] are.
 pub struct Weak<T: ?Sized> {
     pub(super) value: StdWeak<T>,
     /// `None` for one that never referred to anything, and for one from a pointer of a value that is gone.
@@ -23,26 +25,51 @@ impl<T> Weak<T> {
 }
 
 impl<T: ?Sized> Weak<T> {
-    /// A strong reference, if there still is one in the schedule that runs.
+    /// A strong reference, if there still is one.
     #[must_use = "this returns a new `Arc`, without modifying the original weak pointer"]
     #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
-        hook::counting();
+        match self.shared.as_ref().filter(|shared| shared.observe()) {
+            Some(shared) if !shared.upgrade(self.value.strong_count()) => return None,
+            Some(_) => {}
+            None => hook::counting(),
+        }
         let value = self.value.upgrade()?;
-        let shared = self.shared.clone().unwrap_or_else(Shared::new);
-        Some(Arc { value, shared })
+        Some(Arc::of(value, self.shared.clone().unwrap_or_else(Shared::of::<T>)))
     }
 
-    /// How many strong references there are in the schedule that runs.
+    /// How many strong references there are.
     #[must_use]
+    #[track_caller]
     pub fn strong_count(&self) -> usize {
-        self.value.strong_count()
+        let now = self.value.strong_count();
+        match self.shared.as_ref().filter(|shared| shared.observe()) {
+            Some(shared) => shared.load(Count::Strong, now, Relaxed),
+            None => now,
+        }
     }
 
-    /// How many weak references there are in the schedule that runs, if there is a strong one.
+    /// How many weak references there are, if there is a strong one.
     #[must_use]
+    #[track_caller]
     pub fn weak_count(&self) -> usize {
+        match self.shared.as_ref().filter(|shared| shared.observe()) {
+            Some(shared) => {
+                let weak = shared.load(Count::Weak, self.weak_now(), Acquire);
+                let strong = shared.load(Count::Strong, self.value.strong_count(), Relaxed);
+                if strong == 0 { 0 } else { weak - 1 }
+            }
+            None => self.value.weak_count(),
+        }
+    }
+
+    /// The count, which std does not tell any more if there is no strong reference; then nobody has observed it.
+    fn weak_now(&self) -> usize {
         self.value.weak_count()
+    }
+
+    fn counted(&self) -> Option<&Shared> {
+        self.shared.as_deref().filter(|shared| shared.is_counted())
     }
 
     /// Whether both refer to the same value, or both to nothing.
@@ -55,8 +82,19 @@ impl<T: ?Sized> Weak<T> {
 impl<T: ?Sized> Clone for Weak<T> {
     #[track_caller]
     fn clone(&self) -> Self {
-        hook::counting();
+        match self.counted() {
+            Some(shared) => shared.add(Count::Weak, self.weak_now(), Relaxed),
+            None => hook::counting(),
+        }
         Self { value: self.value.clone(), shared: self.shared.clone() }
+    }
+}
+
+impl<T: ?Sized> Drop for Weak<T> {
+    fn drop(&mut self) {
+        if let Some(shared) = self.counted() {
+            shared.subtract(Count::Weak, self.weak_now());
+        }
     }
 }
 

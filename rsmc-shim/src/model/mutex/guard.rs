@@ -105,7 +105,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         if let Held::InRun { place, found_poisoned, was_panicking, .. } = self.held {
             let still = found_poisoned && !cleared::end(self.lock.address());
-            let now = !was_panicking && hook::panicking();
+            let now = !was_panicking && hook::panicking() && !hook::is_unwinding();
             self.lock.release(place, still || now);
         }
     }

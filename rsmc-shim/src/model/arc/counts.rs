@@ -1,0 +1,132 @@
+//! Counts of references.
+//!
+//! Plain sharing is in nearly every test and must not multiply executions, so counting is no step of a check: what the
+//! counts are is known to std's `Arc`, which is inside ours, and a drop only orders what came before it. But once a
+//! program observes a count while other threads could change it, the check starts again, and the counts of all `Arc`s
+//! of that type are modelled atomics as std's are. What std does at once by a lock in its weak count is not modelled:
+//! [`Arc::get_mut`](super::Arc::get_mut) looks at the two counts one after the other.
+
+use std::any::type_name;
+use std::sync::Arc as StdArc;
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{self, Acquire, Relaxed, Release},
+};
+
+use rsmc_core::machine::Outcome;
+use rsmc_core::runtime::hook;
+use rsmc_core::trace::{Action, Rmw, RmwKind};
+
+use crate::model::identity::Identity;
+
+/// What all references to one value share besides the value.
+pub(super) struct Shared {
+    strong: Identity,
+    weak: Identity,
+    /// A number for the type of the value, as the same `Arc` had it first.
+    kind: u32,
+    /// Raw pointers to the value were given out, and `raw` knows the way back.
+    pub(super) raw: AtomicBool,
+}
+
+/// Which count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Count {
+    /// How many references there are.
+    Strong,
+    /// How many weak references there are, and one more.
+    Weak,
+}
+
+impl Shared {
+    /// Of a new value of type `T`.
+    #[track_caller]
+    pub(super) fn of<T: ?Sized>() -> StdArc<Self> {
+        // The name is the same in every process, so a seed can hold the number.
+        let kind = type_name::<T>()
+            .bytes()
+            .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        let (strong, weak) = (Identity::new(), Identity::new());
+        StdArc::new(Self { strong, weak, kind, raw: AtomicBool::new(false) })
+    }
+
+    /// Whether counting consists of steps.
+    #[inline]
+    pub(super) fn is_counted(&self) -> bool {
+        hook::counts_are_steps(self.kind)
+    }
+
+    /// The program is about to observe a count; whether that is a step.
+    pub(super) fn observe(&self) -> bool {
+        hook::counts_observed(self.kind);
+        self.is_counted()
+    }
+
+    /// Runs the destructor of the value.
+    pub(super) fn drop_value(&self, drop: impl FnOnce()) {
+        hook::dropping(self.kind, drop);
+    }
+
+    /// A reference goes, where that is no step; `last` says that no other is left.
+    #[inline]
+    #[track_caller]
+    pub(super) fn dropped(&self, last: bool) {
+        hook::reference_dropped(self.strong.object("Arc"), last);
+    }
+
+    /// The count, read by a step. `now` is what it is where it was never asked for.
+    #[track_caller]
+    pub(super) fn load(&self, count: Count, now: usize, order: Ordering) -> usize {
+        self.access(count, now, Action::Load, order, order).read as usize
+    }
+
+    /// Adds to the count by a step.
+    #[track_caller]
+    pub(super) fn add(&self, count: Count, now: usize, order: Ordering) {
+        self.update(count, now, RmwKind::Add, order);
+    }
+
+    /// Subtracts from the count by a step; true if none is left.
+    #[track_caller]
+    pub(super) fn subtract(&self, count: Count, now: usize) -> bool {
+        let last = self.update(count, now, RmwKind::Sub, Release) == 1;
+        if last {
+            hook::fence(Acquire);
+        }
+        last
+    }
+
+    /// Adds a strong reference by a step, unless there is none.
+    #[track_caller]
+    pub(super) fn upgrade(&self, now: usize) -> bool {
+        self.update(Count::Strong, now, RmwKind::AddUnlessZero, Acquire) > 0
+    }
+
+    /// Takes the only strong reference by a step, if it is.
+    #[track_caller]
+    pub(super) fn take(&self, now: usize, order: Ordering) -> bool {
+        let take = Action::Cas { expected: 1, new: 0, weak: false };
+        self.access(Count::Strong, now, take, order, Relaxed).written.is_some()
+    }
+
+    /// Sets the strong count by a step.
+    #[track_caller]
+    pub(super) fn set_strong(&self, now: usize, value: u64) {
+        self.access(Count::Strong, now, Action::Store(value), Release, Release);
+    }
+
+    #[track_caller]
+    fn update(&self, count: Count, now: usize, kind: RmwKind, order: Ordering) -> u64 {
+        self.access(count, now, Action::Rmw(Rmw { kind, operand: 1, bits: 64 }), order, order).read
+    }
+
+    #[track_caller]
+    fn access(&self, count: Count, now: usize, action: Action, order: Ordering, failure: Ordering) -> Outcome {
+        let object = match count {
+            Count::Strong => self.strong.object("Arc"),
+            Count::Weak => self.weak.object("Weak"),
+        };
+        let init = now as u64 + u64::from(count == Count::Weak);
+        hook::access(object, || init, action, order, failure).expect("counting is a step in a check only")
+    }
+}
