@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use rsmc::sync::atomic::{AtomicU32, Ordering::*, fence};
+use rsmc::sync::mpsc::{channel, sync_channel};
 use rsmc::sync::{Arc, Barrier, Condvar, Mutex as ModelMutex, OnceLock, RwLock};
 use rsmc::{Config, Explorer, MemoryModel, Verdict, thread};
 
@@ -439,4 +440,90 @@ fn parking_for_some_time_takes_the_token_or_leaves_it() {
         })
     });
     assert_eq!(found, BTreeSet::from([(0, 0), (0, 1), (1, 1)]));
+}
+
+/// A message of each of two threads, and the end, which comes after both.
+#[test]
+fn messages_come_in_any_order_and_the_end_last() {
+    let found = outcomes_with_locks(|| {
+        let (sender, receiver) = channel();
+        thread::scope(|scope| {
+            for (own, sender) in [(1, sender.clone()), (2, sender)] {
+                scope.spawn(move || sender.send(own).unwrap());
+            }
+            [receiver.recv().ok(), receiver.recv().ok(), receiver.recv().ok()]
+        })
+    });
+    assert_eq!(found, BTreeSet::from([[Some(1), Some(2), None], [Some(2), Some(1), None]]));
+}
+
+#[test]
+fn an_attempt_to_receive_finds_what_was_sent_or_that_nobody_will() {
+    use std::sync::mpsc::TryRecvError::{Disconnected, Empty};
+    let found = outcomes_with_locks(|| {
+        let (sender, receiver) = channel();
+        format!("{:?}", both(move || sender.send(1).is_ok(), move || [receiver.try_recv(), receiver.try_recv()]).1)
+    });
+    let expected = [[Err(Empty), Err(Empty)], [Err(Empty), Ok(1)], [Ok(1), Err(Empty)], [Ok(1), Err(Disconnected)]];
+    assert_eq!(found, BTreeSet::from(expected.map(|both| format!("{both:?}"))));
+}
+
+#[test]
+fn a_send_comes_before_the_receiver_is_dropped_or_after() {
+    let found = outcomes_with_locks(|| {
+        let (sender, receiver) = sync_channel(1);
+        let send = move || [sender.send(1).is_ok(), sender.try_send(2).is_ok()];
+        both(send, move || receiver.try_recv().ok())
+    });
+    let expected = [([true, true], Some(1)), ([true, false], Some(1)), ([true, false], None), ([false, false], None)];
+    assert_eq!(found, BTreeSet::from(expected));
+}
+
+/// Whoever finds no room waits, and the other's message may come first.
+#[test]
+fn room_is_for_any_sender() {
+    let found = outcomes_with_locks(|| {
+        let (sender, receiver) = sync_channel(1);
+        sender.send(0).unwrap();
+        thread::scope(|scope| {
+            let attempt = scope.spawn(|| sender.try_send(1).is_ok());
+            scope.spawn(|| sender.send(2).unwrap());
+            let received = (0..2).map(|_| receiver.recv().unwrap()).collect::<Vec<_>>();
+            (received, attempt.join().unwrap(), receiver.try_recv().ok())
+        })
+    });
+    let expected =
+        [(vec![0, 1], true, None), (vec![0, 1], true, Some(2)), (vec![0, 2], true, Some(1)), (vec![0, 2], false, None)];
+    assert_eq!(found, BTreeSet::from(expected));
+}
+
+#[test]
+fn an_attempt_meets_who_waits_from_hand_to_hand() {
+    let found = outcomes_with_locks(|| {
+        let (sender, receiver) = sync_channel(0);
+        let attempt = move || sender.try_send(1).is_ok();
+        both(attempt, move || {
+            receiver.recv_timeout(std::time::Duration::from_secs(1)).map_err(|error| error.to_string())
+        })
+    });
+    let ends = ["timed out waiting on channel", "channel is empty and sending half is closed"];
+    let failed = ends.map(|end| (false, Err(end.to_owned())));
+    assert_eq!(found, BTreeSet::from_iter(failed.into_iter().chain([(true, Ok(1))])));
+}
+
+/// Two channels in the shape of store buffering: who sends first has sent before it looks.
+#[test]
+fn one_of_two_sees_the_message_of_the_other() {
+    let found = outcomes_with_locks(|| {
+        let ((to_first, first), (to_second, second)) = (channel(), channel());
+        let act = |send: rsmc::sync::mpsc::Sender<()>, receive: rsmc::sync::mpsc::Receiver<()>| {
+            move || {
+                let sent = send.send(()).is_ok();
+                (sent, receive.try_recv().is_ok(), receive)
+            }
+        };
+        let (one, other) = both(act(to_second, first), act(to_first, second));
+        (one.0 && other.0, one.1, other.1)
+    });
+    assert_eq!(found, BTreeSet::from([(true, true, true), (true, true, false), (true, false, true)]));
 }

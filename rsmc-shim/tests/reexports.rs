@@ -39,6 +39,15 @@ fn every_type_is_the_one_of_std() {
         sync::atomic::AtomicUsize;
         sync::atomic::AtomicPtr<u8>;
         sync::atomic::Ordering;
+        sync::mpsc::Sender<u8>;
+        sync::mpsc::SyncSender<u8>;
+        sync::mpsc::Receiver<u8>;
+        sync::mpsc::IntoIter<u8>;
+        sync::mpsc::SendError<u8>;
+        sync::mpsc::TrySendError<u8>;
+        sync::mpsc::RecvError;
+        sync::mpsc::TryRecvError;
+        sync::mpsc::RecvTimeoutError;
         thread::AccessError;
         thread::Builder;
         thread::JoinHandle<u8>;
@@ -50,6 +59,8 @@ fn every_type_is_the_one_of_std() {
     same::<rsmc_shim::sync::MutexGuard<'static, u8>, std::sync::MutexGuard<'static, u8>>();
     same::<rsmc_shim::sync::RwLockReadGuard<'static, u8>, std::sync::RwLockReadGuard<'static, u8>>();
     same::<rsmc_shim::sync::RwLockWriteGuard<'static, u8>, std::sync::RwLockWriteGuard<'static, u8>>();
+    same::<rsmc_shim::sync::mpsc::Iter<'static, u8>, std::sync::mpsc::Iter<'static, u8>>();
+    same::<rsmc_shim::sync::mpsc::TryIter<'static, u8>, std::sync::mpsc::TryIter<'static, u8>>();
     same::<rsmc_shim::thread::Scope<'static, 'static>, std::thread::Scope<'static, 'static>>();
     same::<rsmc_shim::sync::MutexGuard<'static, u8>, std::sync::MutexGuard<'static, u8>>();
     same::<rsmc_shim::thread::ScopedJoinHandle<'static, u8>, std::thread::ScopedJoinHandle<'static, u8>>();

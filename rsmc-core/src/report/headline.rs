@@ -98,7 +98,12 @@ fn waits(scene: &Scene<'_>, pending: &Pending) -> String {
             format!("  {who}{place} waits for {lock}, {}", held(scene, *holder, *since, pending.id.thread))
         }
         Why::Join(target) => format!("  {who}{place} waits for {} to end", scene.threads.name(*target)),
-        Why::Park => format!("  {who}{place} is parked, and nobody is left to unpark it"),
+        Why::Park => match pending.op.map(|op| &scene.finding.trace.locs[op.loc]) {
+            Some(token) if token.kind != "park token" => {
+                format!("  {who}{place} waits for the {} created{}", token.kind, at(token.created))
+            }
+            _ => format!("  {who}{place} is parked, and nobody is left to unpark it"),
+        },
         Why::Spin { watched, hinted, site } => {
             let values: Vec<String> = watched.iter().map(|(loc, value)| until(scene, *loc, *value)).collect();
             let note = if *hinted { "" } else { "\n      (taken as a spin loop; add `hint::spin_loop()` to say so)" };

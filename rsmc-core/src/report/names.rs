@@ -77,9 +77,8 @@ impl Locations {
         let mentioned = mentioned(finding);
         for (loc, info) in finding.trace.locs.iter().filter(|(loc, _)| mentioned.contains(&loc.0)) {
             let owned = match info.kind {
-                "park token" => by_user(finding, loc, &Action::Park).map(|thread| ("token", thread)),
                 "thread end" => by_user(finding, loc, &Action::Store(1)).map(|thread| ("end", thread)),
-                _ => None,
+                _ => by_user(finding, loc, &Action::Park).map(|thread| ("token", thread)),
             };
             let name = match owned {
                 Some((what, thread)) => format!("{what}({})", threads.name(thread)),
@@ -122,14 +121,10 @@ fn by_user(finding: &Finding<'_>, loc: LocId, action: &Action) -> Option<ThreadI
     done.chain(waiting).find(|(_, op)| op.loc == loc && op.action == *action).map(|(thread, _)| thread)
 }
 
-/// `AtomicUsize` → `usize`, `UnsafeCell` → `cell`, `park token` → `token`.
+/// `AtomicUsize` → `usize`, `UnsafeCell` → `cell`, `park token` → `token`, `mpsc::channel` → `channel`.
 fn stem(kind: &str) -> String {
-    match kind {
-        "UnsafeCell" => "cell".to_owned(),
-        "park token" => "token".to_owned(),
-        "thread end" => "end".to_owned(),
-        _ => kind.trim_start_matches("Atomic").to_lowercase().replace(' ', "_"),
-    }
+    let last = kind.rsplit([' ', ':']).next().unwrap_or(kind);
+    last.trim_start_matches("Atomic").trim_start_matches("Unsafe").to_lowercase()
 }
 
 /// `usize` → `usize1`; a name that ends in a digit keeps apart from it: `u64_1`.
@@ -150,5 +145,6 @@ mod tests {
         let kinds = ["AtomicUsize", "AtomicU64", "AtomicUsize", "Mutex", "UnsafeCell", "park token", "AtomicU64"];
         let names = kinds.map(|kind| numbered(stem(kind), &mut ordinals));
         assert_eq!(names, ["usize1", "u64_1", "usize2", "mutex1", "cell1", "token1", "u64_2"]);
+        assert_eq!(stem("next message of the mpsc::channel"), "channel");
     }
 }

@@ -268,14 +268,14 @@ pub fn panic_received(target: ThreadId) {
     enter(|execution| execution.core.borrow_mut().machine.panic_received(target));
 }
 
+/// What names the execution: no other in this process has the same.
+pub fn execution() -> Option<u64> {
+    enter(|execution| execution.core.borrow().locations.execution())
+}
+
 /// The modelled thread that runs.
 pub fn current() -> Option<ThreadId> {
     enter(|execution| execution.running.get())
-}
-
-/// The number of the execution, which no other has in this process.
-pub fn execution() -> Option<u64> {
-    enter(|execution| execution.core.borrow().locations.execution())
 }
 
 /// The name that a modelled thread was given.

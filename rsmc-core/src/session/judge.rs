@@ -107,7 +107,10 @@ fn wait(trace: &Trace, pending: &Pending) -> String {
             format!("for the {} created at {}, {held}", lock.kind, lock.created)
         }
         Why::Join(target) => format!("for the end of {}", name(trace, *target)),
-        Why::Park => "to be unparked".to_owned(),
+        Why::Park => match pending.op.map(|op| &trace.locs[op.loc]) {
+            Some(token) if token.kind != "park token" => format!("for the {} created at {}", token.kind, token.created),
+            _ => "to be unparked".to_owned(),
+        },
         Why::Spin { .. } => "in a loop".to_owned(),
     };
     format!("{} waits {what}, at {}", name(trace, pending.id.thread), pending.site)

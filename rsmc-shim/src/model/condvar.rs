@@ -1,12 +1,15 @@
 //! `Condvar`.
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc as StdArc;
+use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{LockResult, PoisonError};
 use std::time::Duration;
 
 use rsmc_core::runtime::object::{Notifications, Waiter};
 use rsmc_core::runtime::{Tag, hook};
+use rsmc_core::trace::Action;
 
 use crate::model::monitor::Monitor;
 use crate::model::mutex::MutexGuard;
@@ -58,11 +61,10 @@ impl State {
         notified
     }
 
-    #[track_caller]
-    fn notify(&mut self, notify: fn(&mut Notifications) -> &[Waiter]) {
+    /// Notifies, and returns the tokens of those who should be woken.
+    fn notify(&mut self, notify: fn(&mut Notifications) -> &[Waiter]) -> impl Iterator<Item = &Tag> {
         let woken = notify(&mut self.notifications);
-        let tokens = self.tokens.iter().filter(|(waiter, _)| woken.contains(waiter));
-        tokens.for_each(|(_, token)| hook::unpark(token));
+        self.tokens.iter().filter(|(waiter, _)| woken.contains(waiter)).map(|(_, token)| &**token)
     }
 }
 
@@ -101,7 +103,7 @@ impl Condvar {
         let lock = guard.mutex();
         drop(guard);
         loop {
-            hook::park(&token);
+            self.access(Location::caller(), &token, Action::Park);
             if self.monitor.act(|state| state.end(waiter, false)) {
                 return lock.lock();
             }
@@ -195,11 +197,23 @@ impl Condvar {
         }
     }
 
+    /// An operation on the token of a thread that waits.
+    fn access(&self, place: &'static Location<'static>, token: &Tag, action: Action) {
+        let order = if action == Action::Park { Acquire } else { Release };
+        hook::access_at(place, self.monitor.token(token), || 0, action, order, order);
+    }
+
+    #[track_caller]
+    fn notify(&self, notify: fn(&mut Notifications) -> &[Waiter]) {
+        let place = Location::caller();
+        self.monitor.act(|state| state.notify(notify).for_each(|token| self.access(place, token, Action::Unpark)));
+    }
+
     /// Wakes one of the threads that wait.
     #[track_caller]
     pub fn notify_one(&self) {
         if hook::in_run() {
-            self.monitor.act(|state| state.notify(Notifications::notify_one));
+            self.notify(Notifications::notify_one);
         } else {
             self.outside.notify_one();
         }
@@ -209,7 +223,7 @@ impl Condvar {
     #[track_caller]
     pub fn notify_all(&self) {
         if hook::in_run() {
-            self.monitor.act(|state| state.notify(Notifications::notify_all));
+            self.notify(Notifications::notify_all);
         } else {
             self.outside.notify_all();
         }

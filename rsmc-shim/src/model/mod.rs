@@ -10,6 +10,7 @@ pub mod future;
 pub mod hint;
 mod identity;
 mod monitor;
+pub mod mpsc;
 mod mutex;
 mod once;
 mod rwlock;
@@ -23,6 +24,7 @@ pub mod sync {
     pub use crate::model::atomic;
     pub use crate::model::barrier::{Barrier, BarrierWaitResult};
     pub use crate::model::condvar::{Condvar, WaitTimeoutResult};
+    pub use crate::model::mpsc;
     pub use crate::model::mutex::{Mutex, MutexGuard};
     pub use crate::model::once::{LazyLock, Once, OnceLock, OnceState};
     pub use crate::model::rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
+use rsmc_core::runtime::hook::Object;
 use rsmc_core::runtime::{Tag, hook};
 use rsmc_core::trace::{Action, FREE};
 
@@ -62,6 +63,11 @@ impl<S: Default> Monitor<S> {
     fn state(&self) -> Option<&RefCell<S>> {
         // SAFETY: it was filled with this type, and stays as long as the object is there and the execution goes on.
         slot::get::<RefCell<S>>(self.lock.tag()).map(|state| unsafe { state.as_ref() })
+    }
+
+    /// The token of a thread that waits for the object.
+    pub(crate) fn token<'a>(&self, tag: &'a Tag) -> Object<'a> {
+        Object { tag, ..self.lock.object(self.kind) }
     }
 
     /// What names the object in an execution.

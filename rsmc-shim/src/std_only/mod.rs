@@ -14,6 +14,11 @@ pub mod sync {
         pub use std::sync::atomic::*;
     }
 
+    /// Mirrors [`std::sync::mpsc`].
+    pub mod mpsc {
+        pub use std::sync::mpsc::*;
+    }
+
     /// Takes over an `Arc` of std, possibly of an unsized type. The identity in this build.
     #[inline]
     pub fn arc_from_std<T: ?Sized>(arc: Arc<T>) -> Arc<T> {

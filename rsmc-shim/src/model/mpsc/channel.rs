@@ -1,0 +1,315 @@
+//! A channel in a check, and its ends.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::panic::Location;
+use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
+use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
+use std::sync::{Arc as StdArc, Mutex, MutexGuard, PoisonError};
+
+use rsmc_core::runtime::hook::{self, Object};
+use rsmc_core::runtime::{Tag, object};
+use rsmc_core::trace::{Action, Rmw, RmwKind};
+
+use crate::model::identity::Identity;
+use crate::model::monitor::Monitor;
+use crate::model::mpsc::Place;
+use crate::model::surely::surely;
+
+/// What a thread waits for, once.
+#[derive(Clone)]
+struct Token(StdArc<Tag>);
+
+impl Token {
+    fn new() -> Self {
+        Self(StdArc::new(Tag::new()))
+    }
+}
+
+impl PartialEq for Token {
+    fn eq(&self, other: &Self) -> bool {
+        StdArc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+pub(super) struct Channel<T> {
+    /// What names the execution that it belongs to.
+    execution: u64,
+    created: Place,
+    names: Names,
+    /// It holds no message.
+    hand_to_hand: bool,
+    /// Orders the operations.
+    turn: Monitor<()>,
+    /// How many senders were dropped.
+    dropped: Identity,
+    /// Never held at a scheduling point, nor where a message is dropped.
+    state: Mutex<State<T>>,
+}
+
+struct State<T> {
+    queue: object::Channel<T, Token>,
+    senders: usize,
+    /// There was more than one sender.
+    shared: bool,
+}
+
+/// What a report calls the channel, and what is waited for.
+struct Names {
+    channel: &'static str,
+    message: &'static str,
+    room: &'static str,
+}
+
+impl Names {
+    fn of(capacity: Option<usize>) -> Self {
+        let (channel, message) = match capacity {
+            None => ("mpsc::channel", "next message of the mpsc::channel"),
+            Some(_) => ("mpsc::sync_channel", "next message of the mpsc::sync_channel"),
+        };
+        let room = match capacity {
+            Some(0) => "receiver of the mpsc::sync_channel",
+            _ => "next free place in the mpsc::sync_channel",
+        };
+        Self { channel, message, room }
+    }
+}
+
+impl<T> Channel<T> {
+    #[track_caller]
+    pub(super) fn create(execution: u64, capacity: Option<usize>) -> (SendingEnd<T>, ReceivingEnd<T>) {
+        let names = Names::of(capacity);
+        let created = Location::caller();
+        let channel = StdArc::new(Self {
+            execution,
+            created,
+            turn: Monitor::new(names.channel),
+            names,
+            hand_to_hand: capacity == Some(0),
+            dropped: Identity::new(),
+            state: Mutex::new(State { queue: object::Channel::new(capacity), senders: 1, shared: false }),
+        });
+        (SendingEnd { channel: StdArc::clone(&channel), made: created }, ReceivingEnd { channel })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether operations are steps here and now. Only destructors come here where they are not.
+    fn is_live(&self) -> bool {
+        hook::execution() == Some(self.execution) && !hook::is_unwinding()
+    }
+
+    /// The channel, for an operation.
+    ///
+    /// # Panics
+    /// If it belongs to another execution.
+    #[track_caller]
+    fn used(&self) -> &Self {
+        let (kind, file, line) = (self.names.channel, self.created.file(), self.created.line());
+        match hook::execution() {
+            Some(execution) if execution == self.execution => self,
+            Some(_) => {
+                panic!("the {kind} created at {file}:{line} belongs to another execution: create it in the body")
+            }
+            None => panic!("the {kind} created at {file}:{line} belongs to a check: outside it may only be dropped"),
+        }
+    }
+
+    /// Performs an operation: one step, or none if the execution is over.
+    fn act<R>(&self, place: Place, operation: impl FnOnce(&mut object::Channel<T, Token>) -> R) -> R {
+        let operation = || operation(&mut self.state().queue);
+        if self.is_live() { self.turn.act_at(place, |()| operation()) } else { operation() }
+    }
+
+    fn access_token(&self, place: Place, token: &Token, kind: &'static str, action: Action) {
+        let object = Object { tag: &token.0, kind, created: Some(self.created) };
+        let order = if action == Action::Park { Acquire } else { Release };
+        hook::access_at(place, object, || 0, action, order, order);
+    }
+
+    fn wait(&self, place: Place, token: &Token, kind: &'static str) {
+        self.access_token(place, token, kind, Action::Park);
+    }
+
+    fn wake(&self, place: Place, token: Option<Token>, kind: &'static str) {
+        if let Some(token) = token.filter(|_| self.is_live()) {
+            self.access_token(place, &token, kind, Action::Unpark);
+        }
+    }
+}
+
+/// The end that sends.
+pub(super) struct SendingEnd<T> {
+    channel: StdArc<Channel<T>>,
+    made: Place,
+}
+
+enum Sent {
+    Wakes(Option<Token>),
+    Waits(Token),
+}
+
+impl<T> SendingEnd<T> {
+    #[track_caller]
+    pub(super) fn send(&self, message: T) -> Result<(), SendError<T>> {
+        let (channel, place) = (self.channel.used(), Location::caller());
+        let sent = channel.act(place, |queue| match queue.try_send(message) {
+            Ok(receiver) => Ok(Sent::Wakes(receiver)),
+            Err(TrySendError::Disconnected(message)) => Err(SendError(message)),
+            Err(TrySendError::Full(message)) => {
+                let token = Token::new();
+                queue.wait_to_send(token.clone(), message);
+                Ok(Sent::Waits(token))
+            }
+        });
+        match sent? {
+            Sent::Wakes(receiver) => {
+                channel.wake(place, receiver, channel.names.message);
+                Ok(())
+            }
+            Sent::Waits(token) => {
+                channel.wait(place, &token, channel.names.room);
+                channel.state().queue.sent(&token).map_err(SendError)
+            }
+        }
+    }
+
+    #[track_caller]
+    pub(super) fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
+        let (channel, place) = (self.channel.used(), Location::caller());
+        let receiver = channel.act(place, |queue| queue.try_send(message))?;
+        channel.wake(place, receiver, channel.names.message);
+        Ok(())
+    }
+}
+
+impl<T> Clone for SendingEnd<T> {
+    /// No step: nobody can tell when it happens, since who clones a sender keeps the channel from losing its last one.
+    #[track_caller]
+    fn clone(&self) -> Self {
+        hook::counting();
+        let mut state = self.channel.state();
+        state.senders += 1;
+        state.shared = true;
+        Self { channel: StdArc::clone(&self.channel), made: Location::caller() }
+    }
+}
+
+impl<T> Drop for SendingEnd<T> {
+    fn drop(&mut self) {
+        let (channel, left) = (&*self.channel, Cell::new(None));
+        surely(|| {
+            let senders = left.get().unwrap_or_else(|| self.leave());
+            left.set(Some(senders));
+            if senders == 0 {
+                let receiver = channel.act(self.made, object::Channel::drop_senders);
+                channel.wake(self.made, receiver, channel.names.message);
+            }
+        });
+        if !channel.is_live() {
+            let unsent = channel.state().queue.stop_waiting();
+            drop(unsent);
+        }
+    }
+}
+
+impl<T> SendingEnd<T> {
+    /// One sender less. Which one is the last depends on their order, so this is a step if there have been others.
+    fn leave(&self) -> usize {
+        let channel = &*self.channel;
+        if channel.state().shared && channel.is_live() {
+            let count = Action::Rmw(Rmw { kind: RmwKind::Add, operand: 1, bits: 64 });
+            let object = channel.dropped.object("dropped senders");
+            hook::access_at(self.made, object, || 0, count, SeqCst, SeqCst);
+        }
+        let mut state = channel.state();
+        state.senders -= 1;
+        state.senders
+    }
+}
+
+/// The end that receives.
+pub(super) struct ReceivingEnd<T> {
+    channel: StdArc<Channel<T>>,
+}
+
+enum Received<T> {
+    Message(T, Option<Token>),
+    Waits(Token),
+}
+
+impl<T> ReceivingEnd<T> {
+    #[track_caller]
+    pub(super) fn try_recv(&self, place: Place) -> Result<T, TryRecvError> {
+        let channel = self.channel.used();
+        let (message, sender) = channel.act(place, object::Channel::try_recv)?;
+        channel.wake(place, sender, channel.names.room);
+        Ok(message)
+    }
+
+    #[track_caller]
+    pub(super) fn recv(&self, place: Place) -> Result<T, RecvError> {
+        let channel = self.channel.used();
+        match self.receive_or_begin_to_wait(place)? {
+            Received::Message(message, sender) => {
+                channel.wake(place, sender, channel.names.room);
+                Ok(message)
+            }
+            Received::Waits(token) => {
+                channel.wait(place, &token, channel.names.message);
+                channel.state().queue.received().ok_or(RecvError)
+            }
+        }
+    }
+
+    /// As if its time were over when it has its turn. Only where messages pass from hand to hand, others can tell that
+    /// it has waited.
+    #[track_caller]
+    pub(super) fn recv_timeout(&self, place: Place) -> Result<T, RecvTimeoutError> {
+        let channel = self.channel.used();
+        if !channel.hand_to_hand {
+            hook::hint();
+            return self.try_recv(place).map_err(|error| match error {
+                TryRecvError::Empty => RecvTimeoutError::Timeout,
+                TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
+            });
+        }
+        match self.receive_or_begin_to_wait(place)? {
+            Received::Message(message, sender) => {
+                channel.wake(place, sender, channel.names.room);
+                Ok(message)
+            }
+            Received::Waits(_) => {
+                hook::hint();
+                channel.act(place, object::Channel::give_up)
+            }
+        }
+    }
+
+    fn receive_or_begin_to_wait(&self, place: Place) -> Result<Received<T>, RecvError> {
+        self.channel.act(place, |queue| match queue.try_recv() {
+            Ok((message, sender)) => Ok(Received::Message(message, sender)),
+            Err(TryRecvError::Disconnected) => Err(RecvError),
+            Err(TryRecvError::Empty) => {
+                let token = Token::new();
+                queue.wait_to_receive(token.clone());
+                Ok(Received::Waits(token))
+            }
+        })
+    }
+}
+
+impl<T> Drop for ReceivingEnd<T> {
+    fn drop(&mut self) {
+        let (channel, place) = (&*self.channel, self.channel.created);
+        let left = Cell::new((VecDeque::new(), Vec::new()));
+        surely(|| left.set(channel.act(place, object::Channel::drop_receiver)));
+        let (messages, senders) = left.into_inner();
+        for sender in senders {
+            channel.wake(place, Some(sender), channel.names.room);
+        }
+        drop(messages);
+    }
+}
