@@ -50,7 +50,7 @@ pub use rsmc_core::session::ExplorerKind as Explorer;
 pub use rsmc_core::session::{Config, ConfigError, Failure, FailureKind, Limit, MemoryModel, Report, Verdict};
 pub use rsmc_core::trace::Trace;
 pub use rsmc_macros::test;
-pub use rsmc_shim::{Nondet, cell, choose, coerce_arc, future, hint, nondet, sync, thread, thread_local};
+pub use rsmc_shim::{Nondet, alloc, cell, choose, coerce_arc, future, hint, nondet, sync, thread, thread_local};
 
 pub use crate::env::EnvError;
 pub use crate::run::{check, check_with, explore, render};

@@ -12,7 +12,7 @@ use crate::suggest::{self, hint};
 use crate::value::{self, Asked, Model};
 
 /// Arguments whose setters exist in the design, but do nothing yet.
-const PLANNED: &[&str] = &["preemption_bound", "check_leaks", "jobs"];
+const PLANNED: &[&str] = &["preemption_bound", "jobs"];
 
 /// What the arguments of one attribute ask for.
 #[derive(Default)]

@@ -38,6 +38,8 @@ pub(crate) const KNOWN: &[Known] = &[
     Known { name: "stack_size", kind: Kind::Integer(1, usize::MAX as u64, "usize"), example: "stack_size = 65_536" },
     Known { name: "keep_going", kind: Kind::Bool, example: "keep_going = true" },
     Known { name: "check_races", kind: Kind::Bool, example: "check_races = false" },
+    Known { name: "check_leaks", kind: Kind::Bool, example: "check_leaks = false" },
+    Known { name: "check_joins", kind: Kind::Bool, example: "check_joins = true" },
     Known { name: "seed", kind: Kind::Integer(0, u64::MAX, "u64"), example: "seed = 42" },
     Known { name: "replay", kind: Kind::Replay, example: "replay = \"<the seed that the failing test printed>\"" },
 ];

@@ -55,6 +55,8 @@ use proc_macro::TokenStream;
 /// | `stack_size` | integer, at least 16,384 | bytes of stack for each thread of the test |
 /// | `keep_going` | `true`, `false` | do not stop at the first failure |
 /// | `check_races` | `true`, `false` | report data races |
+/// | `check_leaks` | `true`, `false` | report what is not dropped by the end of an execution |
+/// | `check_joins` | `true`, `false` | report threads that nobody joins; by default not |
 /// | `seed` | integer | where the random explorers start |
 /// | `replay` | text that a failing test printed | run this one schedule only |
 ///

@@ -13,6 +13,7 @@
 //! | [`cell`] | [`UnsafeCell`](cell::UnsafeCell), whose accesses are checked for data races |
 //! | [`hint`] | [`spin_loop`](hint::spin_loop) |
 //! | [`future`] | [`block_on`](future::block_on), [`AtomicWaker`](future::AtomicWaker), which std does not have |
+//! | [`alloc`] | [`Track`](alloc::Track): a value that must be dropped, once |
 //! | [`choose`], [`nondet`] | what a check goes through in every possible way, besides schedules |
 //!
 //! # What a check cannot see
@@ -30,6 +31,7 @@
 //! [`coerce_arc!`] or [`sync::arc_from_std`], which work in both kinds of build. Methods with `self: Arc<Self>` are
 //! out of reach.
 
+pub mod alloc;
 mod choice;
 #[cfg(feature = "model")]
 mod model;

@@ -9,7 +9,9 @@ use std::sync::atomic::Ordering;
 
 use crate::base::{Id, IdVec, LocId, ThreadId};
 use crate::machine::{Machine, Next, Outcome, Rules};
+use crate::runtime::births::Births;
 use crate::runtime::coroutine::{Coroutine, Job, Returned, Suspender};
+use crate::runtime::foreign::Registered;
 use crate::runtime::holders::Holders;
 use crate::runtime::locals::Local;
 use crate::runtime::locations::Locations;
@@ -40,6 +42,7 @@ pub(super) struct Core {
     pub(super) fibers: IdVec<ThreadId, Fiber>,
     pub(super) locations: Locations,
     pub(super) slots: Slots,
+    pub(super) births: Births,
     pub(super) holders: Holders,
     idle: Vec<Coroutine>,
     stack_size: usize,
@@ -65,6 +68,7 @@ pub(super) struct Execution {
     /// A thread was left for good while it unwound, so that std's count of panics never falls to 0 again.
     pub(super) panics_left_behind: Cell<bool>,
     suspender: RefCell<Option<Suspender>>,
+    registered: Registered,
 }
 
 impl Execution {
@@ -74,6 +78,7 @@ impl Execution {
             fibers: IdVec::new(),
             locations: Locations::default(),
             slots: Slots::default(),
+            births: Births::default(),
             holders: Holders::default(),
             idle: Vec::new(),
             stack_size,
@@ -91,6 +96,7 @@ impl Execution {
             aside_left: Cell::new(0),
             panics_left_behind: Cell::new(std::thread::panicking()),
             suspender: RefCell::new(None),
+            registered: Registered::new(),
         }
     }
 
@@ -109,6 +115,8 @@ impl Execution {
             core.machine.begin(plan);
             core.observed.join(&plan.observed);
             core.locations.begin();
+            core.births.clear();
+            self.registered.begin(core.locations.execution());
             core.holders.clear();
             core.admit(ThreadId::MAIN, Job::Body(Rc::clone(&self.body)));
         }
@@ -128,6 +136,12 @@ impl Execution {
         if let Ok(mut core) = self.core.try_borrow_mut() {
             core.machine.take_run(run);
             run.observed.clone_from(&core.observed);
+            if run.end == End::Complete {
+                run.leaks.extend(core.births.left());
+            }
+            if let Some(message) = self.registered.misuse() {
+                run.end = End::Misused { message };
+            }
             core.holders.explain(&mut run.waiting);
         }
     }

@@ -10,12 +10,15 @@ use std::sync::atomic::Ordering;
 
 use crate::base::{LocId, ThreadId};
 use crate::machine::Outcome;
+use crate::runtime::births::Birth;
 use crate::runtime::current::CURRENT;
 use crate::runtime::execution::Execution;
+use crate::runtime::foreign;
 use crate::runtime::locals::Gone;
 use crate::runtime::locations::Tag;
 use crate::runtime::slots::Slot;
 use crate::runtime::teardown::Teardown;
+use crate::step::End;
 use crate::trace::{Action, CHOICE, FREE, LocInfo, NoteKind, Op, POISONED, Rmw, RmwKind, Site};
 
 pub use crate::runtime::current::in_run;
@@ -94,10 +97,76 @@ pub fn access_at(
     failure: Ordering,
 ) -> Option<Outcome> {
     let site = Site::Code(place);
+    if !CURRENT.is_set() {
+        foreign_use(object.tag.execution(), object, place);
+        return None;
+    }
     enter(|execution| {
         let loc = execution.locate(object, init, site);
         execution.operate(Op { action, loc, order, failure, site })
     })
+}
+
+/// An object is used outside executions. If it belongs to one that goes on elsewhere, that check fails, and so does this
+/// thread, unless it is unwinding.
+#[inline]
+fn foreign_use(execution: u64, object: Object<'_>, place: &'static Location<'static>) {
+    let what = || {
+        let created = object.created.map(|created| format!(" created at {}", Site::Code(created))).unwrap_or_default();
+        format!(
+            "the {}{created} belongs to a check that goes on, and a thread that the check does not know used it at {}: \
+             start threads by `rsmc_shim::thread`",
+            object.kind,
+            Site::Code(place)
+        )
+    };
+    let message = foreign::notice(execution, std::ptr::from_ref(object.tag).addr(), what);
+    if let Some(message) = message.filter(|_| !std::thread::panicking()) {
+        panic!("{message}");
+    }
+}
+
+/// Something that has to be gone at the end of the execution was created; `None` outside executions, and where one is over.
+#[track_caller]
+pub fn born(kind: &'static str) -> Option<Birth> {
+    let site = here();
+    enter(|execution| {
+        let core = &mut *execution.core.borrow_mut();
+        let number = core.locations.execution();
+        (!execution.unwinding.get()).then(|| core.births.born(number, kind, site))
+    })
+    .flatten()
+}
+
+/// Whether it is still there, as far as the running execution knows.
+pub fn is_alive(birth: Birth) -> bool {
+    enter(|execution| {
+        let core = execution.core.borrow();
+        core.locations.execution() != birth.execution || core.births.is_alive(birth)
+    })
+    .unwrap_or(true)
+}
+
+/// It is gone; false if it was gone before.
+pub fn died(birth: Birth) -> bool {
+    enter(|execution| {
+        let core = &mut *execution.core.borrow_mut();
+        core.locations.execution() != birth.execution || core.births.died(birth)
+    })
+    .unwrap_or(true)
+}
+
+/// A thread gives back a lock that `holder` took at `place`: if that is another one, the execution ends.
+pub fn gives_back_of(lock: Object<'_>, holder: ThreadId, place: &'static Location<'static>) {
+    enter(|execution| {
+        let thread = execution.running.get();
+        if thread == holder || execution.unwinding.get() {
+            return;
+        }
+        let site = Site::Code(place);
+        let lock = execution.locate(lock, || FREE, site);
+        execution.core.borrow_mut().machine.finish(End::WrongThread { lock, holder, thread, site });
+    });
 }
 
 /// One of the values below `of`, which is not 0; explorers try them all. If `spurious`, another than 0 is an outcome without

@@ -26,6 +26,11 @@ impl Tag {
         Self(AtomicU64::new(0))
     }
 
+    /// The execution that used the object last; 0 if none did.
+    pub(super) fn execution(&self) -> u64 {
+        self.0.load(Ordering::Relaxed) >> LOC_BITS
+    }
+
     /// Makes the object a new one.
     pub fn clear(&mut self) {
         *self.0.get_mut() = 0;

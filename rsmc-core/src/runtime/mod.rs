@@ -1,10 +1,12 @@
 //! The second executor, for real code: modelled threads are coroutines on one OS thread.
 //!
+//! - `births`: what has to be gone at the end of an execution.
 //! - `coroutine`: stackful coroutines with reused stacks. `unsafe` is here, where `current` calls it, and in
 //!   `abort`.
 //! - `abort`: surviving the abort of a destructor that panics during unwinding.
 //! - `current`: the one thread-local, the door from the shim to the execution in progress.
 //! - `execution`: the loop that resumes threads, and what a thread does at a scheduling point.
+//! - `foreign`: threads that a check does not know.
 //! - `teardown`: unwinding the threads that are left when an execution is over.
 //! - `holders`: who has what threads wait for by a token, for reports.
 //! - `locals`: values that belong to a modelled thread.
@@ -14,9 +16,11 @@
 //! - [`hook`]: what the shim calls. Everything else is private.
 
 mod abort;
+mod births;
 mod coroutine;
 mod current;
 mod execution;
+mod foreign;
 mod holders;
 pub mod hook;
 mod locals;
@@ -26,6 +30,7 @@ mod panics;
 mod slots;
 mod teardown;
 
+pub use births::Birth;
 pub use current::{Runtime, in_run};
 pub use locals::Gone;
 pub use locations::Tag;

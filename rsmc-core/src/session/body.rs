@@ -15,6 +15,7 @@ use crate::step::Run;
 ///
 /// # Panics
 /// If it is called inside an execution: checks do not nest.
+#[track_caller]
 pub fn check_body(
     config: &Config,
     body: &(dyn Fn() + Sync),

@@ -142,6 +142,10 @@ pub struct Config {
     pub keep_going: bool,
     /// Report data races on tracked cells. Default: true.
     pub check_races: bool,
+    /// Report values behind `Arc`s, and tracked ones, that are left at the end of an execution. Default: true.
+    pub check_leaks: bool,
+    /// Report threads that nobody joined. Default: false.
+    pub check_joins: bool,
     /// Run just the execution of this seed.
     pub replay: Option<Seed>,
     /// Seed of the random explorers. Default: 0.
@@ -162,6 +166,8 @@ impl Default for Config {
             stack_size: 256 * 1024,
             keep_going: false,
             check_races: true,
+            check_leaks: true,
+            check_joins: false,
             replay: None,
             seed: 0,
         }
@@ -231,6 +237,20 @@ impl Config {
     /// Reports data races on tracked cells, or does not.
     pub fn check_races(mut self, on: bool) -> Self {
         self.check_races = on;
+        self
+    }
+
+    /// Reports the value behind an `Arc` and the `alloc::Track` that were created in an execution and not dropped by its end,
+    /// or does not.
+    pub fn check_leaks(mut self, on: bool) -> Self {
+        self.check_leaks = on;
+        self
+    }
+
+    /// Reports threads that may still run when the body ends, since nobody joined them, or does not. As std says, a thread
+    /// need not be joined; but then it may outlive the test.
+    pub fn check_joins(mut self, on: bool) -> Self {
+        self.check_joins = on;
         self
     }
 

@@ -3,9 +3,9 @@
 use crate::analysis::race::{Race, find_race};
 use crate::base::ThreadId;
 use crate::seed::Seed;
-use crate::session::{Failure, FailureKind};
+use crate::session::{Config, Failure, FailureKind};
 use crate::step::{End, Panicked, Pending, Run, Why};
-use crate::trace::Trace;
+use crate::trace::{NoteKind, Trace};
 
 /// What is wrong with a run.
 pub(super) struct Finding {
@@ -26,8 +26,10 @@ pub(super) fn is_final(end: &End) -> bool {
 }
 
 /// What is wrong with a run, the worst first.
-pub(super) fn judge(run: &Run, check_races: bool) -> Option<Finding> {
-    broken_off(run).or_else(|| panic(run)).or_else(|| race(run, check_races)).or_else(|| stuck(run))
+pub(super) fn judge(run: &Run, config: &Config) -> Option<Finding> {
+    let found = broken_off(run).or_else(|| panic(run)).or_else(|| race(run, config.check_races));
+    let found = found.or_else(|| stuck(run)).or_else(|| leak(run).filter(|_| config.check_leaks));
+    found.or_else(|| thread_left(run).filter(|_| config.check_joins))
 }
 
 fn broken_off(run: &Run) -> Option<Finding> {
@@ -50,6 +52,17 @@ fn broken_off(run: &Run) -> Option<Finding> {
                 name(&run.trace, event.thread)
             ),
         ),
+        End::WrongThread { lock, holder, thread, site } => (
+            FailureKind::WrongThread,
+            format!(
+                "{} gave back the {} created at {}, which {} had taken at {site}",
+                name(&run.trace, *thread),
+                run.trace.locs[*lock].kind,
+                run.trace.locs[*lock].created,
+                name(&run.trace, *holder)
+            ),
+        ),
+        End::Misused { message } => (FailureKind::Misuse, message.clone()),
         End::StackOverflow { thread } => (
             FailureKind::StackOverflow,
             format!("{} needs a larger stack: set `stack_size` (in bytes)", name(&run.trace, *thread)),
@@ -93,6 +106,37 @@ fn stuck(run: &Run) -> Option<Finding> {
     };
     let who: Vec<String> = run.waiting.iter().map(|pending| wait(&run.trace, pending)).collect();
     Some(Finding::new(kind, format!("{what}: {}", who.join("; "))))
+}
+
+fn leak(run: &Run) -> Option<Finding> {
+    let leak = run.leaks.first()?;
+    let others = match run.leaks.len() - 1 {
+        0 => String::new(),
+        others => format!(", and {others} more"),
+    };
+    let message = format!("the {} created at {} was not dropped by the end{others}", leak.kind, leak.created);
+    Some(Finding::new(FailureKind::Leak, message))
+}
+
+/// The first thread that nobody joined who was joined himself, up to the test body.
+fn thread_left(run: &Run) -> Option<Finding> {
+    if run.end != End::Complete {
+        return None;
+    }
+    let joins = |thread: ThreadId| {
+        let by_it = run.trace.notes.iter().filter(move |note| note.thread == thread);
+        by_it.filter_map(|note| if let NoteKind::Join(other) = note.kind { Some(other) } else { None })
+    };
+    let mut joined = vec![ThreadId::MAIN];
+    let mut next = 0;
+    while let Some(&thread) = joined.get(next) {
+        joined.extend(joins(thread));
+        next += 1;
+    }
+    let left = run.trace.spawned().find(|thread| !joined.contains(thread))?;
+    let site = run.trace.threads[left].site;
+    let message = format!("{}, started at {site}, may still run when the test body ends", name(&run.trace, left));
+    Some(Finding::new(FailureKind::ThreadLeft, message))
 }
 
 fn wait(trace: &Trace, pending: &Pending) -> String {

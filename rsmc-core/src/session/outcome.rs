@@ -24,6 +24,14 @@ pub enum FailureKind {
     StepLimit,
     /// The program did something else when the same schedule was run again.
     Nondeterminism,
+    /// The value behind an `Arc`, or a tracked one, was still there when all threads had ended.
+    Leak,
+    /// A thread that was started was never joined, where [`super::Config::check_joins`] asks for that.
+    ThreadLeft,
+    /// A thread gave back a lock that another one had taken.
+    WrongThread,
+    /// A check cannot follow what was done: a real thread used an object of the body.
+    Misuse,
     /// A thread needs a larger stack.
     StackOverflow,
     /// A seed that does not fit the program.

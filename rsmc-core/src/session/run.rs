@@ -170,7 +170,7 @@ impl<'c> Check<'c> {
         }
         report.executions += u64::from(run.is_maximal());
         let finding = self.config.replay.as_ref().and_then(|seed| judge_replay(seed, run));
-        let finding = finding.or_else(|| judge(run, self.config.check_races));
+        let finding = finding.or_else(|| judge(run, self.config));
         self.report.failures += u64::from(finding.is_some());
         finding
     }
@@ -185,7 +185,7 @@ impl<'c> Check<'c> {
             executor.execute(&up_to_date(&self.run), &mut run);
             self.report.runs += 1;
             let same_class = reads_from_class(&run.trace) == reads_from_class(&self.run.trace);
-            let again = judge(&run, self.config.check_races);
+            let again = judge(&run, self.config);
             if let Some(again) = again.filter(|again| same_class && again.kind == finding.kind) {
                 return of(&run, again);
             }

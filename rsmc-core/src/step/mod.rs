@@ -9,7 +9,7 @@ mod run;
 
 pub use expect::{Difference, Expect};
 pub use plan::{Forced, Observed, Plan, Purpose, Step, Tail, Tried};
-pub use run::{Choice, End, Panicked, Pending, Run, Wait, Why};
+pub use run::{Choice, End, Leak, Panicked, Pending, Run, Wait, Why};
 
 /// Chooses what to run next.
 pub trait Explorer {

@@ -35,6 +35,22 @@ pub enum End {
     Tried,
     /// A loop turned out to wait for others; explore again with this knowledge, which the executor keeps.
     Learned,
+    /// A thread gave back a lock that another one had taken.
+    WrongThread {
+        /// The lock.
+        lock: LocId,
+        /// Who took it.
+        holder: ThreadId,
+        /// Who gave it back.
+        thread: ThreadId,
+        /// Where it was taken.
+        site: Site,
+    },
+    /// Something was done that a check cannot follow.
+    Misused {
+        /// What, and where.
+        message: String,
+    },
     /// A thread needs a larger stack.
     StackOverflow {
         /// The thread.
@@ -110,6 +126,15 @@ impl Panicked {
     }
 }
 
+/// Something that was created in an execution and was still there at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leak {
+    /// Its type.
+    pub kind: &'static str,
+    /// Where it was created.
+    pub created: Site,
+}
+
 /// The steps that were possible at one point, and the one taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
@@ -141,6 +166,8 @@ pub struct Run {
     pub waiting: Vec<Pending>,
     /// The panics, in order.
     pub panics: Vec<Panicked>,
+    /// What is left of what was created, if all threads have ended.
+    pub leaks: Vec<Leak>,
     /// How many steps had been taken when a loop that only waits first repeated an iteration: such an execution is no
     /// class of its own.
     pub repeated: Option<u32>,
@@ -165,6 +192,7 @@ impl Run {
         self.end = End::Complete;
         self.waiting.clear();
         self.panics.clear();
+        self.leaks.clear();
         self.repeated = None;
         self.waits.clear();
         self.waiting_loops.clear();

@@ -51,13 +51,13 @@ impl<T> Arc<T> {
     #[inline]
     #[track_caller]
     pub fn new(value: T) -> Self {
-        Self::from_std(StdArc::new(value))
+        Self::fresh(StdArc::new(value))
     }
 
     /// As [`new`](Self::new), for a value that holds weak references to itself.
     #[track_caller]
     pub fn new_cyclic<F: FnOnce(&Weak<T>) -> T>(make: F) -> Self {
-        let shared = Shared::of::<T>();
+        let shared = Shared::of_new::<T>();
         let value =
             StdArc::new_cyclic(|weak| make(&Weak { value: weak.clone(), shared: Some(StdArc::clone(&shared)) }));
         if shared.is_counted() {
@@ -86,7 +86,7 @@ impl<T> Arc<T> {
         if this.shared.is_counted() {
             hook::fence(Acquire);
         }
-        this.forget_raw();
+        this.value_goes();
         let (value, shared) = this.into_parts();
         StdArc::try_unwrap(value).map_err(|value| Self::of(value, shared))
     }
@@ -116,9 +116,9 @@ impl<T> Arc<T> {
     {
         if this.takes_only_reference(Acquire) {
             if this.has_weak(Relaxed) {
-                this.forget_raw();
+                this.value_goes();
                 // std moves the value away from its weak references.
-                this.shared = Shared::of::<T>();
+                this.shared = Shared::of_new::<T>();
             } else if this.shared.is_counted() {
                 this.shared.set_strong(1, 1);
             }
@@ -139,6 +139,13 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn from_std(value: StdArc<T>) -> Self {
         Self::of(value, Shared::of::<T>())
+    }
+
+    /// A first reference to a value that std's `Arc` was just made for.
+    #[inline]
+    #[track_caller]
+    fn fresh(value: StdArc<T>) -> Self {
+        Self::of(value, Shared::of_new::<T>())
     }
 
     fn of(value: StdArc<T>, shared: StdArc<Shared>) -> Self {
@@ -228,7 +235,7 @@ impl<T: ?Sized> Arc<T> {
             }
         };
         if last {
-            self.forget_raw();
+            self.value_goes();
         }
         last
     }

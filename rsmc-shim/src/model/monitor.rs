@@ -65,9 +65,13 @@ impl<S: Default> Monitor<S> {
         slot::get::<RefCell<S>>(self.lock.tag()).map(|state| unsafe { state.as_ref() })
     }
 
+    pub(crate) fn object(&self) -> Object<'_> {
+        self.lock.object(self.kind)
+    }
+
     /// The token of a thread that waits for the object.
     pub(crate) fn token<'a>(&self, tag: &'a Tag) -> Object<'a> {
-        Object { tag, ..self.lock.object(self.kind) }
+        Object { tag, ..self.object() }
     }
 
     /// What names the object in an execution.
@@ -77,7 +81,7 @@ impl<S: Default> Monitor<S> {
 
     fn access(&self, place: &'static Location<'static>, action: Action) {
         let order = if action.reads() { Acquire } else { Release };
-        hook::access_at(place, self.lock.object(self.kind), || FREE, action, order, order);
+        hook::access_at(place, self.object(), || FREE, action, order, order);
     }
 }
 

@@ -14,7 +14,7 @@ use std::sync::atomic::{
 };
 
 use rsmc_core::machine::Outcome;
-use rsmc_core::runtime::hook;
+use rsmc_core::runtime::{Birth, hook};
 use rsmc_core::trace::{Action, Rmw, RmwKind};
 
 use crate::model::identity::Identity;
@@ -25,6 +25,8 @@ pub(super) struct Shared {
     weak: Identity,
     /// A number for the type of the value, as the same `Arc` had it first.
     kind: u32,
+    /// Where the check keeps that the value is there, if it was created in one.
+    birth: Option<Birth>,
     /// Raw pointers to the value were given out, and `raw` knows the way back.
     pub(super) raw: AtomicBool,
 }
@@ -41,13 +43,29 @@ pub(super) enum Count {
 impl Shared {
     /// Of a new value of type `T`.
     #[track_caller]
+    pub(super) fn of_new<T: ?Sized>() -> StdArc<Self> {
+        Self::with::<T>(hook::born("Arc"))
+    }
+
+    /// Of a value of type `T` of which std may have references as well.
+    #[track_caller]
     pub(super) fn of<T: ?Sized>() -> StdArc<Self> {
+        Self::with::<T>(None)
+    }
+
+    /// The value is about to be dropped or taken out.
+    pub(super) fn value_goes(&self) {
+        self.birth.map(hook::died);
+    }
+
+    #[track_caller]
+    fn with<T: ?Sized>(birth: Option<Birth>) -> StdArc<Self> {
         // The name is the same in every process, so a seed can hold the number.
         let kind = type_name::<T>()
             .bytes()
             .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         let (strong, weak) = (Identity::new(), Identity::new());
-        StdArc::new(Self { strong, weak, kind, raw: AtomicBool::new(false) })
+        StdArc::new(Self { strong, weak, kind, birth, raw: AtomicBool::new(false) })
     }
 
     /// Whether counting consists of steps.

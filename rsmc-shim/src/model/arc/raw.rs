@@ -53,8 +53,9 @@ impl<T: ?Sized> Arc<T> {
         Self::of(value, shared.unwrap_or_else(Shared::of::<T>))
     }
 
-    /// The last reference is about to be dropped.
-    pub(super) fn forget_raw(&self) {
+    /// The last reference is about to be dropped, or the value taken out.
+    pub(super) fn value_goes(&self) {
+        self.shared.value_goes();
         if self.shared.raw.swap(false, Ordering::Relaxed) {
             given_out().remove(&StdArc::as_ptr(&self.value).addr());
         }

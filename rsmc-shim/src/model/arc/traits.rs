@@ -41,7 +41,7 @@ macro_rules! from {
             impl<$($param)*> From<$from> for Arc<$to> {
                 #[track_caller]
                 fn from(value: $from) -> Self {
-                    Self::from_std(value.into())
+                    Self::fresh(value.into())
                 }
             }
         )+
@@ -62,7 +62,7 @@ impl<T> FromIterator<T> for Arc<[T]> {
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
         let values: StdArc<[T]> = values.into_iter().collect();
-        Self::from_std(values)
+        Self::fresh(values)
     }
 }
 

@@ -7,6 +7,7 @@ use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::LockResult;
 
+use rsmc_core::base::ThreadId;
 use rsmc_core::runtime::hook;
 
 use crate::model::door::Pass;
@@ -45,6 +46,7 @@ enum Held<'a> {
         place: &'static Location<'static>,
         found_poisoned: bool,
         was_panicking: bool,
+        taken_by: Option<ThreadId>,
         /// `None` for a moment, and where the data has no bytes to protect.
         pass: Option<Pass<'a>>,
     },
@@ -90,7 +92,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
             cleared::begin(lock.address());
         }
         let was_panicking = hook::panicking();
-        let held = Held::InRun { place, found_poisoned, was_panicking, pass: None };
+        let held = Held::InRun { place, found_poisoned, was_panicking, taken_by: hook::current(), pass: None };
         let mut guard = Self { lock, held, not_send: PhantomData };
         if size_of_val(&*guard) > 0
             && let Held::InRun { pass, .. } = &mut guard.held
@@ -103,7 +105,10 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
-        if let Held::InRun { place, found_poisoned, was_panicking, .. } = self.held {
+        if let Held::InRun { place, found_poisoned, was_panicking, taken_by, .. } = self.held {
+            if let Some(holder) = taken_by {
+                hook::gives_back_of(self.lock.identity.object("Mutex"), holder, place);
+            }
             let still = found_poisoned && !cleared::end(self.lock.address());
             let now = !was_panicking && hook::panicking() && !hook::is_unwinding();
             self.lock.release(place, still || now);

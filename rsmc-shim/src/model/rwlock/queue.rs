@@ -5,6 +5,7 @@ use std::panic::Location;
 use std::sync::Arc as StdArc;
 use std::sync::{LockResult, PoisonError, RwLock as RawLock, TryLockError, TryLockResult};
 
+use rsmc_core::base::ThreadId;
 use rsmc_core::runtime::object::{Claim, Mode, ReadWrite};
 use rsmc_core::runtime::{Tag, hook};
 
@@ -49,6 +50,7 @@ pub(super) struct Turn<'a> {
     queue: &'a Queue,
     mode: Mode,
     place: &'static Location<'static>,
+    taken_by: Option<ThreadId>,
     claim: Option<Claim>,
     /// Since when it has the lock, as `hook::takes` says; `None` while it waits.
     since: Option<usize>,
@@ -138,8 +140,8 @@ impl Queue {
     }
 
     fn turn(&self, mode: Mode, place: &'static Location<'static>) -> Turn<'_> {
-        let was_panicking = hook::panicking();
-        Turn { queue: self, mode, place, claim: None, since: None, was_panicking, pass: None }
+        let (taken_by, was_panicking) = (hook::current(), hook::panicking());
+        Turn { queue: self, mode, place, taken_by, claim: None, since: None, was_panicking, pass: None }
     }
 }
 
@@ -177,6 +179,9 @@ impl Drop for Turn<'_> {
         // The data is not accessed any more. So checks go on for which the rest comes late, or never.
         self.pass = None;
         let Some(claim) = self.claim.filter(|_| hook::in_run()) else { return };
+        if let Some(holder) = self.taken_by {
+            hook::gives_back_of(self.queue.monitor.object(), holder, self.place);
+        }
         let writes = self.mode == Mode::Write && self.since.is_some();
         // Destructors of others may still use the lock when the execution is over.
         let poisons = writes && !self.was_panicking && hook::panicking() && !hook::is_unwinding();

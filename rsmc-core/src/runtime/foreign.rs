@@ -1,0 +1,76 @@
+//! Threads that a check does not know: real ones that the body starts, and that use its objects.
+//!
+//! Such a thread is in no execution, so the shim would do for it what std does, on memory that the check does not look
+//! at. That is noticed where an object belongs to an execution that goes on elsewhere; but not for a static, which
+//! ordinary code may use at the same time. A static lies near the statics of this file, and what a body creates does not:
+//! it is on a stack, or in memory that was allocated by a thread that is not the first one.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A check that goes on, as others see it.
+#[derive(Debug, Default)]
+struct Check {
+    /// The execution that runs.
+    execution: AtomicU64,
+    /// What a thread that it does not know has done.
+    misuse: Mutex<Option<String>>,
+}
+
+/// How many checks go on. Looked at before the table is.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+static CHECKS: Mutex<Vec<Arc<Check>>> = Mutex::new(Vec::new());
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The entry of a check in the table, for as long as it goes on.
+#[derive(Debug)]
+pub(super) struct Registered(Arc<Check>);
+
+impl Registered {
+    pub(super) fn new() -> Self {
+        let check = Arc::default();
+        lock(&CHECKS).push(Arc::clone(&check));
+        RUNNING.fetch_add(1, Ordering::Relaxed);
+        Self(check)
+    }
+
+    /// An execution begins.
+    pub(super) fn begin(&self, execution: u64) {
+        self.0.execution.store(execution, Ordering::Relaxed);
+    }
+
+    /// What was noticed since it was last asked.
+    pub(super) fn misuse(&self) -> Option<String> {
+        lock(&self.0.misuse).take()
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
+        lock(&CHECKS).retain(|other| !Arc::ptr_eq(other, &self.0));
+    }
+}
+
+/// Called outside executions: tells the check to which the object at `address` belongs, if one goes on, and returns what
+/// to panic with. `what` is asked only then.
+#[inline]
+pub(super) fn notice(execution: u64, address: usize, what: impl FnOnce() -> String) -> Option<String> {
+    if execution == 0 || RUNNING.load(Ordering::Relaxed) == 0 { None } else { report(execution, address, what) }
+}
+
+#[cold]
+fn report(execution: u64, address: usize, what: impl FnOnce() -> String) -> Option<String> {
+    const NEAR: usize = 1 << 30;
+    if address.abs_diff(std::ptr::from_ref(&CHECKS).addr()) < NEAR {
+        return None;
+    }
+    let checks = lock(&CHECKS);
+    let check = checks.iter().find(|check| check.execution.load(Ordering::Relaxed) == execution)?;
+    let message = what();
+    lock(&check.misuse).get_or_insert(message.clone());
+    Some(message)
+}
