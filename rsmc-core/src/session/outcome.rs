@@ -38,6 +38,24 @@ pub enum FailureKind {
     StaleSeed,
 }
 
+impl FailureKind {
+    /// Every kind that there is now.
+    pub const ALL: [FailureKind; 12] = [
+        FailureKind::Panic,
+        FailureKind::Deadlock,
+        FailureKind::DataRace,
+        FailureKind::Livelock,
+        FailureKind::StepLimit,
+        FailureKind::Nondeterminism,
+        FailureKind::Leak,
+        FailureKind::ThreadLeft,
+        FailureKind::WrongThread,
+        FailureKind::Misuse,
+        FailureKind::StackOverflow,
+        FailureKind::StaleSeed,
+    ];
+}
+
 /// A failing execution.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
