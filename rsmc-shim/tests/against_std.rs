@@ -34,6 +34,15 @@ fn each(all: &[(&str, fn())], run: impl Fn(&str, fn())) {
     assert!(failed.is_empty(), "behaviours that differ: {failed:?}");
 }
 
+/// The table only grows, has no name twice, and is one for both.
+#[test]
+fn behaviours_are_many() {
+    let names: std::collections::HashSet<&str> = on_std::ALL.iter().map(|&(name, _)| name).collect();
+    assert_eq!(names.len(), on_std::ALL.len());
+    assert!(names.len() >= 240, "{}", names.len());
+    assert!(on_shim::ALL.iter().map(|&(name, _)| name).eq(on_std::ALL.iter().map(|&(name, _)| name)));
+}
+
 #[test]
 fn on_std() {
     each(on_std::ALL, |_, behaviour| behaviour());

@@ -1,8 +1,12 @@
 //! `Arc` and `Weak`.
 
+mod copied;
 mod counts;
+mod from;
+mod io;
 mod raw;
 mod traits;
+mod uninit;
 mod weak;
 
 use std::mem::ManuallyDrop;
@@ -12,6 +16,7 @@ use std::sync::atomic::Ordering::{self, Acquire, Relaxed};
 
 use rsmc_core::runtime::hook;
 
+use crate::model::arc::copied::Copied;
 use crate::model::arc::counts::{Count, Shared};
 
 pub use weak::Weak;
@@ -26,8 +31,8 @@ pub use weak::Weak;
 /// alone, after it has joined all others, needs no steps.
 ///
 /// Deviations. (1) No unsized coercion and no `self: Arc<Self>`, which stable Rust keeps for std: see
-/// [`from_std`](Self::from_std) and [`coerce_arc!`](crate::coerce_arc). (2) `make_mut` and `unwrap_or_clone` are for
-/// sized types; uninitialised allocation is left out.
+/// [`from_std`](Self::from_std) and [`coerce_arc!`](crate::coerce_arc). (2) No [`Waker`](std::task::Waker) is made of it:
+/// [`Wake`](std::task::Wake) is about std's `Arc`.
 pub struct Arc<T: ?Sized> {
     /// Dropped by `drop`.
     value: ManuallyDrop<StdArc<T>>,
@@ -107,13 +112,13 @@ impl<T> Arc<T> {
     {
         Self::try_unwrap(this).unwrap_or_else(|this| T::clone(&this))
     }
+}
 
-    /// The value, for writing, in a new allocation if there are other references.
+impl<T: ?Sized + Copied> Arc<T> {
+    /// The value, for writing, in a new allocation if there are other references. It is a `Clone` value, a slice of
+    /// those, or a string of one kind or another.
     #[track_caller]
-    pub fn make_mut(this: &mut Self) -> &mut T
-    where
-        T: Clone,
-    {
+    pub fn make_mut(this: &mut Self) -> &mut T {
         if this.takes_only_reference(Acquire) {
             if this.has_weak(Relaxed) {
                 this.value_goes();
@@ -123,9 +128,9 @@ impl<T> Arc<T> {
                 this.shared.set_strong(1, 1);
             }
         } else {
-            *this = Self::new(T::clone(this));
+            *this = Self::fresh(T::copied(this));
         }
-        StdArc::make_mut(&mut this.value)
+        T::unshared(&mut this.value)
     }
 }
 

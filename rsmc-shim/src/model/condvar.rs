@@ -168,6 +168,26 @@ impl Condvar {
         }
     }
 
+    /// As [`wait_timeout`](Self::wait_timeout), for some milliseconds; says whether the time was not over.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    #[deprecated(note = "use `wait_timeout` instead")]
+    pub fn wait_timeout_ms<'a, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        milliseconds: u32,
+    ) -> LockResult<(MutexGuard<'a, T>, bool)> {
+        match self.wait_timeout(guard, Duration::from_millis(milliseconds.into())) {
+            Ok((guard, result)) => Ok((guard, !result.timed_out())),
+            Err(error) => {
+                let (guard, result) = error.into_inner();
+                Err(PoisonError::new((guard, !result.timed_out())))
+            }
+        }
+    }
+
     /// As [`wait_while`](Self::wait_while), for some time.
     ///
     /// In a check, time is over when a wait was not notified.

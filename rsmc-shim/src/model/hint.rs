@@ -2,7 +2,7 @@
 
 use rsmc_core::runtime::hook;
 
-pub use std::hint::{assert_unchecked, black_box, unreachable_unchecked};
+pub use std::hint::{assert_unchecked, black_box, select_unpredictable, unreachable_unchecked};
 
 /// Ends an iteration of a loop that waits for another thread; mirrors [`std::hint::spin_loop`].
 ///

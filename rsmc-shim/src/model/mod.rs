@@ -26,6 +26,8 @@ pub mod sync {
     pub use crate::model::condvar::{Condvar, WaitTimeoutResult};
     pub use crate::model::mpsc;
     pub use crate::model::mutex::{Mutex, MutexGuard};
+    #[allow(deprecated, reason = "std has it too")]
+    pub use crate::model::once::ONCE_INIT;
     pub use crate::model::once::{LazyLock, Once, OnceLock, OnceState};
     pub use crate::model::rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
     pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};

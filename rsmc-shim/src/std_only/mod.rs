@@ -9,6 +9,9 @@ pub mod sync {
         PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, TryLockResult, WaitTimeoutResult, Weak,
     };
 
+    #[allow(deprecated, reason = "std has it too")]
+    pub use std::sync::ONCE_INIT;
+
     /// Mirrors [`std::sync::atomic`].
     pub mod atomic {
         pub use std::sync::atomic::*;
@@ -38,11 +41,13 @@ pub mod thread {
         AccessError, Builder, JoinHandle, LocalKey, Result, Scope, ScopedJoinHandle, Thread, ThreadId,
         available_parallelism, current, panicking, park, park_timeout, scope, sleep, spawn, yield_now,
     };
+    #[allow(deprecated, reason = "std has them too")]
+    pub use std::thread::{park_timeout_ms, sleep_ms};
 }
 
 /// Mirrors [`std::hint`].
 pub mod hint {
-    pub use std::hint::{assert_unchecked, black_box, spin_loop, unreachable_unchecked};
+    pub use std::hint::{assert_unchecked, black_box, select_unpredictable, spin_loop, unreachable_unchecked};
 }
 
 /// Running a future to its end, and a place for the waker of one. Std has neither.

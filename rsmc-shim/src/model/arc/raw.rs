@@ -62,7 +62,7 @@ impl<T: ?Sized> Arc<T> {
     }
 }
 
-impl<T> Arc<T> {
+impl<T: ?Sized> Arc<T> {
     /// Counts one more reference, which exists only as a pointer.
     ///
     /// # Safety
@@ -86,7 +86,7 @@ impl<T> Arc<T> {
     }
 }
 
-impl<T> Weak<T> {
+impl<T: ?Sized> Weak<T> {
     /// A pointer to the value, which is valid only while there is a strong reference.
     #[must_use]
     pub fn as_ptr(&self) -> *const T {

@@ -7,7 +7,6 @@ use std::error::Error;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
-use std::sync::Arc as StdArc;
 
 use crate::model::arc::Arc;
 
@@ -33,59 +32,6 @@ impl<T: ?Sized> Borrow<T> for Arc<T> {
 }
 
 impl<T: ?Sized> Unpin for Arc<T> {}
-
-/// Conversions that std's `Arc` has, too.
-macro_rules! from {
-    ($([$($param:tt)*] $from:ty => $to:ty;)+) => {
-        $(
-            impl<$($param)*> From<$from> for Arc<$to> {
-                #[track_caller]
-                fn from(value: $from) -> Self {
-                    Self::fresh(value.into())
-                }
-            }
-        )+
-    };
-}
-
-from! {
-    [T] T => T;
-    [T: ?Sized] Box<T> => T;
-    [T] Vec<T> => [T];
-    [T: Clone] &[T] => [T];
-    [T, const N: usize] [T; N] => [T];
-    [] &str => str;
-    [] String => str;
-}
-
-impl<T> FromIterator<T> for Arc<[T]> {
-    #[track_caller]
-    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
-        let values: StdArc<[T]> = values.into_iter().collect();
-        Self::fresh(values)
-    }
-}
-
-impl<T: Default> Default for Arc<T> {
-    #[track_caller]
-    fn default() -> Self {
-        Self::new(T::default())
-    }
-}
-
-impl<T> Default for Arc<[T]> {
-    #[track_caller]
-    fn default() -> Self {
-        Self::from_std(StdArc::default())
-    }
-}
-
-impl Default for Arc<str> {
-    #[track_caller]
-    fn default() -> Self {
-        Self::from_std(StdArc::default())
-    }
-}
 
 impl Arc<dyn Any + Send + Sync> {
     /// The reference with its type, if that is `T`.

@@ -11,6 +11,7 @@
 
 #[macro_use]
 mod common;
+mod before;
 mod boolean;
 mod int;
 mod order;
@@ -18,6 +19,8 @@ mod ptr;
 
 use rsmc_core::runtime::hook;
 
+#[allow(deprecated, reason = "std has them too")]
+pub use before::{ATOMIC_BOOL_INIT, ATOMIC_ISIZE_INIT, ATOMIC_USIZE_INIT, spin_loop_hint};
 pub use boolean::AtomicBool;
 pub use int::*;
 pub use ptr::AtomicPtr;

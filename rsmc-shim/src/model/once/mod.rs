@@ -119,6 +119,11 @@ impl Once {
     }
 }
 
+/// A [`Once`] that was not called.
+#[allow(clippy::declare_interior_mutable_const, reason = "as std")]
+#[deprecated(note = "use `Once::new` instead")]
+pub const ONCE_INIT: Once = Once::new();
+
 impl fmt::Debug for Once {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Once").finish_non_exhaustive()

@@ -59,12 +59,26 @@ pub fn park_timeout(timeout: Duration) {
     }
 }
 
+/// As [`park_timeout`], for some milliseconds.
+#[track_caller]
+#[deprecated(note = "use `park_timeout` instead")]
+pub fn park_timeout_ms(milliseconds: u32) {
+    park_timeout(Duration::from_millis(milliseconds.into()));
+}
+
 /// Waits for some time; mirrors [`std::thread::sleep`]. In a check no time passes, and this is [`yield_now`].
 #[track_caller]
 pub fn sleep(time: Duration) {
     if !hook::hint() {
         std::thread::sleep(time);
     }
+}
+
+/// As [`sleep`], for some milliseconds.
+#[track_caller]
+#[deprecated(note = "use `sleep` instead")]
+pub fn sleep_ms(milliseconds: u32) {
+    sleep(Duration::from_millis(milliseconds.into()));
 }
 
 /// How many threads a program should use; mirrors [`std::thread::available_parallelism`]. In a check 2, wherever it runs:
