@@ -39,7 +39,8 @@ pub struct Arc<T: ?Sized> {
     shared: StdArc<Shared>,
 }
 
-/// Takes over an `Arc` of std, possibly of an unsized type; [`Arc::from_std`] for both kinds of build.
+/// Takes over an `Arc` of std, possibly of an unsized type; [`Arc::from_std`] for both kinds of build. In a check,
+/// references that std keeps besides are not seen.
 #[track_caller]
 pub fn arc_from_std<T: ?Sized>(arc: StdArc<T>) -> Arc<T> {
     Arc::from_std(arc)

@@ -5,7 +5,8 @@ use std::fmt;
 use crate::model::condvar::Condvar;
 use crate::model::mutex::Mutex;
 
-/// Mirrors [`std::sync::Barrier`]. The last to come is the leader, as in std today.
+/// Mirrors [`std::sync::Barrier`]. The last to come is the leader, as in std today. In a check it is a modelled lock
+/// and a modelled condition.
 pub struct Barrier {
     round: Mutex<Round>,
     all_there: Condvar,
@@ -18,7 +19,7 @@ struct Round {
     number: usize,
 }
 
-/// What [`Barrier::wait`] returns; mirrors [`std::sync::BarrierWaitResult`].
+/// What [`Barrier::wait`] returns; mirrors [`std::sync::BarrierWaitResult`]. A check explores who it is.
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {

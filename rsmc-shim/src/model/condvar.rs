@@ -26,7 +26,7 @@ pub struct Condvar {
     monitor: Monitor<State>,
 }
 
-/// Whether a wait ended since its time was over; mirrors [`std::sync::WaitTimeoutResult`].
+/// Whether a wait ended since its time was over; mirrors [`std::sync::WaitTimeoutResult`]. A check explores both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitTimeoutResult(bool);
 

@@ -4,7 +4,7 @@ use std::ffi::{CStr, OsStr};
 use std::path::Path;
 use std::sync::Arc as StdArc;
 
-/// Types whose shared values can be copied.
+/// Types whose shared values can be copied, which is no step of a check.
 pub trait Copied {
     /// A copy.
     fn copied(&self) -> StdArc<Self>;

@@ -26,7 +26,8 @@ pub use int::*;
 pub use ptr::AtomicPtr;
 pub use std::sync::atomic::{Ordering, compiler_fence};
 
-/// An atomic fence; mirrors [`std::sync::atomic::fence`].
+/// An atomic fence; mirrors [`std::sync::atomic::fence`]. In a check it does what the memory model says of it, and is
+/// no step.
 ///
 /// # Panics
 /// If `order` is [`Ordering::Relaxed`], as in std.

@@ -4,19 +4,22 @@ use std::fmt;
 
 use crate::model::mpsc::{Place, Receiver};
 
-/// Receives until the last sender is dropped; mirrors [`std::sync::mpsc::Iter`].
+/// Receives until the last sender is dropped; mirrors [`std::sync::mpsc::Iter`]. In a check each item is one `recv`,
+/// at the line of `iter`.
 pub struct Iter<'a, T: 'a> {
     pub(super) rx: &'a Receiver<T>,
     pub(super) made: Place,
 }
 
-/// Receives what is there; mirrors [`std::sync::mpsc::TryIter`].
+/// Receives what is there; mirrors [`std::sync::mpsc::TryIter`]. In a check each item is one `try_recv`, at the line
+/// of `try_iter`.
 pub struct TryIter<'a, T: 'a> {
     pub(super) rx: &'a Receiver<T>,
     pub(super) made: Place,
 }
 
-/// Receives until the last sender is dropped; mirrors [`std::sync::mpsc::IntoIter`].
+/// Receives until the last sender is dropped; mirrors [`std::sync::mpsc::IntoIter`]. In a check each item is one
+/// `recv`, at the line that made the iterator.
 pub struct IntoIter<T> {
     pub(super) rx: Receiver<T>,
     pub(super) made: Place,

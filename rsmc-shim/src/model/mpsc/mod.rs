@@ -28,7 +28,7 @@ pub use receiver::Receiver;
 pub use sender::{Sender, SyncSender};
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
-/// A channel without a limit; mirrors [`std::sync::mpsc::channel`].
+/// A channel without a limit; mirrors [`std::sync::mpsc::channel`]. Modelled if it is called in a check.
 #[must_use]
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
@@ -44,7 +44,8 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     }
 }
 
-/// A channel for at most `bound` messages that were not received; mirrors [`std::sync::mpsc::sync_channel`].
+/// A channel for at most `bound` messages that were not received; mirrors [`std::sync::mpsc::sync_channel`]. Modelled
+/// if it is called in a check.
 ///
 /// With 0, a message passes from hand to hand.
 #[must_use]

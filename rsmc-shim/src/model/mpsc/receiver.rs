@@ -11,7 +11,7 @@ use crate::model::mpsc::channel::ReceivingEnd;
 use crate::model::mpsc::iter::{IntoIter, Iter, TryIter};
 use crate::model::mpsc::{Place, would_wait};
 
-/// Mirrors [`std::sync::mpsc::Receiver`].
+/// Mirrors [`std::sync::mpsc::Receiver`]. In a check every operation is a step, and dropping it is one.
 ///
 /// As in std, it may be sent to another thread but not shared:
 ///

@@ -16,7 +16,8 @@ use crate::model::mutex::{Mutex, cleared, with_poison};
 /// The real guard.
 type RawGuard<'a> = std::sync::MutexGuard<'a, ()>;
 
-/// Mirrors [`std::sync::MutexGuard`].
+/// Mirrors [`std::sync::MutexGuard`]. In a check, dropping it is a step, and an execution ends if another thread does
+/// so than the one that took the lock.
 ///
 /// As in std, it stays on its thread, and is shared only if the data may be:
 ///

@@ -19,7 +19,8 @@ pub struct Once {
     flag: Flag,
 }
 
-/// What [`Once::call_once_force`] tells its closure; mirrors [`std::sync::OnceState`].
+/// What [`Once::call_once_force`] tells its closure; mirrors [`std::sync::OnceState`]. In a check it speaks of the
+/// execution.
 #[derive(Debug)]
 pub struct OnceState {
     poisoned: bool,

@@ -9,7 +9,8 @@ use std::sync::{RwLockReadGuard as RawRead, RwLockWriteGuard as RawWrite};
 use crate::model::rwlock::RwLock;
 use crate::model::rwlock::queue::Held;
 
-/// Mirrors [`std::sync::RwLockReadGuard`].
+/// Mirrors [`std::sync::RwLockReadGuard`]. In a check, dropping it is a step, and an execution ends if another thread
+/// does so than the one that took the lock.
 ///
 /// As in std, it stays on its thread, and is shared only if the data may be:
 ///
@@ -28,7 +29,8 @@ pub struct RwLockReadGuard<'a, T: ?Sized + 'a> {
     _held: Held<'a, RawRead<'a, ()>>,
 }
 
-/// Mirrors [`std::sync::RwLockWriteGuard`].
+/// Mirrors [`std::sync::RwLockWriteGuard`]. In a check, dropping it is a step, and an execution ends if another thread
+/// does so than the one that took the lock.
 ///
 /// As in std, it stays on its thread, and is shared only if the data may be:
 ///

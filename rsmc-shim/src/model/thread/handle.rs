@@ -11,7 +11,7 @@ use std::sync::Arc as StdArc;
 use rsmc_core::base::ThreadId as ModelId;
 use rsmc_core::runtime::{Tag, hook};
 
-/// A handle to a thread; mirrors [`std::thread::Thread`].
+/// A handle to a thread; mirrors [`std::thread::Thread`]. In a check it is one of a modelled thread.
 #[derive(Clone)]
 pub struct Thread(Kind);
 
@@ -101,7 +101,7 @@ impl fmt::Debug for Thread {
     }
 }
 
-/// The calling thread; mirrors [`std::thread::current`].
+/// The calling thread; mirrors [`std::thread::current`]. In a check it is the modelled one.
 #[must_use]
 pub fn current() -> Thread {
     match current_in_run() {

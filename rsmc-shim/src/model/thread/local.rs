@@ -15,7 +15,8 @@ pub struct LocalKey<T: 'static> {
     init: fn() -> T,
 }
 
-/// The value was dropped already, since its thread ends; mirrors [`std::thread::AccessError`].
+/// The value was dropped already, since its thread ends; mirrors [`std::thread::AccessError`]. In a check that is the
+/// modelled thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AccessError;

@@ -59,7 +59,7 @@ pub fn park_timeout(timeout: Duration) {
     }
 }
 
-/// As [`park_timeout`], for some milliseconds.
+/// As [`park_timeout`], for some milliseconds. In a check no time passes.
 #[track_caller]
 #[deprecated(note = "use `park_timeout` instead")]
 pub fn park_timeout_ms(milliseconds: u32) {
@@ -74,7 +74,7 @@ pub fn sleep(time: Duration) {
     }
 }
 
-/// As [`sleep`], for some milliseconds.
+/// As [`sleep`], for some milliseconds. In a check no time passes.
 #[track_caller]
 #[deprecated(note = "use `sleep` instead")]
 pub fn sleep_ms(milliseconds: u32) {

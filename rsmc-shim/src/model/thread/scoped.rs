@@ -15,7 +15,7 @@ use rsmc_core::runtime::hook;
 use crate::model::thread::handle::Thread;
 use crate::model::thread::spawned::{Builder, Started, start};
 
-/// Where threads that borrow are started; mirrors [`std::thread::Scope`].
+/// Where threads that borrow are started; mirrors [`std::thread::Scope`]. In a check they are modelled threads.
 pub struct Scope<'scope, 'env: 'scope> {
     kind: Kind<'scope, 'env>,
     scope: PhantomData<&'scope mut &'scope ()>,
@@ -34,7 +34,8 @@ struct Child {
     panicked: StdArc<AtomicBool>,
 }
 
-/// Runs `body`, which may start threads that borrow, and waits for them; mirrors [`std::thread::scope`].
+/// Runs `body`, which may start threads that borrow, and waits for them; mirrors [`std::thread::scope`]. In a check
+/// they are modelled threads.
 ///
 /// # Panics
 /// As `body` does; else, if a thread panicked that nobody joined.
@@ -153,7 +154,8 @@ impl Builder {
     }
 }
 
-/// The right to wait for a thread of a scope; mirrors [`std::thread::ScopedJoinHandle`].
+/// The right to wait for a thread of a scope; mirrors [`std::thread::ScopedJoinHandle`]. In a check it waits for the
+/// end of the modelled thread.
 pub struct ScopedJoinHandle<'scope, T> {
     kind: HandleKind<'scope, T>,
     scope: PhantomData<&'scope mut &'scope ()>,

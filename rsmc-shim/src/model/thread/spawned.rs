@@ -167,7 +167,8 @@ where
     Builder::new().spawn(code).expect("failed to spawn thread")
 }
 
-/// Properties of a thread to be started; mirrors [`std::thread::Builder`].
+/// Properties of a thread to be started; mirrors [`std::thread::Builder`]. In a check it starts a modelled thread,
+/// with the stack that `Config::stack_size` says.
 #[derive(Debug)]
 #[must_use = "must eventually spawn the thread"]
 pub struct Builder {
