@@ -29,7 +29,7 @@
 //! - By default ([`MemoryModel::C11`]) all is explored that Rust's memory model allows, but for load buffering: no load
 //!   takes a store that comes after it in program order and reads-from. Data races are judged by Rust's own
 //!   happens-before under every model.
-//! - Only what goes through the shim is seen: real threads, real locks, time and randomness are not.
+//! - Only what goes through the shim is seen: real threads, real locks, real time and randomness are not.
 //! - A `compare_exchange_weak` fails, and a wait ends, without cause at most [`Config::spurious`] times in one execution
 //!   (by default once).
 //! - A loop without any operation of the shim (`loop {}`) is not noticed.
@@ -50,7 +50,7 @@ pub use rsmc_core::session::ExplorerKind as Explorer;
 pub use rsmc_core::session::{Config, ConfigError, Failure, FailureKind, Limit, MemoryModel, Report, Verdict};
 pub use rsmc_core::trace::Trace;
 pub use rsmc_macros::test;
-pub use rsmc_shim::{Nondet, alloc, cell, choose, coerce_arc, future, hint, nondet, sync, thread, thread_local};
+pub use rsmc_shim::{Nondet, alloc, cell, choose, coerce_arc, future, hint, nondet, sync, thread, thread_local, time};
 
 pub use crate::env::EnvError;
 pub use crate::run::{check, check_with, explore, render};

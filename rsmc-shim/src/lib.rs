@@ -10,7 +10,8 @@
 //! | --- | --- |
 //! | [`sync`] | [`Arc`](sync::Arc), [`Mutex`](sync::Mutex), [`RwLock`](sync::RwLock), [`Condvar`](sync::Condvar), [`Barrier`](sync::Barrier), [`OnceLock`](sync::OnceLock), [`LazyLock`](sync::LazyLock), [`sync::atomic`], [`sync::mpsc`] |
 //! | [`thread`], [`thread_local!`] | [`spawn`](thread::spawn), [`scope`](thread::scope), [`park`](thread::park), … |
-//! | [`cell`] | [`UnsafeCell`](cell::UnsafeCell), whose accesses are checked for data races |
+//! | [`time`] | [`Duration`](time::Duration), and [`Instant`](time::Instant), which in a check knows a time of its own |
+//! | [`cell`] | [`UnsafeCell`](cell::UnsafeCell) and [`Cell`](cell::Cell), whose accesses are checked for data races |
 //! | [`hint`] | [`spin_loop`](hint::spin_loop) |
 //! | [`future`] | [`block_on`](future::block_on), [`AtomicWaker`](future::AtomicWaker), which std does not have |
 //! | [`alloc`] | [`Track`](alloc::Track): a value that must be dropped, once |
@@ -41,9 +42,9 @@ mod std_only;
 
 pub use choice::{Nondet, choose, nondet};
 #[cfg(feature = "model")]
-pub use model::{cell, future, hint, sync, thread};
+pub use model::{cell, future, hint, sync, thread, time};
 #[cfg(not(feature = "model"))]
-pub use std_only::{cell, future, hint, sync, thread};
+pub use std_only::{cell, future, hint, sync, thread, time};
 
 /// Declares values that belong to each thread; mirrors [`std::thread_local!`], also with `const { … }`.
 ///

@@ -17,6 +17,12 @@ macro_rules! same {
 #[test]
 fn every_type_is_the_one_of_std() {
     same! {
+        cell::BorrowError;
+        cell::BorrowMutError;
+        cell::Cell<u8>;
+        cell::LazyCell<u8>;
+        cell::OnceCell<u8>;
+        cell::RefCell<u8>;
         sync::Arc<u8>;
         sync::Arc<str>;
         sync::Weak<u8>;
@@ -55,7 +61,12 @@ fn every_type_is_the_one_of_std() {
         thread::Result<u8>;
         thread::Thread;
         thread::ThreadId;
+        time::Duration;
+        time::Instant;
+        time::TryFromFloatSecsError;
     }
+    same::<rsmc_shim::cell::Ref<'static, u8>, std::cell::Ref<'static, u8>>();
+    same::<rsmc_shim::cell::RefMut<'static, u8>, std::cell::RefMut<'static, u8>>();
     same::<rsmc_shim::sync::MutexGuard<'static, u8>, std::sync::MutexGuard<'static, u8>>();
     same::<rsmc_shim::sync::RwLockReadGuard<'static, u8>, std::sync::RwLockReadGuard<'static, u8>>();
     same::<rsmc_shim::sync::RwLockWriteGuard<'static, u8>, std::sync::RwLockWriteGuard<'static, u8>>();

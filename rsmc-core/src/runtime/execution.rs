@@ -16,6 +16,7 @@ use crate::runtime::holders::Holders;
 use crate::runtime::locals::Local;
 use crate::runtime::locations::Locations;
 use crate::runtime::slots::Slots;
+use crate::runtime::time::Clock;
 use crate::step::{End, Observed, Plan, Run};
 use crate::trace::{NoteKind, Op, Site};
 
@@ -34,6 +35,7 @@ pub(super) struct Fiber {
     pub(super) choices: Option<LocId>,
     /// The type of the `Arc` whose value it drops, since it drops the last reference.
     pub(super) dropping: Option<u32>,
+    pub(super) clock: Clock,
 }
 
 /// The part of an execution that is borrowed for a moment at a time, never across a switch.
@@ -216,6 +218,7 @@ impl Execution {
         }
         self.wait_unless(|machine| machine.drain(me));
         self.wait_unless(|machine| machine.join(me, target, site));
+        self.wait_for_clock_of(target);
         if self.unwinding.get() {
             self.join_aside(target);
         }
@@ -276,6 +279,7 @@ impl Execution {
         let mut core = self.core.borrow_mut();
         let child = core.machine.spawn(me, name, site);
         core.admit(child, Job::Thread(main));
+        core.fibers[child].clock = core.fibers[me].clock.inherited();
         child
     }
 

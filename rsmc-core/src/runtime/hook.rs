@@ -7,6 +7,7 @@ use std::any::Any;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use crate::base::{LocId, ThreadId};
 use crate::machine::Outcome;
@@ -382,11 +383,22 @@ pub fn gives_back(tag: &Tag, since: usize) {
     enter(|execution| execution.gives_back(tag, since));
 }
 
-/// Takes the token of the calling thread, which is `tag`, if it is available.
+/// Takes the token of the calling thread, which is `tag`, if it is available; whether it was.
 #[track_caller]
-pub fn try_park(tag: &Tag) {
+pub fn try_park(tag: &Tag) -> bool {
     let take = Action::Rmw(Rmw { kind: RmwKind::Swap, operand: 0, bits: 1 });
-    access(Object { tag, kind: "park token", created: None }, || 0, take, Ordering::Acquire, Ordering::Acquire);
+    let token = Object { tag, kind: "park token", created: None };
+    access(token, || 0, take, Ordering::Acquire, Ordering::Acquire).is_some_and(|outcome| outcome.read == 1)
+}
+
+/// The time on the clock of the running thread, which is asked for it; see [`ORIGIN`](crate::runtime::ORIGIN).
+pub fn now() -> Option<Duration> {
+    enter(Execution::now)
+}
+
+/// Time passes for the running thread.
+pub fn pass_time(time: Duration) {
+    enter(|execution| execution.pass_time(time));
 }
 
 /// Makes the token `tag` available.

@@ -13,6 +13,7 @@
 //! - [`object`]: blocking primitives as state machines.
 //! - `panics`: the process's panic hook, which keeps quiet about modelled threads and writes down what they said.
 //! - `slots`: values that objects of the shim have in one execution only. Dropping them is `unsafe`, too.
+//! - `time`: a clock for each modelled thread.
 //! - [`hook`]: what the shim calls. Everything else is private.
 
 mod abort;
@@ -29,9 +30,11 @@ pub mod object;
 mod panics;
 mod slots;
 mod teardown;
+mod time;
 
 pub use births::Birth;
 pub use current::{Runtime, in_run};
 pub use locals::Gone;
 pub use locations::Tag;
 pub use slots::Slot;
+pub use time::ORIGIN;

@@ -17,10 +17,10 @@ use crate::model::mutex::MutexGuard;
 /// Mirrors [`std::sync::Condvar`].
 ///
 /// In a check a notification wakes any one of the threads that wait, and every choice is explored. A [`wait`](Self::wait)
-/// also ends without one, as often in one execution as `Config::spurious` says. No time passes: a wait with a timeout ends
-/// at once or when other threads have gone on, notified or not, and both are explored; so a loop around it that never
-/// stops ends at the limit of steps. Operations on one condition variable are
-/// ordered as if each took a lock of it, which is more than std promises.
+/// also ends without one, as often in one execution as `Config::spurious` says. A wait with a timeout ends at once or when
+/// other threads have gone on, notified or not, and both are explored; if it was not notified, time passes for the thread,
+/// see [`time`](crate::time). A loop around it that looks neither at that nor at the result ends at the limit of steps.
+/// Operations on one condition variable are ordered as if each took a lock of it, which is more than std promises.
 pub struct Condvar {
     outside: std::sync::Condvar,
     monitor: Monitor<State>,
@@ -151,6 +151,9 @@ impl Condvar {
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
         let (guard, timed_out) = if hook::in_run() {
             let (guard, notified) = self.wait_in_vain(guard);
+            if !notified {
+                hook::pass_time(time);
+            }
             (guard, !notified)
         } else {
             guard.wait_outside(|raw| match self.outside.wait_timeout(raw, time) {
@@ -190,7 +193,7 @@ impl Condvar {
 
     /// As [`wait_while`](Self::wait_while), for some time.
     ///
-    /// In a check, time is over when a wait was not notified.
+    /// In a check, time is over when a wait was not notified, and passes then only.
     ///
     /// # Errors
     /// As [`wait`](Self::wait).

@@ -17,6 +17,7 @@ mod rwlock;
 mod slot;
 mod surely;
 pub mod thread;
+pub mod time;
 
 /// Mirrors [`std::sync`].
 pub mod sync {

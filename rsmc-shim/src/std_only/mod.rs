@@ -1,6 +1,7 @@
 //! The ordinary build: std itself.
 
 pub mod cell;
+mod unsafe_cell;
 
 /// Mirrors [`std::sync`].
 pub mod sync {
@@ -43,6 +44,12 @@ pub mod thread {
     };
     #[allow(deprecated, reason = "std has them too")]
     pub use std::thread::{park_timeout_ms, sleep_ms};
+}
+
+/// Mirrors [`std::time`], but for the time of the system: in the build for checks that is out of reach, since a check must
+/// not depend on when it runs.
+pub mod time {
+    pub use std::time::{Duration, Instant, TryFromFloatSecsError};
 }
 
 /// Mirrors [`std::hint`].

@@ -1,4 +1,4 @@
-// What std does, as functions over whatever `sync`, `thread` and `hint` are in scope. Included twice.
+// What std does, as functions over whatever `sync`, `thread`, `cell`, `time` and `hint` are in scope. Included twice.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -249,6 +249,29 @@ pub const ALL: &[(&str, fn())] = &[
     ("locals_are_gone_at_last", locals_are_gone_at_last),
     ("locals_are_declared_together", locals_are_declared_together),
     ("bounds_of_unwinding", bounds_of_unwinding),
+    ("cell_holds_a_value", cell_holds_a_value),
+    ("cell_holds_what_cannot_be_copied", cell_holds_what_cannot_be_copied),
+    ("cells_exchange_their_values", cells_exchange_their_values),
+    ("cell_is_updated", cell_is_updated),
+    ("cell_gives_its_value_to_its_owner", cell_gives_its_value_to_its_owner),
+    ("cell_drops_what_it_held", cell_drops_what_it_held),
+    ("cell_is_used_while_it_drops", cell_is_used_while_it_drops),
+    ("cells_are_compared", cells_are_compared),
+    ("cell_of_unsized", cell_of_unsized),
+    ("cell_bounds", cell_bounds),
+    ("cells_move_between_threads", cells_move_between_threads),
+    ("cells_behind_a_lock", cells_behind_a_lock),
+    ("cells_of_each_thread", cells_of_each_thread),
+    ("cell_shared_in_turns", cell_shared_in_turns),
+    ("unsafe_cell", unsafe_cell),
+    ("cells_that_are_not_tracked", cells_that_are_not_tracked),
+    ("instants_go_on", instants_go_on),
+    ("instants_are_moved", instants_are_moved),
+    ("instants_end_somewhere", instants_end_somewhere),
+    ("instants_know_what_a_thread_slept", instants_know_what_a_thread_slept),
+    ("instants_of_threads_in_order", instants_of_threads_in_order),
+    ("instants_after_a_wait", instants_after_a_wait),
+    ("instants_in_a_loop", instants_in_a_loop),
 ];
 
 fn message(payload: Box<dyn std::any::Any + Send>) -> String {
@@ -271,6 +294,7 @@ fn thread_panic<T: Send + 'static>(code: impl FnOnce() -> T + Send + 'static) ->
 }
 
 include!("atomics.rs");
+include!("cells.rs");
 include!("locks.rs");
 include!("shared.rs");
 include!("condvar.rs");

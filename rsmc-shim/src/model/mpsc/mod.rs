@@ -6,9 +6,9 @@
 //!
 //! In a check every operation on a channel is ordered with the others as if each took a lock of it, which is more than
 //! std promises; so is the drop of the last [`Sender`]. Where a thread waits, whoever brings what it needs completes
-//! its operation. No time passes: [`Receiver::recv_timeout`] ends without a message if there is none when it has its
-//! turn, and every turn is explored. A loop that asks for a message again and again is not recognised as waiting; it
-//! ends at the limit of steps.
+//! its operation. [`Receiver::recv_timeout`] ends without a message if there is none when it has its turn, and every turn
+//! is explored. A loop that asks for a message again and again is not recognised as waiting; unless it looks at the
+//! [`time`](crate::time), it ends at the limit of steps.
 
 mod channel;
 mod iter;

@@ -87,7 +87,7 @@ impl<T> Receiver<T> {
 
     /// As [`recv`](Self::recv), for some time.
     ///
-    /// In a check no time passes: others may go on, and then there is a message or not.
+    /// In a check others may go on, and then there is a message or not. If not, time passes for the calling thread.
     ///
     /// # Errors
     /// If there is none when the time is over, or the last sender was or is dropped.
@@ -97,7 +97,13 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         match &self.0 {
-            Kind::InRun(receiver) => receiver.recv_timeout(Location::caller()),
+            Kind::InRun(receiver) => {
+                let received = receiver.recv_timeout(Location::caller());
+                if matches!(received, Err(RecvTimeoutError::Timeout)) {
+                    hook::pass_time(timeout);
+                }
+                received
+            }
             Kind::Outside(receiver) if !hook::in_run() => receiver.recv_timeout(timeout),
             Kind::Outside(receiver) => at_once(receiver, Location::caller()).ok_or(RecvTimeoutError::Disconnected),
         }

@@ -5,6 +5,8 @@ use std::fmt;
 
 use rsmc_core::runtime::hook;
 
+use crate::model::cell::Cell as TrackedCell;
+
 /// A value for each thread, declared by [`thread_local!`](crate::thread_local); mirrors [`std::thread::LocalKey`].
 ///
 /// In a check each modelled thread has its own, and every execution starts with none. Values are dropped at the end of
@@ -81,45 +83,63 @@ impl<T: 'static> LocalKey<T> {
     }
 }
 
-impl<T: 'static> LocalKey<Cell<T>> {
-    /// Sets the thread's value, which is not made first.
-    ///
-    /// # Panics
-    /// As [`with`](Self::with).
-    #[track_caller]
-    pub fn set(&'static self, value: T) {
-        if let Some(value) = self.put(value, Cell::new, Cell::set) {
-            self.outside.set(value);
+/// Methods for keys of a kind of cells.
+macro_rules! of_cells {
+    ($cell:ident, $outside:expr, $set_outside:literal) => {
+        impl<T: 'static> LocalKey<$cell<T>> {
+            #[doc = concat!("Sets the thread's value, which is not made first", $set_outside, ".")]
+            ///
+            /// # Panics
+            /// As [`with`](Self::with).
+            #[track_caller]
+            pub fn set(&'static self, value: T) {
+                if let Some(value) = self.put(value, $cell::new, $cell::set) {
+                    $outside(self.outside, value);
+                }
+            }
+
+            /// A copy of the thread's value.
+            ///
+            /// # Panics
+            /// As [`with`](Self::with).
+            #[track_caller]
+            pub fn get(&'static self) -> T
+            where
+                T: Copy,
+            {
+                self.with($cell::get)
+            }
+
+            /// Takes the thread's value and leaves the default.
+            ///
+            /// # Panics
+            /// As [`with`](Self::with).
+            #[track_caller]
+            pub fn take(&'static self) -> T
+            where
+                T: Default,
+            {
+                self.with($cell::take)
+            }
+
+            /// Puts a value in place of the thread's.
+            ///
+            /// # Panics
+            /// As [`with`](Self::with).
+            #[track_caller]
+            pub fn replace(&'static self, value: T) -> T {
+                self.with(|cell| cell.replace(value))
+            }
         }
-    }
-
-    /// A copy of the thread's value.
-    ///
-    /// # Panics
-    /// As [`with`](Self::with).
-    #[track_caller]
-    pub fn get(&'static self) -> T
-    where
-        T: Copy,
-    {
-        self.with(Cell::get)
-    }
-
-    /// Takes the thread's value and leaves the default.
-    #[track_caller]
-    pub fn take(&'static self) -> T
-    where
-        T: Default,
-    {
-        self.with(Cell::take)
-    }
-
-    /// Puts a value in place of the thread's.
-    #[track_caller]
-    pub fn replace(&'static self, value: T) -> T {
-        self.with(|cell| cell.replace(value))
-    }
+    };
 }
+
+of_cells!(Cell, |key: &'static std::thread::LocalKey<Cell<T>>, value| key.set(value), "");
+of_cells!(
+    TrackedCell,
+    |key: &'static std::thread::LocalKey<TrackedCell<T>>, value| key.with(|cell| cell.set(value)),
+    " in a check; outside of one it is"
+);
 
 impl<T: 'static> LocalKey<RefCell<T>> {
     /// Shows the thread's value to `f`.

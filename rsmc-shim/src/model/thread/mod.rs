@@ -3,8 +3,9 @@
 //! In a check, [`spawn`], [`scope`] and [`Builder`] start modelled threads, which the check switches between on one
 //! OS thread, and waiting of all kinds is the model's.
 //!
-//! Time is not modelled: [`sleep`] and [`park_timeout`] return at once in a check, and let others run first as
-//! [`yield_now`] does. So a test that relies on one thread sleeping longer than another fails, as it should.
+//! [`sleep`] and [`park_timeout`] return at once in a check, and let others run first as [`yield_now`] does. So a test
+//! that relies on one thread sleeping longer than another fails, as it should. The time that they ask for passes on the
+//! clock of the calling thread only; see [`time`](crate::time).
 
 mod handle;
 mod local;
@@ -47,13 +48,16 @@ pub fn park() {
 /// Waits for the token of the calling thread, or until some time has passed; mirrors
 /// [`std::thread::park_timeout`].
 ///
-/// In a check no time passes: it takes the token if there is one, or returns without it, and counts as [`yield_now`].
+/// In a check it takes the token if there is one, or returns without it, and counts as [`yield_now`]. Time passes for the
+/// thread only in the second case.
 #[track_caller]
 pub fn park_timeout(timeout: Duration) {
     match handle::current_in_run() {
         Some(handle) => {
             hook::hint();
-            hook::try_park(handle.token());
+            if !hook::try_park(handle.token()) {
+                hook::pass_time(timeout);
+            }
         }
         None => std::thread::park_timeout(timeout),
     }
@@ -66,10 +70,13 @@ pub fn park_timeout_ms(milliseconds: u32) {
     park_timeout(Duration::from_millis(milliseconds.into()));
 }
 
-/// Waits for some time; mirrors [`std::thread::sleep`]. In a check no time passes, and this is [`yield_now`].
+/// Waits for some time; mirrors [`std::thread::sleep`]. In a check this is [`yield_now`], and time passes for the calling
+/// thread only.
 #[track_caller]
 pub fn sleep(time: Duration) {
-    if !hook::hint() {
+    if hook::hint() {
+        hook::pass_time(time);
+    } else {
         std::thread::sleep(time);
     }
 }
