@@ -154,7 +154,7 @@ impl Thread {
                 };
                 self.set(to.as_ref(), read);
             }
-            StmtKind::Cas { success, old, loc, expected, new, order, failure } => {
+            StmtKind::Cas { weak: false, success, old, loc, expected, new, order, failure } => {
                 let (expected, new) = (self.eval(expected), self.eval(new));
                 let result = self.locations[loc].compare_exchange(expected, new, *order, *failure);
                 self.set(success.as_ref(), result.is_ok().into());
