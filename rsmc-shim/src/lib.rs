@@ -22,9 +22,25 @@
 //! - Memory reached through raw pointers ([`UnsafeCell::get`](cell::UnsafeCell::get), `as_ptr` of an atomic): use
 //!   [`UnsafeCell::with`](cell::UnsafeCell::with).
 //! - Synchronisation by types that are not from this crate.
-//! - Statics: an atomic has its initial value again in every execution, and so have the types that are set once and a
-//!   [`thread_local!`] of this crate. But the data behind a static mutex or cell stays what the last execution left, and
-//!   is shared by checks that run at once. Put shared data into the body.
+//! - Statics that are not of types of this crate: they stay what the last execution left.
+//!
+//! # Statics
+//!
+//! An atomic has its initial value again in every execution, and so have the types that are set once and a
+//! [`thread_local!`] of this crate. The data of a static [`Mutex`](sync::Mutex), [`RwLock`](sync::RwLock) or
+//! [`UnsafeCell`](cell::UnsafeCell) is put back when an execution is over, as it was when the execution touched it
+//! first, and the value that is there then is dropped. References to it must not be kept longer. The data stays what the
+//! execution left
+//!
+//! - if it refers to memory that can be written: heap that code outside checks has allocated, other statics, itself;
+//! - if it has something to drop and was used outside a check before;
+//! - if it is not where the program was loaded with it: in a static of another type that made it later, as std's
+//!   `LazyLock`, or in a library that is loaded on its own;
+//! - elsewhere than on Linux.
+//!
+//! From its first touch of such a static until the end of the execution a check keeps others out: other checks that use
+//! any such static, and code outside that uses this one, except for cells, which have no lock. Who waits for ten seconds
+//! in a check panics.
 //!
 //! # Trait objects
 //!

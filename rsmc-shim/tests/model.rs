@@ -202,11 +202,15 @@ fn checks_at_once_share_statics_and_do_not_notice() {
         a.join().unwrap();
         b.join().unwrap();
         assert_eq!(COUNT.load(SeqCst), 3);
+        let all = DATA.lock().unwrap().0;
+        assert!(all == 3 || !cfg!(target_os = "linux"), "{all}");
     };
     let threads: Vec<_> =
         (0..2).map(|_| std::thread::spawn(move || support::passes_always("shared", &body, 2000))).collect();
     threads.into_iter().for_each(|thread| thread.join().unwrap());
-    assert_eq!(*DATA.lock().unwrap(), (12_000, 12_000));
+    // Put back where that is possible.
+    let left = if cfg!(target_os = "linux") { 0 } else { 12_000 };
+    assert_eq!(*DATA.lock().unwrap(), (left, left));
 }
 
 #[test]

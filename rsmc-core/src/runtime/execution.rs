@@ -15,7 +15,7 @@ use crate::runtime::foreign::Registered;
 use crate::runtime::holders::Holders;
 use crate::runtime::locals::Local;
 use crate::runtime::locations::Locations;
-use crate::runtime::slots::Slots;
+use crate::runtime::slots::{PutBack, Slots};
 use crate::runtime::time::Clock;
 use crate::step::{End, Observed, Plan, Run};
 use crate::trace::{NoteKind, Op, Site};
@@ -69,6 +69,8 @@ pub(super) struct Execution {
     pub(super) aside_left: Cell<u32>,
     /// A thread was left for good while it unwound, so that std's count of panics never falls to 0 again.
     pub(super) panics_left_behind: Cell<bool>,
+    /// What the shim does at the end, if it said so.
+    pub(super) at_end: Cell<Option<PutBack>>,
     suspender: RefCell<Option<Suspender>>,
     registered: Registered,
 }
@@ -97,6 +99,7 @@ impl Execution {
             broken: Cell::new(false),
             aside_left: Cell::new(0),
             panics_left_behind: Cell::new(std::thread::panicking()),
+            at_end: Cell::new(None),
             suspender: RefCell::new(None),
             registered: Registered::new(),
         }
@@ -135,6 +138,8 @@ impl Execution {
             }
         }
         self.tear_down();
+        // Where destructors cannot run any more, what they would drop is leaked.
+        self.put_back();
         if let Ok(mut core) = self.core.try_borrow_mut() {
             core.machine.take_run(run);
             run.observed.clone_from(&core.observed);

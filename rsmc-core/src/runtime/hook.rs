@@ -17,7 +17,7 @@ use crate::runtime::execution::Execution;
 use crate::runtime::foreign;
 use crate::runtime::locals::Gone;
 use crate::runtime::locations::Tag;
-use crate::runtime::slots::Slot;
+use crate::runtime::slots::{PutBack, Slot};
 use crate::runtime::teardown::Teardown;
 use crate::step::End;
 use crate::trace::{Action, CHOICE, FREE, LocInfo, NoteKind, Op, POISONED, Rmw, RmwKind, Site};
@@ -423,7 +423,7 @@ pub fn local<T: 'static>(key: usize, init: impl FnOnce() -> T) -> Option<Result<
 pub fn slot(tag: &Tag) -> Option<Slot> {
     enter(|execution| {
         let core = execution.core.borrow();
-        core.slots.get(&core.locations.find(tag)?).copied()
+        core.slots.get(core.locations.find(tag)?)
     })
     .flatten()
 }
@@ -433,8 +433,7 @@ pub fn fill(tag: &Tag, slot: Slot) {
     enter(|execution| {
         let core = &mut *execution.core.borrow_mut();
         let loc = core.locations.find(tag).expect("the object was used before");
-        let before = core.slots.insert(loc, slot);
-        debug_assert!(before.is_none(), "a value is taken before another is given");
+        core.slots.fill(loc, slot);
     });
 }
 
@@ -442,9 +441,15 @@ pub fn fill(tag: &Tag, slot: Slot) {
 pub fn empty(tag: &Tag) -> Option<Slot> {
     enter(|execution| {
         let core = &mut *execution.core.borrow_mut();
-        core.slots.remove(&core.locations.find(tag)?)
+        core.slots.empty(core.locations.find(tag)?)
     })
     .flatten()
+}
+
+/// Runs `put_back` when all threads of the execution have ended or were unwound. Asked for again while values are dropped
+/// thereafter, it runs again.
+pub fn at_end(put_back: PutBack) {
+    enter(|execution| execution.at_end.set(Some(put_back)));
 }
 
 /// Runs a thread's code and catches its panic. One that leaves the thread is on record for the report.

@@ -12,7 +12,8 @@
 //! - `locals`: values that belong to a modelled thread.
 //! - [`object`]: blocking primitives as state machines.
 //! - `panics`: the process's panic hook, which keeps quiet about modelled threads and writes down what they said.
-//! - `slots`: values that objects of the shim have in one execution only. Dropping them is `unsafe`, too.
+//! - `slots`: values that objects of the shim have in one execution only, and what the shim puts back at its end.
+//!   Dropping values is `unsafe`, too.
 //! - `time`: a clock for each modelled thread.
 //! - [`hook`]: what the shim calls. Everything else is private.
 
@@ -36,5 +37,5 @@ pub use births::Birth;
 pub use current::{Runtime, in_run};
 pub use locals::Gone;
 pub use locations::Tag;
-pub use slots::Slot;
+pub use slots::{PutBack, Slot};
 pub use time::ORIGIN;

@@ -1,9 +1,12 @@
-//! Values that an object of the shim has in one execution only: what a `OnceLock` or `LazyLock` was set to.
+//! What objects of the shim leave when an execution is over.
 //!
-//! The value of an object that ends in the execution goes with it. That of an object that outlives the execution (a
-//! static) is dropped when the execution is over, so that the next one finds the object empty. An object that was met
-//! first and is still there may have been leaked, with what it borrows gone: its value is leaked, too. A static is met
-//! first once.
+//! A slot holds a value that an object has in one execution only: what a `OnceLock` or `LazyLock` was set to. The value
+//! of an object that ends in the execution goes with it. That of an object that outlives the execution is dropped when
+//! the execution is over, so that the next one finds the object empty. Outlives: it is a static for certain, or was met
+//! by an earlier execution. Any other object that is still there may have been leaked, or lie on the stack of a thread
+//! that was left for good, with what it borrows gone: its value is leaked, too.
+//!
+//! The shim may also hold data that it puts back as it was before the execution (`hook::at_end`).
 
 use std::ptr::NonNull;
 
@@ -20,25 +23,79 @@ pub struct Slot {
     pub value: NonNull<()>,
     /// Drops it.
     pub drop: unsafe fn(NonNull<()>),
+    /// The object is a static for certain, so that the value borrows from nothing that ends.
+    pub of_static: bool,
 }
 
-/// By location: its value.
-pub(super) type Slots = FxHashMap<LocId, Slot>;
+/// The values of an execution, by location, each with a number that is higher for a younger one.
+#[derive(Default)]
+pub(super) struct Slots {
+    values: FxHashMap<LocId, (u64, Slot)>,
+    filled: u64,
+}
+
+/// Puts data back as it was before the execution. Runs no code of the user's; returns the values that were there, which
+/// are dropped later, or leaked if that is not possible.
+pub type PutBack = fn() -> Vec<Slot>;
+
+/// How often destructors may use objects that have to be put back or emptied once more.
+const ROUNDS: usize = 16;
+
+impl Slots {
+    pub(super) fn get(&self, loc: LocId) -> Option<Slot> {
+        self.values.get(&loc).map(|&(_, slot)| slot)
+    }
+
+    pub(super) fn fill(&mut self, loc: LocId, slot: Slot) {
+        self.filled += 1;
+        let before = self.values.insert(loc, (self.filled, slot));
+        debug_assert!(before.is_none(), "a value is taken before another is given");
+    }
+
+    pub(super) fn empty(&mut self, loc: LocId) -> Option<Slot> {
+        self.values.remove(&loc).map(|(_, slot)| slot)
+    }
+}
 
 impl Execution {
-    /// Drops what objects were given that outlive the execution, on the stack of a thread: destructors may use the shim.
+    /// Puts back data that outlives the execution, and drops what objects were given that do: destructors may use the
+    /// shim, so there may be more of both then.
     pub(super) fn drop_slots(&self) {
-        let left = {
-            let core = &mut *self.core.borrow_mut();
-            let mut left: Vec<(LocId, Slot)> = core.slots.drain().collect();
-            left.retain(|(loc, _)| core.locations.outlives(*loc));
-            left
-        };
-        if left.is_empty() {
-            return;
+        for _ in 0..ROUNDS {
+            let left = self.left_over();
+            if left.is_empty() {
+                return;
+            }
+            self.drop_all(left);
+            if self.broken.get() {
+                return;
+            }
         }
+    }
+
+    /// Puts back what is left to be put back.
+    pub(super) fn put_back(&self) -> Vec<Slot> {
+        self.at_end.take().map_or_else(Vec::new, |put_back| put_back())
+    }
+
+    /// The values to drop next: what may refer to others goes before them. So those of slots are the last, the youngest
+    /// first.
+    fn left_over(&self) -> Vec<Slot> {
+        let left = self.put_back();
+        if !left.is_empty() {
+            return left;
+        }
+        let core = &mut *self.core.borrow_mut();
+        let mut left: Vec<(LocId, (u64, Slot))> = core.slots.values.drain().collect();
+        left.retain(|(loc, (_, slot))| slot.of_static || core.locations.outlives(*loc));
+        left.sort_unstable_by_key(|(_, (nth, _))| std::cmp::Reverse(*nth));
+        left.into_iter().map(|(_, (_, slot))| slot).collect()
+    }
+
+    /// Drops values on the stack of a thread.
+    fn drop_all(&self, values: Vec<Slot>) {
         let drop_all = move || {
-            for (_, Slot { value, drop }) in left {
+            for Slot { value, drop, .. } in values {
                 // SAFETY: whoever filled the slot said how to drop the value, and nobody else does: it was drained.
                 let dropped = std::panic::catch_unwind(|| unsafe { drop(value) });
                 std::mem::drop(dropped);

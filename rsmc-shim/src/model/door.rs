@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long a check waits for others.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// To whom passes belong that code outside has.
 const OUTSIDE: usize = 0;
@@ -24,6 +24,8 @@ struct Passes {
     number: usize,
     /// Whose they are: [`OUTSIDE`], or the OS thread of a check.
     whose: usize,
+    /// How many wait outside checks. They go first: a check comes again with its next execution.
+    waiting: usize,
 }
 
 /// The right to the data.
@@ -31,7 +33,8 @@ pub(crate) struct Pass<'a>(&'a Door);
 
 impl Passes {
     fn give_to(&mut self, who: usize) -> bool {
-        let gives = self.number == 0 || self.whose == who;
+        let free = self.number == 0 && (who == OUTSIDE || self.waiting == 0);
+        let gives = free || (self.number > 0 && self.whose == who);
         if gives {
             self.whose = who;
             self.number += 1;
@@ -42,13 +45,17 @@ impl Passes {
 
 impl Door {
     pub(crate) const fn new() -> Self {
-        Self { out: Mutex::new(Passes { number: 0, whose: OUTSIDE }), all_back: Condvar::new() }
+        Self { out: Mutex::new(Passes { number: 0, whose: OUTSIDE, waiting: 0 }), all_back: Condvar::new() }
     }
 
     /// Waits until no check has a pass, outside checks.
     pub(crate) fn wait(&self) -> Pass<'_> {
-        let given = self.all_back.wait_while(self.passes(), |out| !out.give_to(OUTSIDE));
-        drop(given.unwrap_or_else(PoisonError::into_inner));
+        let mut out = self.passes();
+        if !out.give_to(OUTSIDE) {
+            out.waiting += 1;
+            let given = self.all_back.wait_while(out, |out| !out.give_to(OUTSIDE));
+            given.unwrap_or_else(PoisonError::into_inner).waiting -= 1;
+        }
         Pass(self)
     }
 
@@ -80,6 +87,13 @@ impl Door {
 
     fn passes(&self) -> MutexGuard<'_, Passes> {
         self.out.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pass<'_> {
+    /// Whether this is not the only pass that is out.
+    pub(crate) fn others_are_out(&self) -> bool {
+        self.0.passes().number > 1
     }
 }
 

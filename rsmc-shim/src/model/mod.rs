@@ -15,6 +15,7 @@ mod mutex;
 mod once;
 mod rwlock;
 mod slot;
+mod statics;
 mod surely;
 pub mod thread;
 pub mod time;

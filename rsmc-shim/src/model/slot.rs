@@ -4,6 +4,8 @@ use std::ptr::NonNull;
 
 use rsmc_core::runtime::{Slot, Tag, hook};
 
+use crate::model::statics;
+
 /// Where the value of the object is. It is a `T` if whoever filled the slot says so, and stays there until it is taken
 /// or the execution ends.
 pub(crate) fn get<T>(tag: &Tag) -> Option<NonNull<T>> {
@@ -13,7 +15,7 @@ pub(crate) fn get<T>(tag: &Tag) -> Option<NonNull<T>> {
 /// Gives the object, which was used before, a value. It has none.
 pub(crate) fn fill<T>(tag: &Tag, value: T) {
     let value = NonNull::from(Box::leak(Box::new(value))).cast();
-    hook::fill(tag, Slot { value, drop: drop_box::<T> });
+    hook::fill(tag, Slot { value, drop: drop_box::<T>, of_static: statics::has(tag) });
 }
 
 /// Takes the value out.

@@ -5,6 +5,7 @@ use std::fmt;
 use rsmc_core::runtime::hook::{self, CellAccess};
 
 use crate::model::identity::Identity;
+use crate::model::statics::Home;
 
 const KIND: &str = "UnsafeCell";
 
@@ -18,8 +19,13 @@ const KIND: &str = "UnsafeCell";
 ///
 /// Two functions of std are left out, since this type is more than its value: `from_mut`, which would make one of a place
 /// that holds a `T` and no more, and `raw_get`, by which one would be filled that was never made by [`new`](Self::new).
+///
+/// A *static* cell that was accessed by `with` or `with_mut` is put back at the end of each execution, if it can be (see the
+/// [crate](crate#statics)), and what is there then is dropped. Two checks that run at once use such cells one after
+/// another. Code outside is not kept from the cell meanwhile.
 pub struct UnsafeCell<T: ?Sized> {
     identity: Identity,
+    home: Home,
     value: std::cell::UnsafeCell<T>,
 }
 
@@ -28,7 +34,7 @@ impl<T> UnsafeCell<T> {
     #[inline]
     #[track_caller]
     pub const fn new(value: T) -> Self {
-        Self { identity: Identity::new(), value: std::cell::UnsafeCell::new(value) }
+        Self { identity: Identity::new(), home: Home::new(), value: std::cell::UnsafeCell::new(value) }
     }
 
     /// Unwraps the value. Not recorded.
@@ -58,10 +64,14 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[track_caller]
     pub(super) fn access(&self, kind: &'static str, access: CellAccess) -> *mut T {
         hook::cell(self.identity.object(kind), access);
+        self.home.touch(self.value.get(), None);
         self.value.get()
     }
 
     /// A pointer to the value, whose use no check sees; see [`std::cell::UnsafeCell::get`].
+    ///
+    /// A static cell whose value is changed in this way outside checks, or in one before the first `with`, must not own
+    /// anything thereby but memory: a check would take it for the value that the program was loaded with.
     #[inline]
     pub const fn get(&self) -> *mut T {
         self.value.get()

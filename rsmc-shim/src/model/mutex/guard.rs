@@ -58,6 +58,7 @@ unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     pub(super) fn outside(lock: &'a Mutex<T>, raw: RawGuard<'a>, pass: Pass<'a>) -> Self {
+        lock.touch();
         let held = Held::Outside { raw, pass };
         Self { lock, held, not_send: PhantomData }
     }
@@ -98,6 +99,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         if size_of_val(&*guard) > 0
             && let Held::InRun { pass, .. } = &mut guard.held
         {
+            lock.touch();
             *pass = Some(lock.door.pass_in_run());
         }
         guard

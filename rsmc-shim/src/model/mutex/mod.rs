@@ -16,15 +16,17 @@ use rsmc_core::trace::{Action, HELD, POISONED};
 
 use crate::model::door::Door;
 use crate::model::identity::Identity;
+use crate::model::statics::Home;
 use crate::model::surely::surely;
 
 pub use guard::MutexGuard;
 
 /// Mirrors [`std::sync::Mutex`]. In a check, taking and releasing the lock are steps.
 ///
-/// A forgotten guard keeps the lock held until the end of the execution. The data of a *static* mutex stays what
-/// the last execution left. Two checks that run at once and share a static mutex exclude each other from its data
-/// for real; one that cannot get it for ten seconds panics.
+/// A forgotten guard keeps the lock held until the end of the execution. The data of a *static* mutex is put back at
+/// the end of each execution, if it can be (see the [crate](crate#statics)); behind a forgotten guard it is leaked
+/// instead of dropped. Two checks that run at once and share a static mutex exclude each other from its data for real;
+/// one that cannot get it for ten seconds panics.
 ///
 /// In a check, `Debug` and `is_poisoned` are steps as well: they observe other threads.
 pub struct Mutex<T: ?Sized> {
@@ -32,6 +34,7 @@ pub struct Mutex<T: ?Sized> {
     raw: std::sync::Mutex<()>,
     door: Door,
     identity: Identity,
+    home: Home,
     data: UnsafeCell<T>,
 }
 
@@ -52,6 +55,7 @@ impl<T> Mutex<T> {
             raw: std::sync::Mutex::new(()),
             door: Door::new(),
             identity: Identity::new(),
+            home: Home::new(),
             data: UnsafeCell::new(value),
         }
     }
@@ -131,6 +135,7 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         let poisoned = self.is_poisoned();
+        self.touch();
         with_poison(poisoned, self.data.get_mut())
     }
 
@@ -174,6 +179,11 @@ impl<T: ?Sized> Mutex<T> {
         };
         let door = self.door.try_pass().ok_or(TryLockError::WouldBlock)?;
         Ok(with_poison(poisoned, MutexGuard::outside(self, raw, door))?)
+    }
+
+    /// The data is about to be accessed, by a caller who has the lock.
+    fn touch(&self) {
+        self.home.touch(self.data.get(), Some(&self.door));
     }
 
     /// What names the lock while a guard of it exists.

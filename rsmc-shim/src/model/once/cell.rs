@@ -12,8 +12,9 @@ use crate::model::slot;
 ///
 /// In a check, asking whether there is a value is an acquiring load, and setting it takes a lock: threads that come while
 /// another makes the value wait for it. A value that is set in a check is seen in that execution only. So a static starts
-/// empty in each, or with what it was set to outside; its value is dropped when the execution is over (that of the first
-/// execution is leaked), and references to it must not be kept longer.
+/// empty in each, or with what it was set to outside; its value is dropped when the execution is over, and references to it
+/// must not be kept longer. One that is no static, or where that is not known (elsewhere than on Linux), leaks the value of
+/// the first execution that leaves one in it.
 pub struct OnceLock<T> {
     outside: StdOnceLock<T>,
     flag: Flag,

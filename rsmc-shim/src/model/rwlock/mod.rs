@@ -26,9 +26,10 @@ pub use guard::{RwLockReadGuard, RwLockWriteGuard};
 /// A loop that tries to take the lock until it can is not recognised as one that waits, and ends at the limit of steps.
 ///
 /// A forgotten guard keeps the lock held until the end of the execution. A static lock is free again in every
-/// execution, and poisoned only if it was so outside; its *data* stays what the last execution left. Two checks that
-/// run at once and share a static lock exclude each other from its data for real, also readers; one that cannot get it
-/// for ten seconds panics.
+/// execution, and poisoned only if it was so outside. Its *data* is put back at the end of each execution, if it can be
+/// (see the [crate](crate#statics)); behind a forgotten guard it is leaked instead of dropped. Two checks that run at
+/// once and share a static lock exclude each other from its data for real, also readers; one that cannot get it for ten
+/// seconds panics.
 pub struct RwLock<T: ?Sized> {
     queue: Queue,
     data: UnsafeCell<T>,
@@ -68,7 +69,7 @@ impl<T: ?Sized> RwLock<T> {
     /// If a thread panicked while it wrote; the error holds the guard.
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        let (poisoned, held) = self.queue.take(Mode::Read, self.has_bytes(), RawLock::read);
+        let (poisoned, held) = self.queue.take(Mode::Read, &self.data, RawLock::read);
         with_poison(poisoned, RwLockReadGuard::new(self, held))
     }
 
@@ -78,7 +79,7 @@ impl<T: ?Sized> RwLock<T> {
     /// `WouldBlock` if it is not possible, `Poisoned` as for [`read`](Self::read).
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
-        let taken = self.queue.try_take(Mode::Read, self.has_bytes(), RawLock::try_read);
+        let taken = self.queue.try_take(Mode::Read, &self.data, RawLock::try_read);
         let (poisoned, held) = taken.ok_or(TryLockError::WouldBlock)?;
         Ok(with_poison(poisoned, RwLockReadGuard::new(self, held))?)
     }
@@ -89,7 +90,7 @@ impl<T: ?Sized> RwLock<T> {
     /// As for [`read`](Self::read).
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
-        let (poisoned, held) = self.queue.take(Mode::Write, self.has_bytes(), RawLock::write);
+        let (poisoned, held) = self.queue.take(Mode::Write, &self.data, RawLock::write);
         with_poison(poisoned, RwLockWriteGuard::new(self, held))
     }
 
@@ -99,7 +100,7 @@ impl<T: ?Sized> RwLock<T> {
     /// `WouldBlock` if somebody has it, `Poisoned` as for [`read`](Self::read).
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
-        let taken = self.queue.try_take(Mode::Write, self.has_bytes(), RawLock::try_write);
+        let taken = self.queue.try_take(Mode::Write, &self.data, RawLock::try_write);
         let (poisoned, held) = taken.ok_or(TryLockError::WouldBlock)?;
         Ok(with_poison(poisoned, RwLockWriteGuard::new(self, held))?)
     }
@@ -123,11 +124,8 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         let poisoned = self.is_poisoned();
+        self.queue.touch(&self.data);
         with_poison(poisoned, self.data.get_mut())
-    }
-
-    fn has_bytes(&self) -> bool {
-        size_of_val(&self.data) > 0
     }
 }
 

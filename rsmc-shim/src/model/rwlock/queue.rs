@@ -1,6 +1,6 @@
 //! Who has a reader-writer lock: in a check a state machine says so, outside a real lock.
 
-use std::cell::Cell;
+use std::cell::{Cell, UnsafeCell};
 use std::panic::Location;
 use std::sync::Arc as StdArc;
 use std::sync::{LockResult, PoisonError, RwLock as RawLock, TryLockError, TryLockResult};
@@ -11,12 +11,14 @@ use rsmc_core::runtime::{Tag, hook};
 
 use crate::model::door::{Door, Pass};
 use crate::model::monitor::Monitor;
+use crate::model::statics::Home;
 use crate::model::surely::surely;
 
 pub(super) struct Queue {
     /// The lock outside checks, and the poison outside and before checks.
     raw: RawLock<()>,
     door: Door,
+    home: Home,
     monitor: Monitor<State>,
 }
 
@@ -62,22 +64,22 @@ pub(super) struct Turn<'a> {
 impl Queue {
     #[track_caller]
     pub(super) const fn new() -> Self {
-        Self { raw: RawLock::new(()), door: Door::new(), monitor: Monitor::new("RwLock") }
+        Self { raw: RawLock::new(()), door: Door::new(), home: Home::new(), monitor: Monitor::new("RwLock") }
     }
 
     /// Waits for the lock and takes it, outside by `take`. Also says whether it is poisoned.
     #[track_caller]
-    pub(super) fn take<'a, R>(
+    pub(super) fn take<'a, T: ?Sized, R>(
         &'a self,
         mode: Mode,
-        has_bytes: bool,
+        data: &UnsafeCell<T>,
         take: fn(&'a RawLock<()>) -> LockResult<R>,
     ) -> (bool, Held<'a, R>) {
         if !hook::in_run() {
             let raw = take(&self.raw);
             let poisoned = raw.is_err();
             let raw = raw.unwrap_or_else(PoisonError::into_inner);
-            return (poisoned, Held::Outside { _raw: raw, _pass: self.door.wait() });
+            return (poisoned, self.held_outside(raw, self.door.wait(), data));
         }
         let mut turn = self.turn(mode, Location::caller());
         let (poisoned, token) = self.monitor.act(|state| {
@@ -88,18 +90,18 @@ impl Queue {
             }
             (self.poison(state), waits.then(|| state.token(claim)))
         });
-        let Some(token) = token else { return (poisoned, turn.held(has_bytes)) };
+        let Some(token) = token else { return (poisoned, turn.held(data)) };
         hook::park_for(&token.tag, self.monitor.tag());
         turn.begin();
-        (token.poisoned.get(), turn.held(has_bytes))
+        (token.poisoned.get(), turn.held(data))
     }
 
     /// As [`take`](Self::take), if that is possible at once.
     #[track_caller]
-    pub(super) fn try_take<'a, R>(
+    pub(super) fn try_take<'a, T: ?Sized, R>(
         &'a self,
         mode: Mode,
-        has_bytes: bool,
+        data: &UnsafeCell<T>,
         take: fn(&'a RawLock<()>) -> TryLockResult<R>,
     ) -> Option<(bool, Held<'a, R>)> {
         if !hook::in_run() {
@@ -108,7 +110,7 @@ impl Queue {
                 Err(TryLockError::Poisoned(error)) => (true, error.into_inner()),
                 Err(TryLockError::WouldBlock) => return None,
             };
-            return Some((poisoned, Held::Outside { _raw: raw, _pass: self.door.try_pass()? }));
+            return Some((poisoned, self.held_outside(raw, self.door.try_pass()?, data)));
         }
         let mut turn = self.turn(mode, Location::caller());
         let poisoned = self.monitor.act(|state| {
@@ -118,7 +120,7 @@ impl Queue {
             }
             self.poison(state)
         });
-        turn.claim.is_some().then(|| (poisoned, turn.held(has_bytes)))
+        turn.claim.is_some().then(|| (poisoned, turn.held(data)))
     }
 
     #[track_caller]
@@ -133,6 +135,16 @@ impl Queue {
         } else {
             self.raw.clear_poison();
         }
+    }
+
+    fn held_outside<'a, T: ?Sized, R>(&self, raw: R, pass: Pass<'a>, data: &UnsafeCell<T>) -> Held<'a, R> {
+        self.touch(data);
+        Held::Outside { _raw: raw, _pass: pass }
+    }
+
+    /// The data is about to be accessed, by a caller who has the lock.
+    pub(super) fn touch<T: ?Sized>(&self, data: &UnsafeCell<T>) {
+        self.home.touch(data.get(), Some(&self.door));
     }
 
     fn poison(&self, state: &mut State) -> bool {
@@ -168,8 +180,11 @@ impl<'a> Turn<'a> {
         self.since = Some(hook::takes(self.queue.monitor.tag()));
     }
 
-    fn held<R>(mut self, has_bytes: bool) -> Held<'a, R> {
-        self.pass = has_bytes.then(|| self.queue.door.pass_in_run());
+    fn held<T: ?Sized, R>(mut self, data: &UnsafeCell<T>) -> Held<'a, R> {
+        if size_of_val(data) > 0 {
+            self.queue.touch(data);
+            self.pass = Some(self.queue.door.pass_in_run());
+        }
         Held::InRun { _turn: self }
     }
 }
