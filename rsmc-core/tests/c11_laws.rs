@@ -1,7 +1,7 @@
 //! Two laws of C11 on random programs, by the axioms: every outcome under SC, TSO and PSO is one under C11, and a
 //! program with nothing but SeqCst has exactly its outcomes under SC.
 //!
-//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 100), `RSMC_ORACLE_SEED` shifts them.
+//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 60), `RSMC_ORACLE_SEED` shifts them.
 
 #[path = "litmus_brute.rs"]
 #[allow(dead_code, reason = "each test uses a part of it")]

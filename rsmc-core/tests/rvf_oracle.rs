@@ -1,7 +1,7 @@
 //! RVF-SMC against brute force: every outcome, deadlock, panic and view class is run, no reads-from class twice, and
 //! every run that is not cut short is a leaf.
 //!
-//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 100), `RSMC_ORACLE_SEED` shifts them.
+//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 60), `RSMC_ORACLE_SEED` shifts them.
 
 #[path = "litmus_brute.rs"]
 #[allow(dead_code, reason = "each test uses a part of it")]

@@ -1,6 +1,6 @@
 //! Brute force against an explorer: the same classes, outcomes, deadlocks and panics on random programs, none twice.
 //!
-//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 100), `RSMC_ORACLE_SEED` shifts them.
+//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 60), `RSMC_ORACLE_SEED` shifts them.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ pub type Difference<'a> = &'a dyn Fn(&Program, u64) -> Option<String>;
 
 /// Looks for a difference on the random programs of a mix.
 pub fn compare(name: &str, size: Size, weights: &Weights, difference: Difference) {
-    let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 100), number("RSMC_ORACLE_SEED", 0));
+    let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 60), number("RSMC_ORACLE_SEED", 0));
     for seed in first..first + programs {
         let program = random(seed, size, weights);
         if let Some(found) = difference(&program, seed) {
