@@ -3,43 +3,11 @@
 mod support;
 
 use std::collections::BTreeSet;
-use std::sync::Mutex as StdMutex;
 
 use rsmc::sync::atomic::{AtomicU32, Ordering::*};
 use rsmc::sync::{Arc, Mutex, Weak};
-use rsmc::{Config, Explorer, FailureKind, MemoryModel, Verdict, thread};
-use support::{OnDrop, failure, verified};
-
-/// What the executions of a body return, the same for every explorer and model.
-#[track_caller]
-fn results<T: Ord + Send + Clone>(body: impl Fn() -> T + Sync) -> BTreeSet<T> {
-    use Explorer::{Exhaustive, ReadsFrom, ReadsValueFrom, View};
-    use MemoryModel::{C11, Pso, Sc, Tso};
-    let pairs = [
-        (Exhaustive, Sc),
-        (ReadsFrom, Sc),
-        (ReadsFrom, Tso),
-        (ReadsFrom, Pso),
-        (ReadsFrom, C11),
-        (Exhaustive, C11),
-        (View, Pso),
-        (ReadsValueFrom, Sc),
-    ];
-    let run = |(explorer, memory)| {
-        let found = StdMutex::new(BTreeSet::new());
-        let report = rsmc::explore(&Config::default().explorer(explorer).memory(memory), || {
-            let result = body();
-            found.lock().unwrap().insert(result);
-        });
-        assert!(matches!(report.verdict, Verdict::Verified), "{}", rsmc::render(&report, None));
-        found.into_inner().unwrap()
-    };
-    let first = run(pairs[0]);
-    for pair in pairs {
-        assert!(run(pair) == first, "{pair:?} differs");
-    }
-    first
-}
+use rsmc::{Config, FailureKind, Verdict, thread};
+use support::{OnDrop, failure, results, verified};
 
 #[test]
 fn sharing_adds_no_execution() {
@@ -74,7 +42,7 @@ fn a_destructor_without_steps_adds_none_either() {
 
 #[test]
 fn every_count_is_seen() {
-    let found = results(|| {
+    let found = results(1, || {
         let shared = Arc::new(());
         let (one, two) = (Arc::clone(&shared), Arc::clone(&shared));
         thread::scope(|scope| {
@@ -84,7 +52,7 @@ fn every_count_is_seen() {
         })
     });
     assert_eq!(found, BTreeSet::from([1, 2, 3]));
-    let found = results(|| {
+    let found = results(1, || {
         let shared = Arc::new(());
         let weak = Arc::downgrade(&shared);
         thread::scope(|scope| {
@@ -99,7 +67,7 @@ fn every_count_is_seen() {
 #[test]
 fn one_of_several_gets_the_value() {
     let race = |take: fn(Arc<u32>) -> Option<u32>| {
-        results(move || {
+        results(1, move || {
             let first = Arc::new(7);
             let second = Arc::clone(&first);
             thread::scope(|scope| {
@@ -115,7 +83,7 @@ fn one_of_several_gets_the_value() {
 
 #[test]
 fn a_weak_reference_finds_the_value_or_does_not() {
-    let found = results(|| {
+    let found = results(1, || {
         let shared = Arc::new(3);
         let weak = Arc::downgrade(&shared);
         thread::scope(|scope| {
@@ -128,7 +96,7 @@ fn a_weak_reference_finds_the_value_or_does_not() {
 
 #[test]
 fn exclusive_access_is_given_or_not() {
-    let found = results(|| {
+    let found = results(1, || {
         let mut shared = Arc::new(0);
         let other = Arc::clone(&shared);
         thread::scope(|scope| {
@@ -139,7 +107,7 @@ fn exclusive_access_is_given_or_not() {
         })
     });
     assert_eq!(found, BTreeSet::from([(false, 1, true), (true, 1, true)]));
-    let found = results(|| {
+    let found = results(1, || {
         let mut shared = Arc::new(0);
         let weak = Arc::downgrade(&shared);
         thread::scope(|scope| {
@@ -153,7 +121,7 @@ fn exclusive_access_is_given_or_not() {
 
 #[test]
 fn who_drops_the_value_is_explored() {
-    let found = results(|| {
+    let found = results(1, || {
         let by = Arc::new(AtomicU32::new(0));
         let said = Arc::clone(&by);
         let me = thread::current().id();
@@ -206,7 +174,7 @@ fn a_replay_knows_that_ends_are_observed() {
 
 #[test]
 fn raw_references_count() {
-    let found = results(|| {
+    let found = results(1, || {
         let shared = Arc::new(5);
         let pointer = Arc::into_raw(Arc::clone(&shared));
         // SAFETY: the pointer is one of a reference, and both references are dropped below.

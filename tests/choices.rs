@@ -7,44 +7,8 @@ use std::sync::Mutex as StdMutex;
 
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use rsmc::sync::{Condvar, Mutex};
-use rsmc::{Config, Explorer, FailureKind, MemoryModel, Verdict, choose, nondet, thread};
-use support::{explore, failure, verified};
-
-/// Every explorer that proves, under every model that it knows.
-fn pairs() -> impl Iterator<Item = Config> {
-    use Explorer::{Exhaustive, ReadsFrom, ReadsValueFrom, View};
-    use MemoryModel::{C11, Pso, Sc, Tso};
-    let pairs = [
-        (ReadsFrom, Sc),
-        (ReadsFrom, Tso),
-        (ReadsFrom, Pso),
-        (ReadsFrom, C11),
-        (Exhaustive, Sc),
-        (Exhaustive, Pso),
-        (Exhaustive, C11),
-        (View, Sc),
-        (View, Pso),
-        (ReadsValueFrom, Sc),
-    ];
-    pairs.into_iter().map(|(explorer, memory)| Config::default().explorer(explorer).memory(memory))
-}
-
-/// What a body returns in all executions, each explorer and model; and how many executions the last one needs.
-fn results<T: Ord + Send + Clone + std::fmt::Debug>(spurious: u32, body: impl Fn() -> T + Sync) -> BTreeSet<T> {
-    let mut all: Option<BTreeSet<T>> = None;
-    for config in pairs() {
-        let found = StdMutex::new(BTreeSet::new());
-        let config = config.spurious(spurious);
-        let report = rsmc::explore(&config, || {
-            found.lock().unwrap().insert(body());
-        });
-        assert!(matches!(report.verdict, Verdict::Verified), "{}", rsmc::render(&report, None));
-        let found = found.into_inner().unwrap();
-        let all = all.get_or_insert_with(|| found.clone());
-        assert_eq!(*all, found, "{:?} {:?}", config.explorer, config.memory);
-    }
-    all.expect("there are explorers")
-}
+use rsmc::{Config, Explorer, FailureKind, Verdict, choose, nondet, thread};
+use support::{explore, failure, pairs, results, verified};
 
 #[test]
 fn all_choices_are_made() {

@@ -1,9 +1,11 @@
 //! What tests of checks share.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rsmc::{Config, Failure, Report, Verdict};
+use rsmc::{Config, Explorer, Failure, MemoryModel, Report, Verdict};
 
 pub fn explore(body: impl Fn() + Sync) -> Report {
     rsmc::explore(&Config::default(), body)
@@ -22,6 +24,44 @@ pub fn verified(body: impl Fn() + Sync) -> Report {
     let report = explore(body);
     assert!(matches!(report.verdict, Verdict::Verified), "{}", rsmc::render(&report, None));
     report
+}
+
+/// Every explorer that proves, under every model that it knows.
+pub fn pairs() -> impl Iterator<Item = Config> {
+    use Explorer::{Exhaustive, ReadsFrom, ReadsValueFrom, View};
+    use MemoryModel::{C11, Pso, Sc, Tso};
+    let pairs = [
+        (ReadsFrom, Sc),
+        (ReadsFrom, Tso),
+        (ReadsFrom, Pso),
+        (ReadsFrom, C11),
+        (Exhaustive, Sc),
+        (Exhaustive, Pso),
+        (Exhaustive, C11),
+        (View, Sc),
+        (View, Pso),
+        (ReadsValueFrom, Sc),
+    ];
+    pairs.into_iter().map(|(explorer, memory)| Config::default().explorer(explorer).memory(memory))
+}
+
+/// What a body returns in all executions, the same for every explorer and model; `spurious` is the setting.
+#[track_caller]
+pub fn results<T: Ord + Send + Clone + std::fmt::Debug>(spurious: u32, body: impl Fn() -> T + Sync) -> BTreeSet<T> {
+    let mut all: Option<BTreeSet<T>> = None;
+    for config in pairs() {
+        let found = Mutex::new(BTreeSet::new());
+        let config = config.spurious(spurious);
+        let report = rsmc::explore(&config, || {
+            let result = body();
+            found.lock().unwrap().insert(result);
+        });
+        assert!(matches!(report.verdict, Verdict::Verified), "{}", rsmc::render(&report, None));
+        let found = found.into_inner().unwrap();
+        let all = all.get_or_insert_with(|| found.clone());
+        assert_eq!(*all, found, "{:?} {:?}", config.explorer, config.memory);
+    }
+    all.expect("there are explorers")
 }
 
 /// A value whose destructor does something.
