@@ -157,7 +157,8 @@ impl<'a> Scene<'a> {
         match op.action {
             Action::Park => "park".to_owned(),
             Action::Unpark => format!("unpark {}", self.unparked(op)),
-            Action::Choose { spurious: true, .. } => "wakes without cause?".to_owned(),
+            Action::Choose { spurious: true, value: 0, .. } => "goes to sleep".to_owned(),
+            Action::Choose { spurious: true, .. } => "wakes without cause".to_owned(),
             Action::Choose { of, .. } => format!("choose below {of}"),
             action => {
                 let kind = self.finding.trace.locs[op.loc].kind;
@@ -211,8 +212,7 @@ impl<'a> Scene<'a> {
             (Action::Load, _) => format!(" → {}", show(event.read)),
             (Action::Store(value), _) => format!(" = {}", show(value)),
             (Action::Fail { .. }, _) => format!(" → {}, fails without cause", show(event.read)),
-            (Action::Choose { spurious: true, value, .. }, _) => (if value > 0 { " yes" } else { " no" }).to_owned(),
-            (Action::Choose { value, .. }, _) => format!(" → {value}"),
+            (Action::Choose { spurious: false, value, .. }, _) => format!(" → {value}"),
             (Action::Cas { expected, .. }, None) => format!(" → {}, not {}", show(event.read), show(expected)),
             (Action::Rmw(_) | Action::Cas { .. }, Some(new)) => format!(" {}→{}", show(event.read), show(new)),
             (Action::TryAcquire, None) => " fails".to_owned(),
