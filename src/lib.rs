@@ -22,7 +22,7 @@
 //! # What is guaranteed
 //!
 //! [`Verdict::Verified`] from an exhaustive explorer means: under the chosen memory model no execution of the body
-//! panics, deadlocks, livelocks or races on a tracked cell. The body must be deterministic but for scheduling.
+//! panics, deadlocks, livelocks, leaks an `Arc` or races on a tracked cell. The body must be deterministic but for scheduling.
 //!
 //! # What is not
 //!

@@ -8,7 +8,7 @@
 //!
 //! | module | what is in it |
 //! | --- | --- |
-//! | [`sync`] | [`Arc`](sync::Arc), [`Mutex`](sync::Mutex), [`RwLock`](sync::RwLock), [`Condvar`](sync::Condvar), [`Barrier`](sync::Barrier), [`OnceLock`](sync::OnceLock), [`LazyLock`](sync::LazyLock), [`sync::atomic`], [`sync::mpsc`] |
+//! | [`sync`] | [`Arc`](sync::Arc), [`Weak`](sync::Weak), [`Mutex`](sync::Mutex), [`RwLock`](sync::RwLock), [`Condvar`](sync::Condvar), [`Barrier`](sync::Barrier), [`Once`](sync::Once), [`OnceLock`](sync::OnceLock), [`LazyLock`](sync::LazyLock), [`sync::atomic`], [`sync::mpsc`] |
 //! | [`thread`], [`thread_local!`] | [`spawn`](thread::spawn), [`scope`](thread::scope), [`park`](thread::park), … |
 //! | [`time`] | [`Duration`](time::Duration), and [`Instant`](time::Instant), which in a check knows a time of its own |
 //! | [`cell`] | [`UnsafeCell`](cell::UnsafeCell) and [`Cell`](cell::Cell), whose accesses are checked for data races |
