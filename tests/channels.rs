@@ -542,3 +542,21 @@ fn outcomes_are_those_of_a_lock_and_a_condition() {
         assert_eq!(found, expected, "{program:?}");
     }
 }
+
+/// What the check does not model it names, if it passes.
+#[test]
+fn a_channel_from_outside_is_mentioned_where_the_check_passes() {
+    let (sender, receiver) = channel();
+    let both = (sender, StdMutex::new(receiver));
+    let report = verified(|| {
+        both.0.send(1).unwrap();
+        assert_eq!(both.1.lock().unwrap().try_recv(), Ok(1));
+    });
+    assert!(report.unmodelled && rsmc::render(&report, None).contains("NOT modelled"));
+    let report = verified(|| {
+        let (sender, receiver) = channel();
+        sender.send(1).unwrap();
+        assert_eq!(receiver.try_recv(), Ok(1));
+    });
+    assert!(!report.unmodelled && !rsmc::render(&report, None).contains("NOT modelled"));
+}

@@ -246,6 +246,7 @@ fn success() {
         report::verified(&report::Counts { shares: false, ..counts(1, 3, 4) }),
         report::verified(&counts(1, 1, 4)),
         report::verified(&counts(2, 1, 4)),
+        report::verified(&report::Counts { unmodelled: true, ..base }),
     ];
     check("success", &lines.join("\n"));
 }

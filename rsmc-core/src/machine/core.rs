@@ -334,6 +334,11 @@ impl Machine {
         self.note(thread, NoteKind::Panic(number), site);
     }
 
+    /// Something of the shim is used in a way that the execution does not see.
+    pub fn unmodelled(&mut self) {
+        self.run.unmodelled = true;
+    }
+
     /// A thread received the panic of another through `join`.
     pub fn panic_received(&mut self, thread: ThreadId) {
         for panic in self.run.panics.iter_mut().filter(|panic| panic.thread == thread) {

@@ -72,6 +72,8 @@ pub struct Counts {
     pub events: usize,
     /// Whether some atomic, lock or cell was used by two threads in an execution.
     pub shares: bool,
+    /// Whether something of the shim was used that the check does not model.
+    pub unmodelled: bool,
     /// How long the check took.
     pub elapsed: Duration,
     /// The memory model.
@@ -90,6 +92,7 @@ impl From<&Report> for Counts {
             threads: report.threads,
             events: report.events,
             shares: report.shares,
+            unmodelled: report.unmodelled,
             elapsed: report.elapsed,
             memory: report.memory,
             explorer: report.explorer,

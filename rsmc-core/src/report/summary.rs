@@ -9,6 +9,13 @@ use crate::session::{ExplorerKind, FailureKind, Limit};
 /// The line of a check that covered every execution. It says where there was nothing to explore: then the test may not
 /// test what it seems to.
 pub fn verified(counts: &Counts) -> String {
+    let unmodelled = if counts.unmodelled { UNMODELLED } else { "" };
+    verified_as_modelled(counts) + unmodelled
+}
+
+const UNMODELLED: &str = "; NOT modelled: a channel that was created outside, or other uses of a static meanwhile";
+
+fn verified_as_modelled(counts: &Counts) -> String {
     let (executions, how) = (count(counts.executions, "execution"), how(counts));
     let nothing = match counts.threads {
         0 | 1 => "no other was started through `rsmc_shim::thread`, so there is nothing to interleave",

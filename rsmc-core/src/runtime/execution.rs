@@ -146,6 +146,7 @@ impl Execution {
             if run.end == End::Complete {
                 run.leaks.extend(core.births.left());
             }
+            run.unmodelled |= self.registered.meanwhile();
             if let Some(message) = self.registered.misuse() {
                 run.end = End::Misused { message };
             }

@@ -5,7 +5,7 @@
 //! ordinary code may use at the same time. A static lies near the statics of this file, and what a body creates does not:
 //! it is on a stack, or in memory that was allocated by a thread that is not the first one.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A check that goes on, as others see it.
@@ -15,6 +15,8 @@ struct Check {
     execution: AtomicU64,
     /// What a thread that it does not know has done.
     misuse: Mutex<Option<String>>,
+    /// A static that it uses was used outside meanwhile.
+    meanwhile: AtomicBool,
 }
 
 /// How many checks go on. Looked at before the table is.
@@ -46,6 +48,11 @@ impl Registered {
     pub(super) fn misuse(&self) -> Option<String> {
         lock(&self.0.misuse).take()
     }
+
+    /// Whether ordinary code used a static of the check since that was last asked, as far as it was noticed.
+    pub(super) fn meanwhile(&self) -> bool {
+        self.0.meanwhile.swap(false, Ordering::Relaxed)
+    }
 }
 
 impl Drop for Registered {
@@ -65,11 +72,12 @@ pub(super) fn notice(execution: u64, address: usize, what: impl FnOnce() -> Stri
 #[cold]
 fn report(execution: u64, address: usize, what: impl FnOnce() -> String) -> Option<String> {
     const NEAR: usize = 1 << 30;
-    if address.abs_diff(std::ptr::from_ref(&CHECKS).addr()) < NEAR {
-        return None;
-    }
     let checks = lock(&CHECKS);
     let check = checks.iter().find(|check| check.execution.load(Ordering::Relaxed) == execution)?;
+    if address.abs_diff(std::ptr::from_ref(&CHECKS).addr()) < NEAR {
+        check.meanwhile.store(true, Ordering::Relaxed);
+        return None;
+    }
     let message = what();
     lock(&check.misuse).get_or_insert(message.clone());
     Some(message)

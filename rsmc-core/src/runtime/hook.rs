@@ -127,6 +127,11 @@ fn foreign_use(execution: u64, object: Object<'_>, place: &'static Location<'sta
     }
 }
 
+/// Something that was created outside, and is std's own, is used. Nothing outside executions.
+pub fn unmodelled() {
+    enter(|execution| execution.core.borrow_mut().machine.unmodelled());
+}
+
 /// Something that has to be gone at the end of the execution was created; `None` outside executions, and where one is over.
 #[track_caller]
 pub fn born(kind: &'static str) -> Option<Birth> {

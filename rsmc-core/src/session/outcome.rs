@@ -120,6 +120,9 @@ pub struct Report {
     pub events: usize,
     /// Whether some atomic, lock or cell was used by two threads in an execution.
     pub shares: bool,
+    /// Whether something of the shim was used that the check does not model: a channel that was created outside, or a
+    /// static that ordinary code used meanwhile, as far as that was noticed.
+    pub unmodelled: bool,
     /// How long the check took.
     pub elapsed: Duration,
     /// The memory model.

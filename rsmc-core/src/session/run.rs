@@ -72,6 +72,7 @@ impl<'c> Check<'c> {
             threads: 0,
             events: 0,
             shares: false,
+            unmodelled: false,
             elapsed: std::time::Duration::ZERO,
             memory: config.effective_memory(),
             explorer: config.explorer,
@@ -163,6 +164,7 @@ impl<'c> Check<'c> {
         report.threads = report.threads.max(run.trace.present().count());
         report.events = report.events.max(run.trace.events.len());
         report.shares = report.shares || shares(&run.trace);
+        report.unmodelled |= run.unmodelled;
         let explores = self.plan.tail == Tail::RunOn && self.config.replay.is_none();
         if explores && is_redundant(run, self.plan.purpose, &mut self.livelocks) {
             report.blocked += 1;

@@ -168,6 +168,8 @@ pub struct Run {
     pub panics: Vec<Panicked>,
     /// What is left of what was created, if all threads have ended.
     pub leaks: Vec<Leak>,
+    /// Something of the shim was used in a way that the execution does not see.
+    pub unmodelled: bool,
     /// How many steps had been taken when a loop that only waits first repeated an iteration: such an execution is no
     /// class of its own.
     pub repeated: Option<u32>,
@@ -193,6 +195,7 @@ impl Run {
         self.waiting.clear();
         self.panics.clear();
         self.leaks.clear();
+        self.unmodelled = false;
         self.repeated = None;
         self.waits.clear();
         self.waiting_loops.clear();

@@ -51,6 +51,7 @@ pub fn counts(executions: u64, threads: usize, events: usize) -> Counts {
         threads,
         events,
         shares: true,
+        unmodelled: false,
         elapsed: Duration::from_millis(210),
         memory: MemoryModel::Sc,
         explorer: ExplorerKind::ReadsFrom,

@@ -9,7 +9,7 @@ use rsmc_core::runtime::hook;
 
 use crate::model::mpsc::channel::ReceivingEnd;
 use crate::model::mpsc::iter::{IntoIter, Iter, TryIter};
-use crate::model::mpsc::{Place, would_wait};
+use crate::model::mpsc::{Place, of_std, would_wait};
 
 /// Mirrors [`std::sync::mpsc::Receiver`]. In a check every operation is a step, and dropping it is one.
 ///
@@ -58,7 +58,7 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub(super) fn try_recv_at(&self, place: Place) -> Result<T, TryRecvError> {
         match &self.0 {
-            Kind::Outside(receiver) => receiver.try_recv(),
+            Kind::Outside(receiver) => of_std(receiver).try_recv(),
             Kind::InRun(receiver) => receiver.try_recv(place),
         }
     }
@@ -127,7 +127,7 @@ impl<T> Receiver<T> {
 /// In a check, from a channel that was created outside: the next message, or `None` if there will be none.
 #[track_caller]
 fn at_once<T>(receiver: &std_mpsc::Receiver<T>, place: Place) -> Option<T> {
-    match receiver.try_recv() {
+    match of_std(receiver).try_recv() {
         Ok(message) => Some(message),
         Err(TryRecvError::Disconnected) => None,
         Err(TryRecvError::Empty) => would_wait(place),

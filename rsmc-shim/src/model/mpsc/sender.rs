@@ -7,7 +7,7 @@ use std::sync::mpsc::{self as std_mpsc, SendError, TrySendError};
 use rsmc_core::runtime::hook;
 
 use crate::model::mpsc::channel::SendingEnd;
-use crate::model::mpsc::would_wait;
+use crate::model::mpsc::{of_std, would_wait};
 
 /// Mirrors [`std::sync::mpsc::Sender`]. In a check, cloning it is no step; dropping it is one.
 pub struct Sender<T>(Kind<std_mpsc::Sender<T>, T>);
@@ -55,7 +55,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         match &self.0 {
-            Kind::Outside(sender) => sender.send(message),
+            Kind::Outside(sender) => of_std(sender).send(message),
             Kind::InRun(sender) => sender.send(message),
         }
     }
@@ -84,7 +84,7 @@ impl<T> SyncSender<T> {
         match &self.0 {
             Kind::InRun(sender) => sender.send(message),
             Kind::Outside(sender) if !hook::in_run() => sender.send(message),
-            Kind::Outside(sender) => match sender.try_send(message) {
+            Kind::Outside(sender) => match of_std(sender).try_send(message) {
                 Ok(()) => Ok(()),
                 Err(TrySendError::Disconnected(message)) => Err(SendError(message)),
                 Err(TrySendError::Full(_)) => would_wait(Location::caller()),
@@ -102,7 +102,7 @@ impl<T> SyncSender<T> {
     #[track_caller]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         match &self.0 {
-            Kind::Outside(sender) => sender.try_send(message),
+            Kind::Outside(sender) => of_std(sender).try_send(message),
             Kind::InRun(sender) => sender.try_send(message),
         }
     }
