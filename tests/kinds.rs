@@ -193,7 +193,7 @@ fn check_golden(kind: FailureKind, text: &str) {
 
 #[test]
 fn every_kind_has_an_example_and_a_near_miss() {
-    for kind in FailureKind::ALL {
+    for &kind in FailureKind::ALL {
         let Example { config, fails, passes } = example(kind);
         let (verdict, text) = report(&config, fails);
         let Verdict::Failed(failure) = verdict else { panic!("{kind:?}: {verdict:?}") };

@@ -6,8 +6,10 @@ use std::cell::RefCell;
 use std::sync::Mutex as StdMutex;
 
 use rsmc::alloc::Track;
-use rsmc::sync::atomic::{AtomicU32, Ordering::*};
-use rsmc::sync::{Arc, Mutex, OnceLock, RwLock, Weak};
+use rsmc::cell::{Cell, UnsafeCell};
+use rsmc::future::AtomicWaker;
+use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
+use rsmc::sync::{Arc, Condvar, Mutex, Once, OnceLock, RwLock, Weak};
 use rsmc::{Config, Failure, FailureKind, Verdict, thread};
 use support::{failure, verified};
 
@@ -238,6 +240,55 @@ fn a_real_thread_that_uses_what_belongs_to_a_check_is_noticed() {
         x.store(1, Relaxed);
         assert_eq!(std::thread::spawn(|| AtomicU32::new(2).load(Relaxed)).join().unwrap(), 2);
     });
+}
+
+/// Shares anything.
+struct Shared<T>(T);
+
+// SAFETY: the tests below use what they share one after another.
+unsafe impl<T> Sync for Shared<T> {}
+
+/// Whatever the object is: it was used in the check first, and then by a real thread.
+#[test]
+fn every_object_notices_a_real_thread() {
+    fn misuse<T>(kind: &str, make: fn() -> T, used: fn(&T)) {
+        let found = failure(|| {
+            let object = Shared(make());
+            used(&object.0);
+            let object = &object;
+            std::thread::scope(|scope| drop(scope.spawn(move || used(&object.0)).join()));
+        });
+        assert_eq!(found.kind, FailureKind::Misuse, "{kind}: {}", found.message);
+        assert!(found.message.contains(&format!("the {kind} created at tests/misuse.rs")), "{}", found.message);
+        assert!(found.message.contains("used it at tests/misuse.rs"), "{}", found.message);
+    }
+    misuse("AtomicBool", || AtomicBool::new(false), |flag| flag.store(true, Relaxed));
+    misuse("Mutex", || Mutex::new(1), |lock| drop(lock.lock()));
+    misuse("RwLock", || RwLock::new(1), |lock| drop(lock.read()));
+    misuse("RwLock", || RwLock::new(1), |lock| drop(lock.try_write()));
+    misuse("RwLock", || RwLock::new(1), |lock| drop(lock.is_poisoned().to_string()));
+    misuse("Condvar", || Condvar::new(), |condvar| condvar.notify_one());
+    misuse("Once", || Once::new(), |once| once.call_once(|| ()));
+    misuse("OnceLock", || OnceLock::<u32>::new(), |cell| drop(cell.get().map(u32::to_string)));
+    misuse("AtomicWaker", || AtomicWaker::new(), |waker| waker.wake());
+    misuse("Cell", || Cell::new(1), |cell| cell.set(2));
+    misuse("UnsafeCell", || UnsafeCell::new(1), |cell| cell.with(|_| ()));
+    misuse("Arc", || Arc::new(1), |arc| drop(Arc::clone(arc)));
+    misuse("Arc", || Arc::new(1), |arc| drop(Arc::downgrade(arc)));
+}
+
+/// Without a word of it the value would seem to leak.
+#[test]
+fn a_reference_that_a_real_thread_drops_is_no_leak() {
+    let found = failure(|| {
+        let shared = Arc::new(1);
+        let own = Arc::clone(&shared);
+        drop(shared);
+        std::thread::spawn(move || drop(own)).join().unwrap();
+    });
+    assert_eq!(found.kind, FailureKind::Misuse, "{}", found.message);
+    assert!(found.message.contains("Arc created at tests/misuse.rs"), "{}", found.message);
+    assert!(found.message.contains("dropped it"), "{}", found.message);
 }
 
 /// Ordinary code may use the same statics meanwhile.

@@ -99,6 +99,8 @@ pub(super) struct Thread {
     pub(super) spin: Option<SpinWait>,
     pub(super) recent: Recent,
     spawned: u32,
+    /// Another thread has received its end.
+    joined: bool,
 }
 
 /// The state of an execution; see the module.
@@ -162,6 +164,7 @@ impl Machine {
             thread.status = Status::Absent;
             thread.spin = None;
             thread.spawned = 0;
+            thread.joined = false;
             thread.recent.clear();
         }
         self.last = ThreadId::MAIN;
@@ -218,11 +221,16 @@ impl Machine {
     /// A thread waits for another's end; true if it need not wait. It must be drained.
     pub fn join(&mut self, thread: ThreadId, target: ThreadId, site: Site) -> bool {
         if self.threads[target].status == Status::Ended {
-            self.note(thread, NoteKind::Join(target), site);
+            self.joined(thread, target, site);
             return true;
         }
         self.stand(thread, Status::Joining(target, site));
         false
+    }
+
+    fn joined(&mut self, thread: ThreadId, target: ThreadId, site: Site) {
+        self.note(thread, NoteKind::Join(target), site);
+        self.threads[target].joined = true;
     }
 
     /// A thread waits until its stores are visible to all, as before a spawn and a join; true if it need not wait.
@@ -280,7 +288,7 @@ impl Machine {
             if let Status::Joining(target, site) = self.threads[waiting].status
                 && target == thread
             {
-                self.note(waiting, NoteKind::Join(thread), site);
+                self.joined(waiting, thread, site);
                 self.threads[waiting].status = Status::Due;
                 self.due.push_back(waiting);
             }
@@ -319,10 +327,9 @@ impl Machine {
     /// Whether no other thread can do anything any more, and all that others did happened before now: they have ended and
     /// were joined.
     pub fn is_alone(&self, me: ThreadId) -> bool {
-        let joined = |thread| self.run.trace.notes.iter().any(|note| note.kind == NoteKind::Join(thread));
         self.threads.iter().all(|(thread, state)| match state.status {
             Status::Absent => true,
-            Status::Ended => joined(thread),
+            Status::Ended => state.joined,
             _ => thread == me,
         })
     }
@@ -332,11 +339,6 @@ impl Machine {
         let number = self.run.panics.len() as u32;
         self.run.panics.push(Panicked { thread, message, site, received: false });
         self.note(thread, NoteKind::Panic(number), site);
-    }
-
-    /// Something of the shim is used in a way that the execution does not see.
-    pub fn unmodelled(&mut self) {
-        self.run.unmodelled = true;
     }
 
     /// A thread received the panic of another through `join`.

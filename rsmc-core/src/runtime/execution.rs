@@ -11,7 +11,7 @@ use crate::base::{Id, IdVec, LocId, ThreadId};
 use crate::machine::{Machine, Next, Outcome, Rules};
 use crate::runtime::births::Births;
 use crate::runtime::coroutine::{Coroutine, Job, Returned, Suspender};
-use crate::runtime::foreign::Registered;
+use crate::runtime::foreign::{Notice, Registered};
 use crate::runtime::holders::Holders;
 use crate::runtime::locals::Local;
 use crate::runtime::locations::Locations;
@@ -33,8 +33,8 @@ pub(super) struct Fiber {
     pub(super) locals: Vec<Local>,
     /// The location of its choices.
     pub(super) choices: Option<LocId>,
-    /// The type of the `Arc` whose value it drops, since it drops the last reference.
-    pub(super) dropping: Option<u32>,
+    /// The type of the value behind an `Arc` that it drops, since it drops the last reference.
+    pub(super) dropping: Option<&'static str>,
     pub(super) clock: Clock,
 }
 
@@ -45,6 +45,8 @@ pub(super) struct Core {
     pub(super) locations: Locations,
     pub(super) slots: Slots,
     pub(super) births: Births,
+    /// Something of the shim was used in a way that the execution does not see.
+    pub(super) unmodelled: bool,
     pub(super) holders: Holders,
     idle: Vec<Coroutine>,
     stack_size: usize,
@@ -83,6 +85,7 @@ impl Execution {
             locations: Locations::default(),
             slots: Slots::default(),
             births: Births::default(),
+            unmodelled: false,
             holders: Holders::default(),
             idle: Vec::new(),
             stack_size,
@@ -121,6 +124,7 @@ impl Execution {
             core.observed.join(&plan.observed);
             core.locations.begin();
             core.births.clear();
+            core.unmodelled = false;
             self.registered.begin(core.locations.execution());
             core.holders.clear();
             core.admit(ThreadId::MAIN, Job::Body(Rc::clone(&self.body)));
@@ -146,9 +150,11 @@ impl Execution {
             if run.end == End::Complete {
                 run.leaks.extend(core.births.left());
             }
-            run.unmodelled |= self.registered.meanwhile();
-            if let Some(message) = self.registered.misuse() {
-                run.end = End::Misused { message };
+            run.unmodelled = core.unmodelled;
+            match self.registered.end() {
+                Some(Notice::Misuse(message)) => run.end = End::Misused { message },
+                Some(Notice::Meanwhile) => run.unmodelled = true,
+                None => {}
             }
             core.holders.explain(&mut run.waiting);
         }
@@ -325,9 +331,9 @@ fn whom(next: Next) -> Option<ThreadId> {
 impl Core {
     /// The program observes how many references there are to a value behind an `Arc` of this type. If another thread could
     /// change that at this moment, the execution ends: it is run again with their counting as steps.
-    pub(super) fn see_counts(&mut self, me: ThreadId, kind: u32) {
-        if !self.observed.counts.contains(&kind) && !self.machine.is_alone(me) {
-            self.observed.counts.push(kind);
+    pub(super) fn see_counts(&mut self, me: ThreadId, type_name: &'static str) {
+        if !self.observed.has_counts_of(type_name) && !self.machine.is_alone(me) {
+            self.observed.counts.push(Observed::number_of(type_name));
             self.machine.finish(End::Learned);
         }
     }
@@ -335,8 +341,8 @@ impl Core {
     /// A thread performs a visible operation. If that is in the destructor of a value, whoever drops the last reference
     /// performs it, so the counts are observed.
     fn see_destructor(&mut self, me: ThreadId) {
-        if let Some(kind) = self.fibers[me].dropping {
-            self.see_counts(me, kind);
+        if let Some(type_name) = self.fibers[me].dropping {
+            self.see_counts(me, type_name);
         }
     }
 

@@ -11,12 +11,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// A check that goes on, as others see it.
 #[derive(Debug, Default)]
 struct Check {
-    /// The execution that runs.
+    /// The execution that runs; 0 between executions.
     execution: AtomicU64,
-    /// What a thread that it does not know has done.
+    /// Whether anything was noticed. Looked at before what it is.
+    noticed: AtomicBool,
+    /// What a thread that it does not know has done; nothing where ordinary code used a static of it.
     misuse: Mutex<Option<String>>,
-    /// A static that it uses was used outside meanwhile.
-    meanwhile: AtomicBool,
+}
+
+/// What was noticed in an execution.
+pub(super) enum Notice {
+    /// A thread that the check does not know used what belongs to it.
+    Misuse(String),
+    /// Ordinary code used a static that the check uses, too.
+    Meanwhile,
 }
 
 /// How many checks go on. Looked at before the table is.
@@ -44,14 +52,14 @@ impl Registered {
         self.0.execution.store(execution, Ordering::Relaxed);
     }
 
-    /// What was noticed since it was last asked.
-    pub(super) fn misuse(&self) -> Option<String> {
-        lock(&self.0.misuse).take()
-    }
-
-    /// Whether ordinary code used a static of the check since that was last asked, as far as it was noticed.
-    pub(super) fn meanwhile(&self) -> bool {
-        self.0.meanwhile.swap(false, Ordering::Relaxed)
+    /// The execution is over: what was noticed in it.
+    pub(super) fn end(&self) -> Option<Notice> {
+        self.0.execution.store(0, Ordering::Relaxed);
+        if !self.0.noticed.load(Ordering::Relaxed) {
+            return None;
+        }
+        self.0.noticed.store(false, Ordering::Relaxed);
+        Some(lock(&self.0.misuse).take().map_or(Notice::Meanwhile, Notice::Misuse))
     }
 }
 
@@ -74,8 +82,8 @@ fn report(execution: u64, address: usize, what: impl FnOnce() -> String) -> Opti
     const NEAR: usize = 1 << 30;
     let checks = lock(&CHECKS);
     let check = checks.iter().find(|check| check.execution.load(Ordering::Relaxed) == execution)?;
+    check.noticed.store(true, Ordering::Relaxed);
     if address.abs_diff(std::ptr::from_ref(&CHECKS).addr()) < NEAR {
-        check.meanwhile.store(true, Ordering::Relaxed);
         return None;
     }
     let message = what();

@@ -98,38 +98,63 @@ pub fn access_at(
     failure: Ordering,
 ) -> Option<Outcome> {
     let site = Site::Code(place);
-    if !CURRENT.is_set() {
-        foreign_use(object.tag.execution(), object, place);
+    if !meets_at(place, object) {
         return None;
     }
-    enter(|execution| {
+    CURRENT.with(|execution| {
         let loc = execution.locate(object, init, site);
-        execution.operate(Op { action, loc, order, failure, site })
+        Some(execution.operate(Op { action, loc, order, failure, site }))
     })
 }
 
-/// An object is used outside executions. If it belongs to one that goes on elsewhere, that check fails, and so does this
-/// thread, unless it is unwinding.
+/// Whether the object is used in an execution. If it is not, but belongs to one that goes on elsewhere, that check fails, and
+/// so does this thread.
 #[inline]
-fn foreign_use(execution: u64, object: Object<'_>, place: &'static Location<'static>) {
+#[track_caller]
+pub fn meets(object: Object<'_>) -> bool {
+    meets_at(Location::caller(), object)
+}
+
+#[inline]
+fn meets_at(place: &'static Location<'static>, object: Object<'_>) -> bool {
+    let meets = CURRENT.is_set();
+    if !meets {
+        foreign_use(object.tag.execution(), object, Some(place));
+    }
+    meets
+}
+
+/// What was born in an execution is used at this place, or without one dropped. As [`meets`], though the execution may not
+/// have used it as an object.
+#[inline]
+pub fn meets_born(birth: Birth, object: Object<'_>, place: Option<&'static Location<'static>>) {
+    if !CURRENT.is_set() {
+        foreign_use(birth.execution, object, place);
+    }
+}
+
+/// An object is used outside executions. If it belongs to one that goes on elsewhere, that check fails, and so does this
+/// thread, unless it is unwinding or drops the object.
+#[inline]
+fn foreign_use(execution: u64, object: Object<'_>, place: Option<&'static Location<'static>>) {
     let what = || {
         let created = object.created.map(|created| format!(" created at {}", Site::Code(created))).unwrap_or_default();
+        let does = place.map_or("dropped it".to_owned(), |place| format!("used it at {}", Site::Code(place)));
         format!(
-            "the {}{created} belongs to a check that goes on, and a thread that the check does not know used it at {}: \
+            "the {}{created} belongs to a check that goes on, and a thread that the check does not know {does}: \
              start threads by `rsmc_shim::thread`",
-            object.kind,
-            Site::Code(place)
+            object.kind
         )
     };
     let message = foreign::notice(execution, std::ptr::from_ref(object.tag).addr(), what);
-    if let Some(message) = message.filter(|_| !std::thread::panicking()) {
+    if let Some(message) = message.filter(|_| place.is_some() && !std::thread::panicking()) {
         panic!("{message}");
     }
 }
 
 /// Something that was created outside, and is std's own, is used. Nothing outside executions.
 pub fn unmodelled() {
-    enter(|execution| execution.core.borrow_mut().machine.unmodelled());
+    enter(|execution| execution.core.borrow_mut().unmodelled = true);
 }
 
 /// Something that has to be gone at the end of the execution was created; `None` outside executions, and where one is over.
@@ -202,8 +227,11 @@ pub fn fence(order: Ordering) -> bool {
 #[inline]
 #[track_caller]
 pub fn cell(object: Object<'_>, access: CellAccess) {
+    if !meets(object) {
+        return;
+    }
     let site = here();
-    enter(|execution| {
+    CURRENT.with(|execution| {
         if execution.unwinding.get() {
             return;
         }
@@ -226,36 +254,36 @@ pub fn counting() {
 
 /// Whether the counting of references of an `Arc` of this type consists of steps, since the program was seen to observe it.
 #[inline]
-pub fn counts_are_steps(kind: u32) -> bool {
+pub fn counts_are_steps(type_name: &'static str) -> bool {
     let are_steps =
-        |execution: &Execution| !execution.unwinding.get() && execution.core.borrow().observed.counts.contains(&kind);
+        |execution: &Execution| !execution.unwinding.get() && execution.core.borrow().observed.has_counts_of(type_name);
     CURRENT.is_set() && CURRENT.with(are_steps)
 }
 
 /// The program observes how many references there are of an `Arc` of this type. If another thread could change that now, the
 /// exploration starts again with their counting as steps.
-pub fn counts_observed(kind: u32) {
+pub fn counts_observed(type_name: &'static str) {
     enter(|execution| {
         if !execution.unwinding.get() {
-            execution.core.borrow_mut().see_counts(execution.running.get(), kind);
+            execution.core.borrow_mut().see_counts(execution.running.get(), type_name);
         }
     });
 }
 
 /// Drops a value since the last reference of an `Arc` of this type is dropped. If that performs visible operations, which
 /// thread does so is observed.
-pub fn dropping(kind: u32, drop: impl FnOnce()) {
-    struct Until(Option<u32>);
+pub fn dropping(type_name: &'static str, drop: impl FnOnce()) {
+    struct Until(Option<&'static str>);
     impl Drop for Until {
         fn drop(&mut self) {
             set_dropping(self.0);
         }
     }
-    let _until = Until(set_dropping(Some(kind)));
+    let _until = Until(set_dropping(Some(type_name)));
     drop();
 }
 
-fn set_dropping(now: Option<u32>) -> Option<u32> {
+fn set_dropping(now: Option<&'static str>) -> Option<&'static str> {
     enter(|execution| {
         let me = execution.running.get();
         std::mem::replace(&mut execution.core.borrow_mut().fibers[me].dropping, now)

@@ -27,9 +27,10 @@ pub(super) fn is_final(end: &End) -> bool {
 
 /// What is wrong with a run, the worst first.
 pub(super) fn judge(run: &Run, config: &Config) -> Option<Finding> {
-    let found = broken_off(run).or_else(|| panic(run)).or_else(|| race(run, config.check_races));
-    let found = found.or_else(|| stuck(run)).or_else(|| leak(run).filter(|_| config.check_leaks));
-    found.or_else(|| thread_left(run).filter(|_| config.check_joins))
+    let found = broken_off(run).or_else(|| panic(run));
+    let found = found.or_else(|| if config.check_races { race(run) } else { None }).or_else(|| stuck(run));
+    let found = found.or_else(|| if config.check_leaks { leak(run) } else { None });
+    found.or_else(|| if config.check_joins { thread_left(run) } else { None })
 }
 
 fn broken_off(run: &Run) -> Option<Finding> {
@@ -77,8 +78,8 @@ fn panic(run: &Run) -> Option<Finding> {
     Some(Finding::new(FailureKind::Panic, message))
 }
 
-fn race(run: &Run, check: bool) -> Option<Finding> {
-    let race = find_race(&run.trace).filter(|_| check)?;
+fn race(run: &Run) -> Option<Finding> {
+    let race = find_race(&run.trace)?;
     let side = |access: crate::analysis::race::Access| {
         let verb = if access.writes { "writes" } else { "reads" };
         format!("{} {verb} it at {}", name(&run.trace, access.thread), access.site)

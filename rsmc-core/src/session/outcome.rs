@@ -40,7 +40,7 @@ pub enum FailureKind {
 
 impl FailureKind {
     /// Every kind that there is now.
-    pub const ALL: [FailureKind; 12] = [
+    pub const ALL: &[FailureKind] = &[
         FailureKind::Panic,
         FailureKind::Deadlock,
         FailureKind::DataRace,
@@ -129,4 +129,29 @@ pub struct Report {
     pub memory: MemoryModel,
     /// The explorer.
     pub explorer: ExplorerKind,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A new kind does not compile here without a place, and has none in the list then.
+    #[test]
+    fn all_kinds_are_listed() {
+        let place = |kind: &FailureKind| match kind {
+            FailureKind::Panic => 0,
+            FailureKind::Deadlock => 1,
+            FailureKind::DataRace => 2,
+            FailureKind::Livelock => 3,
+            FailureKind::StepLimit => 4,
+            FailureKind::Nondeterminism => 5,
+            FailureKind::Leak => 6,
+            FailureKind::ThreadLeft => 7,
+            FailureKind::WrongThread => 8,
+            FailureKind::Misuse => 9,
+            FailureKind::StackOverflow => 10,
+            FailureKind::StaleSeed => 11,
+        };
+        assert!(FailureKind::ALL.iter().map(place).eq(0..12));
+    }
 }

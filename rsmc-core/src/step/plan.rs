@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::base::{EventId, ThreadId};
+use crate::base::{EventId, ThreadId, mix};
 use crate::step::Expect;
 use crate::trace::{Action, Event, LocInfo, Op};
 
@@ -127,17 +127,29 @@ pub enum Purpose {
 pub struct Observed {
     /// Whether other threads have ended.
     pub ends: bool,
-    /// How many references there are: of `Arc`s of these types, which the shim names.
+    /// How many references there are: of `Arc`s of these types, by number.
     pub counts: Vec<u32>,
 }
 
 impl Observed {
+    /// The number of a type, by its name: the same in every process, so that a seed can hold it.
+    pub fn number_of(type_name: &str) -> u32 {
+        type_name.bytes().fold(0, |hash, byte| mix(hash, u64::from(byte))) as u32
+    }
+
+    /// Whether the counts of `Arc`s of this type are observed.
+    pub fn has_counts_of(&self, type_name: &str) -> bool {
+        !self.counts.is_empty() && self.counts.contains(&Self::number_of(type_name))
+    }
+
     /// Adds what `other` says.
     pub fn join(&mut self, other: &Observed) {
         self.ends |= other.ends;
-        let new = other.counts.iter().copied().filter(|kind| !self.counts.contains(kind));
-        let new: Vec<u32> = new.collect();
-        self.counts.extend(new);
+        for kind in &other.counts {
+            if !self.counts.contains(kind) {
+                self.counts.push(*kind);
+            }
+        }
     }
 }
 

@@ -9,7 +9,8 @@ mod traits;
 mod uninit;
 mod weak;
 
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, needs_drop};
+use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc as StdArc;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed};
@@ -160,7 +161,9 @@ impl<T: ?Sized> Arc<T> {
 
     /// A weak reference to the value.
     #[must_use = "this returns a new `Weak` pointer, without modifying the original `Arc`"]
+    #[track_caller]
     pub fn downgrade(this: &Self) -> Weak<T> {
+        this.shared.meet(Some(Location::caller()));
         match this.shared.is_counted() {
             true => this.shared.add(Count::Weak, StdArc::weak_count(&this.value), Acquire),
             false => hook::counting(),
@@ -257,6 +260,7 @@ impl<T: ?Sized> Clone for Arc<T> {
     #[inline]
     #[track_caller]
     fn clone(&self) -> Self {
+        self.shared.meet(Some(Location::caller()));
         match self.shared.is_counted() {
             true => self.shared.add(Count::Strong, StdArc::strong_count(&self.value), Relaxed),
             false => hook::counting(),
@@ -268,9 +272,10 @@ impl<T: ?Sized> Clone for Arc<T> {
 impl<T: ?Sized> Drop for Arc<T> {
     #[inline]
     fn drop(&mut self) {
+        self.shared.meet(None);
         let last = self.gone();
         // SAFETY: nobody uses the field after this.
         let mut drop = || unsafe { ManuallyDrop::drop(&mut self.value) };
-        if last { self.shared.drop_value(drop) } else { drop() }
+        if last && needs_drop::<T>() { self.shared.drop_value(drop) } else { drop() }
     }
 }

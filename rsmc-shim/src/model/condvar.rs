@@ -91,7 +91,7 @@ impl Condvar {
     /// Waits, and does not wake without a notification.
     #[track_caller]
     fn wait_for_notification<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
-        if !hook::in_run() {
+        if !self.monitor.is_modelled() {
             return guard
                 .wait_outside(|raw| match self.outside.wait(raw) {
                     Ok(raw) => (raw, false, ()),
@@ -149,7 +149,7 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         time: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
-        let (guard, timed_out) = if hook::in_run() {
+        let (guard, timed_out) = if self.monitor.is_modelled() {
             let (guard, notified) = self.wait_in_vain(guard);
             if !notified {
                 hook::pass_time(time);
@@ -235,7 +235,7 @@ impl Condvar {
     /// Wakes one of the threads that wait.
     #[track_caller]
     pub fn notify_one(&self) {
-        if hook::in_run() {
+        if self.monitor.is_modelled() {
             self.notify(Notifications::notify_one);
         } else {
             self.outside.notify_one();
@@ -245,7 +245,7 @@ impl Condvar {
     /// Wakes all threads that wait.
     #[track_caller]
     pub fn notify_all(&self) {
-        if hook::in_run() {
+        if self.monitor.is_modelled() {
             self.notify(Notifications::notify_all);
         } else {
             self.outside.notify_all();

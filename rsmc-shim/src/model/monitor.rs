@@ -65,6 +65,12 @@ impl<S: Default> Monitor<S> {
         slot::get::<RefCell<S>>(self.lock.tag()).map(|state| unsafe { state.as_ref() })
     }
 
+    /// Whether the object is used in a check, where its operations are [`act`](Self::act)s.
+    #[track_caller]
+    pub(crate) fn is_modelled(&self) -> bool {
+        hook::meets(self.object())
+    }
+
     pub(crate) fn object(&self) -> Object<'_> {
         self.lock.object(self.kind)
     }

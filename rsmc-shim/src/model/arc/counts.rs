@@ -7,6 +7,7 @@
 //! [`Arc::get_mut`](super::Arc::get_mut) looks at the two counts one after the other.
 
 use std::any::type_name;
+use std::panic::Location;
 use std::sync::Arc as StdArc;
 use std::sync::atomic::{
     AtomicBool,
@@ -23,8 +24,8 @@ use crate::model::identity::Identity;
 pub(super) struct Shared {
     strong: Identity,
     weak: Identity,
-    /// A number for the type of the value, as the same `Arc` had it first.
-    kind: u32,
+    /// The name of the type of the value, as the same `Arc` had it first.
+    type_name: &'static str,
     /// Where the check keeps that the value is there, if it was created in one.
     birth: Option<Birth>,
     /// Raw pointers to the value were given out, and `raw` knows the way back.
@@ -60,29 +61,35 @@ impl Shared {
 
     #[track_caller]
     fn with<T: ?Sized>(birth: Option<Birth>) -> StdArc<Self> {
-        // The name is the same in every process, so a seed can hold the number.
-        let kind = type_name::<T>()
-            .bytes()
-            .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         let (strong, weak) = (Identity::new(), Identity::new());
-        StdArc::new(Self { strong, weak, kind, birth, raw: AtomicBool::new(false) })
+        StdArc::new(Self { strong, weak, type_name: type_name::<T>(), birth, raw: AtomicBool::new(false) })
     }
 
     /// Whether counting consists of steps.
     #[inline]
     pub(super) fn is_counted(&self) -> bool {
-        hook::counts_are_steps(self.kind)
+        hook::counts_are_steps(self.type_name)
+    }
+
+    /// A reference is used at this place, or without one dropped: by a thread that the check knows?
+    #[inline]
+    pub(super) fn meet(&self, place: Option<&'static Location<'static>>) {
+        if let Some(birth) = self.birth {
+            hook::meets_born(birth, self.strong.object("Arc"), place);
+        }
     }
 
     /// The program is about to observe a count; whether that is a step.
+    #[track_caller]
     pub(super) fn observe(&self) -> bool {
-        hook::counts_observed(self.kind);
+        self.meet(Some(Location::caller()));
+        hook::counts_observed(self.type_name);
         self.is_counted()
     }
 
     /// Runs the destructor of the value.
     pub(super) fn drop_value(&self, drop: impl FnOnce()) {
-        hook::dropping(self.kind, drop);
+        hook::dropping(self.type_name, drop);
     }
 
     /// A reference goes, where that is no step; `last` says that no other is left.

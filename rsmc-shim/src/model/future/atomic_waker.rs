@@ -3,8 +3,6 @@
 use std::fmt;
 use std::task::Waker;
 
-use rsmc_core::runtime::hook;
-
 use crate::model::monitor::Monitor;
 use crate::real_future;
 
@@ -33,7 +31,7 @@ impl AtomicWaker {
     /// Leaves a clone of the waker, in place of the one that is there.
     #[track_caller]
     pub fn register(&self, waker: &Waker) {
-        if !hook::in_run() {
+        if !self.monitor.is_modelled() {
             return self.outside.register(waker);
         }
         // To clone and to drop a waker is code of others, which may use the object.
@@ -45,7 +43,7 @@ impl AtomicWaker {
     /// Takes the waker out and uses it. Does nothing if there is none.
     #[track_caller]
     pub fn wake(&self) {
-        if !hook::in_run() {
+        if !self.monitor.is_modelled() {
             self.outside.wake();
         } else if let Some(waker) = self.take() {
             waker.wake();
@@ -56,7 +54,7 @@ impl AtomicWaker {
     #[must_use]
     #[track_caller]
     pub fn take(&self) -> Option<Waker> {
-        if hook::in_run() { self.monitor.act(Option::take) } else { self.outside.take() }
+        if self.monitor.is_modelled() { self.monitor.act(Option::take) } else { self.outside.take() }
     }
 }
 

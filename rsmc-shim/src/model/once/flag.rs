@@ -53,6 +53,12 @@ impl Flag {
         self.state.tag()
     }
 
+    /// Whether the object is used in a check.
+    #[track_caller]
+    pub(super) fn is_modelled(&self) -> bool {
+        hook::meets(self.state.object(self.kind))
+    }
+
     fn access(
         &self,
         place: &'static Location<'static>,

@@ -53,7 +53,7 @@ impl Once {
     /// If `act` panics, or an earlier one has.
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, act: F) {
-        if !hook::in_run() {
+        if !self.flag.is_modelled() {
             return self.outside.call_once(act);
         }
         self.call(|state| {
@@ -65,7 +65,7 @@ impl Once {
     /// As [`call_once`](Self::call_once), also after an earlier call panicked.
     #[track_caller]
     pub fn call_once_force<F: FnOnce(&OnceState)>(&self, act: F) {
-        if !hook::in_run() {
+        if !self.flag.is_modelled() {
             return self.outside.call_once_force(|state| act(&OnceState { poisoned: state.is_poisoned() }));
         }
         self.call(act);

@@ -75,7 +75,7 @@ impl Queue {
         data: &UnsafeCell<T>,
         take: fn(&'a RawLock<()>) -> LockResult<R>,
     ) -> (bool, Held<'a, R>) {
-        if !hook::in_run() {
+        if !self.monitor.is_modelled() {
             let raw = take(&self.raw);
             let poisoned = raw.is_err();
             let raw = raw.unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +104,7 @@ impl Queue {
         data: &UnsafeCell<T>,
         take: fn(&'a RawLock<()>) -> TryLockResult<R>,
     ) -> Option<(bool, Held<'a, R>)> {
-        if !hook::in_run() {
+        if !self.monitor.is_modelled() {
             let (poisoned, raw) = match take(&self.raw) {
                 Ok(raw) => (false, raw),
                 Err(TryLockError::Poisoned(error)) => (true, error.into_inner()),
@@ -125,12 +125,12 @@ impl Queue {
 
     #[track_caller]
     pub(super) fn is_poisoned(&self) -> bool {
-        if hook::in_run() { self.monitor.act(|state| self.poison(state)) } else { self.raw.is_poisoned() }
+        if self.monitor.is_modelled() { self.monitor.act(|state| self.poison(state)) } else { self.raw.is_poisoned() }
     }
 
     #[track_caller]
     pub(super) fn clear_poison(&self) {
-        if hook::in_run() {
+        if self.monitor.is_modelled() {
             self.monitor.act(|state| state.poisoned = Some(false));
         } else {
             self.raw.clear_poison();
