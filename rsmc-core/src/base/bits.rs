@@ -76,6 +76,11 @@ impl BitSet {
         &self.words
     }
 
+    /// Takes out what is not in a set given as words, of the same bound.
+    pub fn intersect(&mut self, words: &[u64]) {
+        self.words.iter_mut().zip(words).for_each(|(mine, theirs)| *mine &= theirs);
+    }
+
     /// Adds all members of a set given as words.
     pub fn union(&mut self, words: &[u64]) {
         unite(&mut self.words, words);

@@ -50,6 +50,7 @@
 //! turn out to repeat an iteration (whose thread then stops), are counted as blocked.
 
 mod arrange;
+mod follow;
 mod graph;
 mod mutate;
 mod schedule;
@@ -170,7 +171,9 @@ impl RfSmc {
             return; // There is nothing to decide, however long it runs.
         }
         self.graph.compute(run);
-        for decision in &mut self.decisions {
+        self.builder.begin(run, &self.tau);
+        for decision in self.decisions.iter_mut().rev() {
+            self.builder.turn_to(decision);
             self.mutations.clear();
             mutate::mutations(run, &self.graph, decision, &mut self.seen, &mut self.mutations);
             let mut may_stay = wait::follows_a_wait(run, decision.id);
@@ -179,15 +182,15 @@ impl RfSmc {
                     may_stay = true;
                     continue;
                 }
-                self.builder.retain(run, &self.graph, &self.tau, decision, mutation);
-                if decision.tried.insert(self.builder.key(run)) {
-                    let schedule = self.builder.schedule(run, &mut self.graph, &self.tau[..decision.at]);
+                let key = self.builder.retain(run, &self.graph, decision, mutation);
+                if decision.tried.insert(key) {
+                    let schedule = self.builder.schedule(run, &mut self.graph, decision);
                     decision.left.extend(schedule);
                 }
             }
             if may_stay && !decision.stays {
                 decision.stays = true;
-                decision.left.extend(self.builder.beginning(run, &mut self.graph, &self.tau[..decision.at]));
+                decision.left.extend(self.builder.beginning(run, &mut self.graph, decision));
             }
         }
     }

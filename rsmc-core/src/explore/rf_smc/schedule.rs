@@ -5,12 +5,13 @@ use std::time::Instant;
 use crate::base::{BitSet, Digest, EventId};
 use crate::consistency::{Instance, Move, Shape, Verifier, check_witness};
 use crate::explore::rf_smc::arrange::Arranger;
+use crate::explore::rf_smc::follow::{Follower, Item};
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, Mutation, reader, source_of};
 use crate::explore::rf_smc::{Decision, Effort, Entry};
 use crate::model::MemoryModel;
 use crate::step::{Forced, Plan, Run, Step};
-use crate::trace::{Action, Event, Op, Trace};
+use crate::trace::{Action, Event, Op, Source, Trace};
 
 /// An execution.
 #[derive(Clone, Debug, Default)]
@@ -93,6 +94,15 @@ impl Member {
             && self.op.action == event.op.action
     }
 
+    fn is_buffered(&self, run: &Run) -> bool {
+        matches!(self.who, Actor::Event(at) if run.trace.events[at].buffered)
+    }
+
+    fn item(&self) -> Item {
+        let source = self.op.action.reads().then_some(self.source);
+        Item { who: self.who, source, loc: self.op.loc.0, writes: self.writes }
+    }
+
     fn shape(&self, run: &Run, graph: &Graph) -> Shape {
         let shape = match self.who {
             Actor::Event(at) => Shape::of(&run.trace.events[at], graph.order.epoch(at)),
@@ -116,6 +126,16 @@ impl Member {
     }
 }
 
+/// An event that is as it was in the run.
+fn item_of(at: usize, event: &Event) -> Item {
+    let source = match event.source {
+        Source::None => None,
+        Source::Init => Some(None),
+        Source::At(write) => Some(Some(Actor::Event(write as usize))),
+    };
+    Item { who: Actor::Event(at), source, loc: event.op.loc.0, writes: event.written.is_some() }
+}
+
 /// Sees questions and answers.
 type Observer = Box<dyn FnMut(&Instance, bool)>;
 
@@ -124,11 +144,22 @@ type Observer = Box<dyn FnMut(&Instance, bool)>;
 pub(super) struct Builder {
     pub(super) observe: Option<Observer>,
     pub(super) effort: Effort,
+    /// By entry of `τ`: its position in the run.
+    places: Vec<u32>,
+    /// By event of the run: the name of what it reads.
+    keys: Vec<Digest>,
+    /// The events of the entries from `behind_from` on: those behind the decision's place.
+    behind: BitSet,
+    behind_from: usize,
+    /// What stands at the decision's place, what is reversed with it, and what of `behind` they need.
+    actor: Option<Member>,
+    second: Option<Member>,
     needed: BitSet,
     /// The members at the decision's place and after it.
     suffix: Vec<Member>,
     members: Vec<Member>,
     numbers: Vec<u32>,
+    follower: Follower,
     instance: Instance,
     verifier: Verifier,
     witness: Vec<Move>,
@@ -140,28 +171,44 @@ impl Builder {
         Self { verifier: Verifier::new(model), ..Self::default() }
     }
 
-    /// Finds what stands at the decision's place and after it: the actor, and what it needs.
-    pub(super) fn retain(&mut self, run: &Run, graph: &Graph, tau: &[Entry], decision: &Decision, mutation: &Mutation) {
-        self.find_needed(run, graph, mutation);
-        let old = run.trace.position(decision.id).map(|at| &run.trace.events[at]);
-        let actor = Member::of(run, mutation.actor);
-        self.suffix.clear();
-        let actor = actor.takes(mutation.source, mutation.value, mutation.effect.written().is_some());
-        self.suffix.push(Member { op: Op { action: mutation.action, ..actor.op }, ..actor });
+    /// Begins with a run, all of which is in `τ`.
+    pub(super) fn begin(&mut self, run: &Run, tau: &[Entry]) {
+        debug_assert_eq!(tau.len(), run.trace.events.len());
+        let position = |entry: &Entry| run.trace.position(entry.id).expect("every event of τ is in the run") as u32;
+        self.places.clear();
+        self.places.extend(tau.iter().map(position));
+        self.keys.clear();
+        self.keys.extend(run.trace.events.iter().map(|event| key_of(&run.trace, event)));
+        self.behind.reset(tau.len());
+        self.behind_from = tau.len();
+    }
+
+    /// Turns to a decision. They come from the last to the first.
+    pub(super) fn turn_to(&mut self, decision: &Decision) {
         // Where the decision's thread is frozen, nobody stands at its place.
         let rest = decision.at + usize::from(!decision.frozen);
-        for entry in &tau[rest..] {
-            let position = run.trace.position(entry.id).expect("every event of τ is in the run");
-            let who = Actor::Event(position);
-            if self.needed.contains(position) && who != mutation.actor {
-                let member = Member::of(run, who);
-                let reversed = old.filter(|_| mutation.reversed == Some(who));
-                self.suffix.push(reversed.map_or(member, |old| reverse(member, old)));
-            }
+        let next = rest.min(self.behind_from);
+        self.places[next..self.behind_from].iter().for_each(|&place| self.behind.insert(place as usize));
+        self.behind_from = next;
+    }
+
+    /// Finds what stands at the decision's place and after it, the actor and what it needs; the name of that: the set of
+    /// (event, source) pairs.
+    pub(super) fn retain(&mut self, run: &Run, graph: &Graph, decision: &Decision, mutation: &Mutation) -> Digest {
+        self.find_needed(run, graph, mutation);
+        self.needed.intersect(self.behind.words());
+        let actor = Member::of(run, mutation.actor);
+        let actor = actor.takes(mutation.source, mutation.value, mutation.effect.written().is_some());
+        let actor = Member { op: Op { action: mutation.action, ..actor.op }, ..actor };
+        if let Actor::Event(at) = mutation.actor {
+            self.needed.remove(at);
         }
-        if let (Some(who @ Actor::Waiting(_)), Some(old)) = (mutation.reversed, old) {
-            self.suffix.push(reverse(Member::of(run, who), old));
-        }
+        let is_behind = |who: &Actor| !matches!(who, Actor::Event(at) if !self.needed.contains(*at));
+        let old = run.trace.position(decision.id).map(|at| &run.trace.events[at]);
+        let second = mutation.reversed.filter(is_behind).zip(old);
+        self.second = second.map(|(who, old)| reverse(Member::of(run, who), old));
+        self.actor = Some(actor);
+        self.key(run)
     }
 
     /// The causal past of the new sources.
@@ -190,38 +237,40 @@ impl Builder {
         }
     }
 
-    /// The set of (event, source) pairs of what `retain` found.
-    pub(super) fn key(&self, run: &Run) -> Digest {
-        let mut digest = Digest::EMPTY;
-        for member in &self.suffix {
+    fn key(&self, run: &Run) -> Digest {
+        let mut key = Digest::EMPTY;
+        for member in self.actor.iter().chain(&self.second) {
             let source = member.source.map(|source| Member::of(run, source).id);
-            add_pair(&mut digest, member.id, member.op.action, source);
+            add_pair(&mut key, member.id, member.op.action, source);
         }
-        digest
+        let second = self.second.map(|member| member.who);
+        let unchanged = self.needed.iter().filter(|&at| second != Some(Actor::Event(at)));
+        unchanged.fold(key, |key, at| key.with(self.keys[at]))
+    }
+
+    /// An actor of the new sequence.
+    fn member(&self, run: &Run, who: Actor) -> Member {
+        let changed = self.actor.iter().chain(&self.second).find(|member| member.who == who);
+        changed.copied().unwrap_or_else(|| Member::of(run, who))
+    }
+
+    /// The schedule that ends before a decision: its thread stays where it is.
+    pub(super) fn beginning(&mut self, run: &Run, graph: &mut Graph, decision: &Decision) -> Option<Schedule> {
+        (self.actor, self.second) = (None, None);
+        self.needed.reset(run.trace.events.len());
+        self.schedule(run, graph, decision)
     }
 
     /// A schedule for what `retain` found, if it is possible.
-    pub(super) fn schedule(&mut self, run: &Run, graph: &mut Graph, before: &[Entry]) -> Option<Schedule> {
-        self.members.clear();
-        for entry in before {
-            let position = run.trace.position(entry.id).expect("every event of τ is in the run");
-            self.members.push(Member::of(run, Actor::Event(position)));
-        }
-        self.members.extend_from_slice(&self.suffix);
-        // The events of the run are within the bound, so only what is changed can exceed it.
-        let is_spurious = |member: &Member| member.op.action.is_spurious();
-        if self.suffix.first().is_some_and(is_spurious)
-            && self.members.iter().filter(|member| is_spurious(member)).count() > run.spurious as usize
-        {
+    pub(super) fn schedule(&mut self, run: &Run, graph: &mut Graph, decision: &Decision) -> Option<Schedule> {
+        self.collect_suffix(run);
+        if !self.is_within_bound(run, decision) {
             return None;
         }
         let start = self.effort.verifying.map(|_| Instant::now());
-        let is_graph = self.verifier.model() == MemoryModel::C11
-            && !(graph.is_sequential && self.suffix.iter().all(|member| member.op.is_sequential(member.writes)));
-        let witness = match is_graph {
-            true => self.arranger.witness(run, graph, &self.members, &[]),
-            false => self.verify(run, graph),
-        };
+        // Whoever watches the questions sees all of them.
+        let followed = if self.observe.is_none() { self.follow(run, graph, decision) } else { None };
+        let witness = followed.or_else(|| self.ask(run, graph, decision));
         self.effort.questions += 1;
         self.effort.refused += u64::from(witness.is_none());
         if let (Some(start), Some(verifying)) = (start, &mut self.effort.verifying) {
@@ -230,6 +279,77 @@ impl Builder {
         let witness = witness?;
         let suffix = self.suffix.iter().enumerate().map(|(i, member)| Entry { id: member.id, marked: i > 0 });
         Some(Schedule { suffix: suffix.collect(), witness })
+    }
+
+    fn collect_suffix(&mut self, run: &Run) {
+        let mut suffix = std::mem::take(&mut self.suffix);
+        suffix.clear();
+        suffix.extend(self.actor);
+        let needed = self.places[self.behind_from..].iter().filter(|&&at| self.needed.contains(at as usize));
+        suffix.extend(needed.map(|&at| self.member(run, Actor::Event(at as usize))));
+        suffix.extend(self.second.filter(|second| matches!(second.who, Actor::Waiting(_))));
+        self.suffix = suffix;
+    }
+
+    /// Whether there are not more outcomes without cause than there may be. The events of the run are within the bound, so
+    /// only what is changed can exceed it.
+    fn is_within_bound(&self, run: &Run, decision: &Decision) -> bool {
+        let is_spurious = |action: Action| action.is_spurious();
+        if !self.actor.is_some_and(|actor| is_spurious(actor.op.action)) {
+            return true;
+        }
+        let before = self.places[..decision.at].iter().map(|&at| run.trace.events[at as usize].op.action);
+        let all = before.chain(self.suffix.iter().map(|member| member.op.action));
+        all.filter(|&action| is_spurious(action)).count() <= run.spurious as usize
+    }
+
+    /// An execution that is found by following the run.
+    fn follow(&mut self, run: &Run, graph: &Graph, decision: &Decision) -> Option<Witness> {
+        let events = &run.trace.events;
+        let mut follower = std::mem::take(&mut self.follower);
+        follower.clear(events.len(), run.waiting.len(), run.trace.locs.len());
+        let stands_at = (!decision.frozen).then(|| self.places[decision.at] as usize);
+        let changed = |who: Actor| self.actor.iter().chain(&self.second).find(|member| member.who == who);
+        for (at, event) in events.iter().enumerate() {
+            if let Some(member) = changed(Actor::Event(at)) {
+                follower.push(member.item());
+            } else if self.needed.contains(at) || (!self.behind.contains(at) && stands_at != Some(at)) {
+                follower.push(item_of(at, event));
+            }
+        }
+        let waiting = self.actor.iter().chain(&self.second).filter(|member| matches!(member.who, Actor::Waiting(_)));
+        waiting.for_each(|member| follower.push(member.item()));
+        let preds = |who: Actor| match who {
+            Actor::Event(at) => graph.order.preds(at),
+            Actor::Waiting(i) => graph.next_preds(run.waiting[i].id.thread),
+        };
+        let witness = follower.follow(preds).map(|order| {
+            let mut steps = Vec::with_capacity(2 * self.places.len());
+            for item in order {
+                let member = self.member(run, item.who);
+                steps.push(member.forced(run));
+                if member.is_buffered(run) {
+                    steps.push(Forced::flush(member.id));
+                }
+            }
+            Witness { steps, modification: Vec::new() }
+        });
+        self.follower = follower;
+        witness
+    }
+
+    /// An execution of the members, from the verifier of the memory model.
+    fn ask(&mut self, run: &Run, graph: &mut Graph, decision: &Decision) -> Option<Witness> {
+        self.members.clear();
+        let before = self.places[..decision.at].iter();
+        self.members.extend(before.map(|&at| Member::of(run, Actor::Event(at as usize))));
+        self.members.extend_from_slice(&self.suffix);
+        let is_graph = self.verifier.model() == MemoryModel::C11
+            && !(graph.is_sequential && self.suffix.iter().all(|member| member.op.is_sequential(member.writes)));
+        match is_graph {
+            true => self.arranger.witness(run, graph, &self.members, &[]),
+            false => self.verify(run, graph),
+        }
     }
 
     /// An execution of the members under a model with a memory, or under C11 where that is SC.
@@ -272,12 +392,6 @@ impl Builder {
                 self.numbers[at] = number as u32;
             }
         }
-    }
-
-    /// The schedule that ends before a decision: its thread stays where it is.
-    pub(super) fn beginning(&mut self, run: &Run, graph: &mut Graph, before: &[Entry]) -> Option<Schedule> {
-        self.suffix.clear();
-        self.schedule(run, graph, before)
     }
 
     fn build_instance(&mut self, run: &Run, graph: &Graph) {
