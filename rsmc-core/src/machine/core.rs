@@ -101,6 +101,8 @@ pub(super) struct Thread {
     spawned: u32,
     /// Another thread has received its end.
     joined: bool,
+    /// Somebody may wait for its end.
+    awaited: bool,
 }
 
 /// The state of an execution; see the module.
@@ -165,6 +167,7 @@ impl Machine {
             thread.spin = None;
             thread.spawned = 0;
             thread.joined = false;
+            thread.awaited = false;
             thread.recent.clear();
         }
         self.last = ThreadId::MAIN;
@@ -225,6 +228,7 @@ impl Machine {
             return true;
         }
         self.stand(thread, Status::Joining(target, site));
+        self.threads[target].awaited = true;
         false
     }
 
@@ -284,6 +288,9 @@ impl Machine {
         self.note(thread, NoteKind::End, Site::Unknown);
         self.stop_spinning(thread);
         self.threads[thread].status = Status::Ended;
+        if !self.threads[thread].awaited {
+            return;
+        }
         for waiting in self.threads.ids() {
             if let Status::Joining(target, site) = self.threads[waiting].status
                 && target == thread

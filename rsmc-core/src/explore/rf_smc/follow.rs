@@ -1,124 +1,175 @@
 //! Following the run: the quick answer to most questions.
 //!
-//! Problem. Find an execution of a new sequence, or say nothing.
+//! Problem. Find an execution of a new sequence, or a reason why there is none, or say nothing.
 //!
 //! Method. Take its events in the order of the run, each as soon as it can happen: what is before it in program order
 //! has happened, memory holds what it reads, and nobody still has to read what it overwrites. What cannot is looked at
-//! again in the next pass. A mutation changes little, so this mostly gets to the end.
+//! again in the next pass. A mutation changes little, so this mostly gets to the end. Where two updates read from the same
+//! write there is no execution under any model.
 //!
 //! Cost. Events times passes; a pass that takes nothing ends it. The verifier of the memory model is asked then.
 //!
 //! An answer is an execution under SC, which is one under every model: every store leaves its buffer at once, and under
 //! C11 the modification order is the order in which writes happen.
 
+use crate::base::LocId;
 use crate::explore::rf_smc::mutate::Actor;
+use crate::trace::{Event, Source};
 
-/// Who reads nothing, or what the initial value is written by.
+/// Who wrote the initial values.
 const NOBODY: u32 = u32::MAX;
 
-/// An event of the new sequence.
+/// An event of the new sequence. Actors have numbers: the events of the run come first, then who waits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Item {
-    pub(super) who: Actor,
-    /// Whose write it reads, if it reads; `Some(None)` is the initial value.
-    pub(super) source: Option<Option<Actor>>,
-    pub(super) loc: u32,
-    pub(super) writes: bool,
+pub(super) struct Part {
+    who: u32,
+    /// Whose write it reads, if it `reads`.
+    source: u32,
+    loc: u32,
+    reads: bool,
+    writes: bool,
+}
+
+impl Part {
+    /// An event that is as it was in the run.
+    pub(super) fn of(at: usize, event: &Event) -> Self {
+        let source = if let Source::At(write) = event.source { write } else { NOBODY };
+        let (reads, writes) = (event.source != Source::None, event.written.is_some());
+        Self { who: at as u32, source, loc: event.op.loc.0, reads, writes }
+    }
+}
+
+/// What follows from following.
+#[derive(Debug)]
+pub(super) enum Answer<'f> {
+    /// The actors in an order in which they can happen.
+    Possible(&'f [u32]),
+    Impossible,
+    Unknown,
 }
 
 /// Follows runs; keeps its memory from one question to the next.
 #[derive(Debug, Default)]
 pub(super) struct Follower {
-    items: Vec<Item>,
-    /// The items that did not happen yet.
+    parts: Vec<Part>,
+    /// The parts that did not happen yet.
     left: Vec<u32>,
-    /// By actor: whether it happened, and how many still have to read what it writes.
+    /// By actor.
     actors: Vec<State>,
-    /// By location: who wrote what memory holds, and how many still have to read the initial value.
-    locs: Vec<(u32, u32)>,
-    /// The numbers of the items, in the order in which they happen.
+    locs: Vec<Loc>,
     order: Vec<u32>,
     events: usize,
+    contradiction: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     done: bool,
+    /// How many still have to read what it writes.
     wanted: u32,
+    /// An update reads from it.
+    updated: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Loc {
+    /// Who wrote what memory holds.
+    writer: u32,
+    /// How many still have to read the initial value.
+    wanted: u32,
+    /// An update reads the initial value.
+    updated: bool,
 }
 
 impl Follower {
     /// Begins a question about a run with so many events, waiting threads, and locations.
     pub(super) fn clear(&mut self, events: usize, waiting: usize, locs: usize) {
-        self.items.clear();
+        self.parts.clear();
         self.actors.clear();
         self.actors.resize(events + waiting, State::default());
         self.locs.clear();
-        self.locs.resize(locs, (NOBODY, 0));
+        self.locs.resize(locs, Loc { writer: NOBODY, wanted: 0, updated: false });
         self.events = events;
+        self.contradiction = false;
     }
 
     /// Adds an event; they come in the order of the run, and those that did not happen in it last.
-    pub(super) fn push(&mut self, item: Item) {
-        match item.source {
-            Some(Some(write)) => {
-                let write = self.number(write);
-                self.actors[write].wanted += 1;
-            }
-            Some(None) => self.locs[item.loc as usize].1 += 1,
-            None => {}
+    pub(super) fn push(&mut self, part: Part) {
+        if part.reads {
+            let (wanted, updated) = match part.source {
+                NOBODY => {
+                    let state = &mut self.locs[part.loc as usize];
+                    (&mut state.wanted, &mut state.updated)
+                }
+                write => {
+                    let state = &mut self.actors[write as usize];
+                    (&mut state.wanted, &mut state.updated)
+                }
+            };
+            *wanted += 1;
+            self.contradiction |= part.writes && *updated;
+            *updated |= part.writes;
         }
-        self.items.push(item);
+        self.parts.push(part);
     }
 
-    fn number(&self, who: Actor) -> usize {
-        match who {
+    /// Adds an event that is not as it was in the run; `source` is whose write it reads, if it reads.
+    pub(super) fn push_changed(&mut self, who: Actor, source: Option<Option<Actor>>, loc: LocId, writes: bool) {
+        let reads = source.is_some();
+        let source = source.flatten().map_or(NOBODY, |write| self.number(write));
+        self.push(Part { who: self.number(who), source, loc: loc.0, reads, writes });
+    }
+
+    fn number(&self, who: Actor) -> u32 {
+        (match who {
             Actor::Event(at) => at,
             Actor::Waiting(i) => self.events + i,
-        }
+        }) as u32
     }
 
-    /// An execution of all items, if it is found; `preds` says what is before one in program order.
-    pub(super) fn follow<'a>(&mut self, preds: impl Fn(Actor) -> &'a [u32]) -> Option<impl Iterator<Item = &Item>> {
+    /// Whether all that was added can happen; `preds` says what is before an actor in program order.
+    pub(super) fn follow<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32]) -> Answer<'_> {
+        if self.contradiction {
+            return Answer::Impossible;
+        }
         self.order.clear();
-        self.left.clear();
-        self.left.extend(0..self.items.len() as u32);
         let mut left = std::mem::take(&mut self.left);
+        left.clear();
+        left.extend((0..self.parts.len() as u32).filter(|&part| !self.take(part, &preds)));
         let mut before = usize::MAX;
         while !left.is_empty() && left.len() < before {
             before = left.len();
-            left.retain(|&number| !self.take(number, &preds));
+            left.retain(|&part| !self.take(part, &preds));
         }
         let found = left.is_empty();
         self.left = left;
-        found.then(|| self.order.iter().map(|&number| &self.items[number as usize]))
+        if found { Answer::Possible(&self.order) } else { Answer::Unknown }
     }
 
-    /// Lets an item happen if it can.
-    fn take<'a>(&mut self, number: u32, preds: impl Fn(Actor) -> &'a [u32]) -> bool {
-        let item = self.items[number as usize];
-        let loc = item.loc as usize;
-        let (writer, wanted_init) = self.locs[loc];
-        let wanted = if writer == NOBODY { wanted_init } else { self.actors[writer as usize].wanted };
-        if let Some(source) = item.source
-            && source.map_or(NOBODY, |source| self.number(source) as u32) != writer
-        {
+    /// Lets a part happen if it can.
+    fn take<'a>(&mut self, part: u32, preds: impl Fn(u32) -> &'a [u32]) -> bool {
+        let Part { who, source, loc, reads, writes } = self.parts[part as usize];
+        let loc = &mut self.locs[loc as usize];
+        if reads && source != loc.writer {
             return false;
         }
-        let own = u32::from(item.source.is_some());
-        if (item.writes && wanted != own) || preds(item.who).iter().any(|&pred| !self.actors[pred as usize].done) {
+        let is_done = |&pred: &u32| self.actors[pred as usize].done;
+        if !preds(who).iter().all(is_done) {
             return false;
         }
-        match writer {
-            NOBODY => self.locs[loc].1 -= own,
-            writer => self.actors[writer as usize].wanted -= own,
+        let wanted = match loc.writer {
+            NOBODY => &mut loc.wanted,
+            writer => &mut self.actors[writer as usize].wanted,
+        };
+        if writes && *wanted != u32::from(reads) {
+            return false;
         }
-        let who = self.number(item.who);
-        self.actors[who].done = true;
-        if item.writes {
-            self.locs[loc].0 = who as u32;
+        *wanted -= u32::from(reads);
+        if writes {
+            loc.writer = who;
         }
-        self.order.push(number);
+        self.actors[who as usize].done = true;
+        self.order.push(who);
         true
     }
 }

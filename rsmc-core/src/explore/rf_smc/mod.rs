@@ -53,6 +53,7 @@ mod arrange;
 mod follow;
 mod graph;
 mod mutate;
+mod news;
 mod schedule;
 mod wait;
 
@@ -64,6 +65,7 @@ use crate::base::{BitSet, Digest, EventId};
 use crate::consistency::Instance;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Mutation, Question};
+use crate::explore::rf_smc::news::News;
 use crate::explore::rf_smc::schedule::{Builder, Schedule};
 use crate::explore::rf_smc::wait::Waits;
 use crate::model::MemoryModel;
@@ -74,8 +76,10 @@ use crate::trace::Event;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
     id: EventId,
-    /// It was retained as the causal past of a mutation, and is no decision.
-    marked: bool,
+    /// The name of it and its source.
+    key: Digest,
+    /// It is in no run before the one for which it came into `τ`, or read something else in them.
+    is_new: bool,
 }
 
 /// A decision: the event at place `at` of `τ`, what was tried there, and what is left to try.
@@ -119,6 +123,7 @@ pub struct RfSmc {
     graph: Graph,
     builder: Builder,
     mutations: Vec<Mutation>,
+    news: News,
     seen: BitSet,
     waits: Waits,
     purpose: Purpose,
@@ -151,11 +156,11 @@ impl RfSmc {
     fn extend(&mut self, run: &Run) {
         for event in &run.trace.events[self.tau.len()..] {
             let at = self.tau.len();
+            let key = schedule::key_of(&run.trace, event);
             if let Some(question) = Question::of(event) {
-                let tried = FxHashSet::from_iter([schedule::key_of(&run.trace, event)]);
-                self.decisions.push(Decision::new(at, event.id, question, tried));
+                self.decisions.push(Decision::new(at, event.id, question, FxHashSet::from_iter([key])));
             }
-            self.tau.push(Entry { id: event.id, marked: false });
+            self.tau.push(Entry { id: event.id, key, is_new: true });
         }
         // A thread that waits in a loop at the end has not decided anything else.
         for id in wait::undecided(run, &self.decisions) {
@@ -164,18 +169,24 @@ impl RfSmc {
         }
     }
 
-    /// Adds to every decision the schedules that this run shows to be possible.
-    fn propose(&mut self, run: &Run) {
+    /// Adds to every decision the schedules that this run shows to be possible. To the first `known` of them only those
+    /// that need something new: the others were added by the run from which this one was made.
+    fn propose(&mut self, run: &Run, known: usize) {
         let chooses = |event: &Event| event.op.action.alternatives() > 1;
         if run.trace.present().nth(1).is_none() && !run.trace.events.iter().any(chooses) {
             return; // There is nothing to decide, however long it runs.
         }
         self.graph.compute(run);
         self.builder.begin(run, &self.tau);
-        for decision in self.decisions.iter_mut().rev() {
+        // What could be done instead depends on more where somebody waits.
+        let known = if run.waiting.is_empty() && run.waiting_loops.is_empty() { known } else { 0 };
+        let since = known.checked_sub(1).map_or(0, |last| self.decisions[last].at);
+        self.news.find(run, &self.graph, &self.tau, since);
+        for (number, decision) in self.decisions.iter_mut().enumerate().rev() {
             self.builder.turn_to(decision);
+            let news = (number < known).then_some(&self.news);
             self.mutations.clear();
-            mutate::mutations(run, &self.graph, decision, &mut self.seen, &mut self.mutations);
+            mutate::mutations(run, &self.graph, decision, news, &mut self.seen, &mut self.mutations);
             let mut may_stay = wait::follows_a_wait(run, decision.id);
             for mutation in &self.mutations {
                 if wait::repeats(run, mutation) {
@@ -239,8 +250,9 @@ impl Explorer for RfSmc {
 
     fn observe(&mut self, run: &Run) {
         if run.is_maximal() && self.purpose != Purpose::Livelock {
+            let known = self.decisions.len();
             self.extend(run);
-            self.propose(run);
+            self.propose(run, known);
             if self.purpose == Purpose::Discovery {
                 self.waits.look_for_livelock(run, &mut self.graph);
             }

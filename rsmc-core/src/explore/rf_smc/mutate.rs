@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::base::{BitSet, LocId};
 use crate::explore::rf_smc::Decision;
 use crate::explore::rf_smc::graph::{Graph, Reader};
+use crate::explore::rf_smc::news::News;
 use crate::step::{Run, Why};
 use crate::trace::{Action, Effect, Event, Op, Source};
 
@@ -53,21 +54,32 @@ impl Question {
     }
 }
 
-/// Collects the mutations of a decision that the causal order does not rule out. What `seen` holds does not matter.
-pub(super) fn mutations(run: &Run, graph: &Graph, decision: &Decision, seen: &mut BitSet, found: &mut Vec<Mutation>) {
+/// Collects the mutations of a decision that the causal order does not rule out; where there are `news`, those only that
+/// need something of them. What `seen` holds does not matter.
+pub(super) fn mutations(
+    run: &Run,
+    graph: &Graph,
+    decision: &Decision,
+    news: Option<&News>,
+    seen: &mut BitSet,
+    found: &mut Vec<Mutation>,
+) {
     if decision.frozen {
         let waiting = run.waiting.iter().position(|pending| pending.id == decision.id && pending.op.is_some());
         if let Some(i) = waiting {
-            sources_of_alternatives(run, graph, Actor::Waiting(i), seen, found);
+            sources_of_alternatives(run, graph, Actor::Waiting(i), None, seen, found);
         }
         return;
     }
     let at = run.trace.position(decision.id).expect("a decision of τ is in the run");
+    if news.is_some_and(|news| !news.are_at(run.trace.events[at].op.loc)) {
+        return;
+    }
     match decision.question {
-        Question::Holder => other_holders(run, graph, at, found),
+        Question::Holder => other_holders(run, graph, at, news, found),
         Question::Source => {
-            sources_of_alternatives(run, graph, Actor::Event(at), seen, found);
-            reversals(run, graph, at, found);
+            sources_of_alternatives(run, graph, Actor::Event(at), news, seen, found);
+            reversals(run, graph, at, news, found);
         }
     }
 }
@@ -87,7 +99,14 @@ fn value_of(run: &Run, loc: LocId, write: Option<usize>) -> u64 {
 }
 
 /// The other sources of an operation and of its alternatives. What is spurious is counted where it is retained.
-fn sources_of_alternatives(run: &Run, graph: &Graph, actor: Actor, seen: &mut BitSet, found: &mut Vec<Mutation>) {
+fn sources_of_alternatives(
+    run: &Run,
+    graph: &Graph,
+    actor: Actor,
+    news: Option<&News>,
+    seen: &mut BitSet,
+    found: &mut Vec<Mutation>,
+) {
     let op = match actor {
         Actor::Event(at) => run.trace.events[at].op,
         Actor::Waiting(i) => run.waiting[i].op.expect("it stands before an operation"),
@@ -95,13 +114,21 @@ fn sources_of_alternatives(run: &Run, graph: &Graph, actor: Actor, seen: &mut Bi
     for which in 0..op.action.alternatives() {
         let action = op.action.with_alternative(which);
         if run.spurious > 0 || !action.is_spurious() {
-            other_sources(run, graph, actor, Op { action, ..op }, seen, found);
+            other_sources(run, graph, actor, Op { action, ..op }, news, seen, found);
         }
     }
 }
 
 /// Deviation (1): every conflicting write and the initial value.
-fn other_sources(run: &Run, graph: &Graph, actor: Actor, op: Op, seen: &mut BitSet, found: &mut Vec<Mutation>) {
+fn other_sources(
+    run: &Run,
+    graph: &Graph,
+    actor: Actor,
+    op: Op,
+    news: Option<&News>,
+    seen: &mut BitSet,
+    found: &mut Vec<Mutation>,
+) {
     let (own, now) = match actor {
         Actor::Event(at) => {
             let event = &run.trace.events[at];
@@ -109,9 +136,14 @@ fn other_sources(run: &Run, graph: &Graph, actor: Actor, op: Op, seen: &mut BitS
         }
         Actor::Waiting(_) => (None, None),
     };
-    graph.seen_before(&run.trace, &reader(run, graph, actor), op.loc, seen);
+    let is_known = |source: Option<usize>| news.is_some_and(|news| !source.is_some_and(|write| news.has(write)));
     let writes = graph.writes(op.loc).iter().map(|&write| Some(write as usize));
-    for source in writes.chain([None]) {
+    let mut sources = writes.chain([None]).filter(|&source| !is_known(source)).peekable();
+    if sources.peek().is_none() {
+        return;
+    }
+    graph.seen_before(&run.trace, &reader(run, graph, actor), op.loc, seen);
+    for source in sources {
         let impossible = |write: usize| own.is_some_and(|own| write == own || graph.precedes(own, write));
         if now == Some(source) || source.is_some_and(impossible) || !graph.is_visible(&run.trace, op.loc, source, seen)
         {
@@ -143,12 +175,12 @@ pub(super) fn reader<'a>(run: &Run, graph: &'a Graph, actor: Actor) -> Reader<'a
 
 /// Deviation (2): an update and the update, or failed compare-exchange, that reads from it; for a lock attempt that
 /// succeeded also the next holder, or who waits.
-fn reversals(run: &Run, graph: &Graph, at: usize, found: &mut Vec<Mutation>) {
+fn reversals(run: &Run, graph: &Graph, at: usize, news: Option<&News>, found: &mut Vec<Mutation>) {
     let event = &run.trace.events[at];
     if event.written.is_none() {
         return;
     }
-    for_each_successor(run, graph, at, |second, action| {
+    for_each_successor(run, graph, at, news, |second, action| {
         let Effect::Update(value) = action.effect(event.read) else { return };
         let effect = event.op.action.effect(value);
         if effect != Effect::Blocked {
@@ -159,10 +191,10 @@ fn reversals(run: &Run, graph: &Graph, at: usize, found: &mut Vec<Mutation>) {
 }
 
 /// Deviation (3): the acquires that could take the release which this one takes.
-fn other_holders(run: &Run, graph: &Graph, at: usize, found: &mut Vec<Mutation>) {
+fn other_holders(run: &Run, graph: &Graph, at: usize, news: Option<&News>, found: &mut Vec<Mutation>) {
     let event = &run.trace.events[at];
     let (source, value) = (source_of(event).map(Actor::Event), event.read);
-    for_each_successor(run, graph, at, |actor, action| {
+    for_each_successor(run, graph, at, news, |actor, action| {
         if let effect @ Effect::Update(_) = action.effect(value) {
             found.push(Mutation { actor, action, source, value, effect, reversed: None });
         }
@@ -172,14 +204,15 @@ fn other_holders(run: &Run, graph: &Graph, at: usize, found: &mut Vec<Mutation>)
 /// Visits what could come in place of the update at `at`: the updates and failed attempts that read from it, who waits
 /// in a loop that looks at it, and if it took a lock, who takes the lock after it, or who waits for it if it is never
 /// released.
-fn for_each_successor(run: &Run, graph: &Graph, at: usize, mut visit: impl FnMut(Actor, Action)) {
+fn for_each_successor(run: &Run, graph: &Graph, at: usize, news: Option<&News>, mut visit: impl FnMut(Actor, Action)) {
     let event = &run.trace.events[at];
     let locked = event.locked();
     let release = if locked { graph.release_of(&run.trace, at) } else { None };
     let next_holders = release.map_or(&[][..], |release| graph.readers(release));
     for &other in graph.readers(at).iter().chain(next_holders) {
         let other = other as usize;
-        if !graph.precedes_by_program(at, graph.order.preds(other)) {
+        let is_known = news.is_some_and(|news| !news.has(other));
+        if !is_known && !graph.precedes_by_program(at, graph.order.preds(other)) {
             visit(Actor::Event(other), run.trace.events[other].op.action);
         }
     }

@@ -5,13 +5,13 @@ use std::time::Instant;
 use crate::base::{BitSet, Digest, EventId};
 use crate::consistency::{Instance, Move, Shape, Verifier, check_witness};
 use crate::explore::rf_smc::arrange::Arranger;
-use crate::explore::rf_smc::follow::{Follower, Item};
+use crate::explore::rf_smc::follow::{Answer, Follower, Part};
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, Mutation, reader, source_of};
 use crate::explore::rf_smc::{Decision, Effort, Entry};
 use crate::model::MemoryModel;
 use crate::step::{Forced, Plan, Run, Step};
-use crate::trace::{Action, Event, Op, Source, Trace};
+use crate::trace::{Action, Event, Op, Trace};
 
 /// An execution.
 #[derive(Clone, Debug, Default)]
@@ -37,20 +37,18 @@ pub(super) struct Schedule {
     pub(super) witness: Witness,
 }
 
-/// The name of "the event reads what it reads, and nothing else is needed".
+/// The name of an event and its source.
 pub(super) fn key_of(trace: &Trace, event: &Event) -> Digest {
-    let mut digest = Digest::EMPTY;
-    add_pair(&mut digest, event.id, event.op.action, trace.source_id(event));
-    digest
+    key_of_pair(event.id, event.op.action, trace.source_id(event))
 }
 
-fn add_pair(digest: &mut Digest, id: EventId, action: Action, source: Option<EventId>) {
+fn key_of_pair(id: EventId, action: Action, source: Option<EventId>) -> Digest {
     let (kind, thread, index) = match source {
         _ if !action.reads() => (0, 0, 0),
         None => (1, 0, 0),
         Some(source) => (2, u64::from(source.thread.0), u64::from(source.index)),
     };
-    digest.add(&[u64::from(id.thread.0), u64::from(id.index), kind, thread, index, action.alternative()]);
+    Digest::of(&[u64::from(id.thread.0), u64::from(id.index), kind, thread, index, action.alternative()])
 }
 
 /// An event of a new sequence, with what the mutation changes.
@@ -94,13 +92,14 @@ impl Member {
             && self.op.action == event.op.action
     }
 
-    fn is_buffered(&self, run: &Run) -> bool {
-        matches!(self.who, Actor::Event(at) if run.trace.events[at].buffered)
+    fn key(&self, run: &Run) -> Digest {
+        let source = self.source.map(|source| Member::of(run, source).id);
+        key_of_pair(self.id, self.op.action, source)
     }
 
-    fn item(&self) -> Item {
-        let source = self.op.action.reads().then_some(self.source);
-        Item { who: self.who, source, loc: self.op.loc.0, writes: self.writes }
+    /// Whose write it reads, if it reads; `Some(None)` is the initial value.
+    fn reads_from(&self) -> Option<Option<Actor>> {
+        self.op.action.reads().then_some(self.source)
     }
 
     fn shape(&self, run: &Run, graph: &Graph) -> Shape {
@@ -126,16 +125,6 @@ impl Member {
     }
 }
 
-/// An event that is as it was in the run.
-fn item_of(at: usize, event: &Event) -> Item {
-    let source = match event.source {
-        Source::None => None,
-        Source::Init => Some(None),
-        Source::At(write) => Some(Some(Actor::Event(write as usize))),
-    };
-    Item { who: Actor::Event(at), source, loc: event.op.loc.0, writes: event.written.is_some() }
-}
-
 /// Sees questions and answers.
 type Observer = Box<dyn FnMut(&Instance, bool)>;
 
@@ -146,8 +135,10 @@ pub(super) struct Builder {
     pub(super) effort: Effort,
     /// By entry of `τ`: its position in the run.
     places: Vec<u32>,
-    /// By event of the run: the name of what it reads.
+    /// By event of the run: the name of it and its source.
     keys: Vec<Digest>,
+    /// By event of the run, if there is a question about it: how it is followed, and the step in which it happens again.
+    described: Vec<(Part, Forced)>,
     /// The events of the entries from `behind_from` on: those behind the decision's place.
     behind: BitSet,
     behind_from: usize,
@@ -174,11 +165,15 @@ impl Builder {
     /// Begins with a run, all of which is in `τ`.
     pub(super) fn begin(&mut self, run: &Run, tau: &[Entry]) {
         debug_assert_eq!(tau.len(), run.trace.events.len());
-        let position = |entry: &Entry| run.trace.position(entry.id).expect("every event of τ is in the run") as u32;
         self.places.clear();
-        self.places.extend(tau.iter().map(position));
-        self.keys.clear();
-        self.keys.extend(run.trace.events.iter().map(|event| key_of(&run.trace, event)));
+        self.keys.resize(tau.len(), Digest::EMPTY);
+        for entry in tau {
+            let at = run.trace.position(entry.id).expect("every event of τ is in the run");
+            debug_assert_eq!(entry.key, key_of(&run.trace, &run.trace.events[at]));
+            self.places.push(at as u32);
+            self.keys[at] = entry.key;
+        }
+        self.described.clear();
         self.behind.reset(tau.len());
         self.behind_from = tau.len();
     }
@@ -238,11 +233,8 @@ impl Builder {
     }
 
     fn key(&self, run: &Run) -> Digest {
-        let mut key = Digest::EMPTY;
-        for member in self.actor.iter().chain(&self.second) {
-            let source = member.source.map(|source| Member::of(run, source).id);
-            add_pair(&mut key, member.id, member.op.action, source);
-        }
+        let changed = self.actor.iter().chain(&self.second);
+        let key = changed.fold(Digest::EMPTY, |key, member| key.with(member.key(run)));
         let second = self.second.map(|member| member.who);
         let unchanged = self.needed.iter().filter(|&at| second != Some(Actor::Event(at)));
         unchanged.fold(key, |key, at| key.with(self.keys[at]))
@@ -270,15 +262,24 @@ impl Builder {
         let start = self.effort.verifying.map(|_| Instant::now());
         // Whoever watches the questions sees all of them.
         let followed = if self.observe.is_none() { self.follow(run, graph, decision) } else { None };
-        let witness = followed.or_else(|| self.ask(run, graph, decision));
+        let witness = followed.unwrap_or_else(|| self.ask(run, graph, decision));
         self.effort.questions += 1;
         self.effort.refused += u64::from(witness.is_none());
         if let (Some(start), Some(verifying)) = (start, &mut self.effort.verifying) {
             *verifying += start.elapsed();
         }
         let witness = witness?;
-        let suffix = self.suffix.iter().enumerate().map(|(i, member)| Entry { id: member.id, marked: i > 0 });
-        Some(Schedule { suffix: suffix.collect(), witness })
+        let suffix = self.suffix.iter().map(|member| self.entry(run, member)).collect();
+        Some(Schedule { suffix, witness })
+    }
+
+    fn entry(&self, run: &Run, member: &Member) -> Entry {
+        let is_new = self.actor.iter().chain(&self.second).any(|changed| changed.who == member.who);
+        let key = match member.who {
+            Actor::Event(at) if !is_new => self.keys[at],
+            _ => member.key(run),
+        };
+        Entry { id: member.id, key, is_new }
     }
 
     fn collect_suffix(&mut self, run: &Run) {
@@ -303,39 +304,59 @@ impl Builder {
         all.filter(|&action| is_spurious(action)).count() <= run.spurious as usize
     }
 
-    /// An execution that is found by following the run.
-    fn follow(&mut self, run: &Run, graph: &Graph, decision: &Decision) -> Option<Witness> {
-        let events = &run.trace.events;
-        let mut follower = std::mem::take(&mut self.follower);
-        follower.clear(events.len(), run.waiting.len(), run.trace.locs.len());
-        let stands_at = (!decision.frozen).then(|| self.places[decision.at] as usize);
-        let changed = |who: Actor| self.actor.iter().chain(&self.second).find(|member| member.who == who);
-        for (at, event) in events.iter().enumerate() {
-            if let Some(member) = changed(Actor::Event(at)) {
-                follower.push(member.item());
-            } else if self.needed.contains(at) || (!self.behind.contains(at) && stands_at != Some(at)) {
-                follower.push(item_of(at, event));
+    /// What is found by following the run: an execution, that there is none, or nothing.
+    fn follow(&mut self, run: &Run, graph: &Graph, decision: &Decision) -> Option<Option<Witness>> {
+        self.describe(run);
+        let (events, waiting) = (&run.trace.events, &run.waiting);
+        let number = |member: &Member| match member.who {
+            Actor::Event(at) => at,
+            Actor::Waiting(i) => events.len() + i,
+        };
+        let changed = [&self.actor, &self.second].map(|member| member.as_ref().map_or(usize::MAX, number));
+        let stands_at = if decision.frozen { usize::MAX } else { self.places[decision.at] as usize };
+        self.follower.clear(events.len(), waiting.len(), run.trace.locs.len());
+        for at in 0..events.len() + waiting.len() {
+            if changed.contains(&at) {
+                let member = if changed[0] == at { &self.actor } else { &self.second };
+                let member = member.as_ref().expect("it is changed");
+                self.follower.push_changed(member.who, member.reads_from(), member.op.loc, member.writes);
+            } else if at < events.len() && (self.needed.contains(at) || (!self.behind.contains(at) && stands_at != at))
+            {
+                self.follower.push(self.described[at].0);
             }
         }
-        let waiting = self.actor.iter().chain(&self.second).filter(|member| matches!(member.who, Actor::Waiting(_)));
-        waiting.for_each(|member| follower.push(member.item()));
-        let preds = |who: Actor| match who {
-            Actor::Event(at) => graph.order.preds(at),
-            Actor::Waiting(i) => graph.next_preds(run.waiting[i].id.thread),
+        let preds = |who: u32| match waiting.get((who as usize).wrapping_sub(events.len())) {
+            Some(pending) => graph.next_preds(pending.id.thread),
+            None => graph.order.preds(who as usize),
         };
-        let witness = follower.follow(preds).map(|order| {
-            let mut steps = Vec::with_capacity(2 * self.places.len());
-            for item in order {
-                let member = self.member(run, item.who);
-                steps.push(member.forced(run));
-                if member.is_buffered(run) {
-                    steps.push(Forced::flush(member.id));
-                }
+        let order = match self.follower.follow(preds) {
+            Answer::Possible(order) => order,
+            Answer::Impossible => return Some(None),
+            Answer::Unknown => return None,
+        };
+        let mut steps = Vec::with_capacity(order.len() * if run.model.has_buffers() { 2 } else { 1 });
+        for at in order.iter().map(|&who| who as usize) {
+            if changed.contains(&at) {
+                let member = if changed[0] == at { &self.actor } else { &self.second };
+                steps.push(member.as_ref().expect("it is changed").forced(run));
+                continue;
             }
-            Witness { steps, modification: Vec::new() }
-        });
-        self.follower = follower;
-        witness
+            steps.push(self.described[at].1);
+            if events[at].buffered {
+                steps.push(Forced::flush(events[at].id));
+            }
+        }
+        Some(Some(Witness { steps, modification: Vec::new() }))
+    }
+
+    /// Describes the events of a run, once.
+    fn describe(&mut self, run: &Run) {
+        if self.described.is_empty() {
+            let events = run.trace.events.iter().enumerate();
+            let describe =
+                |(at, event): (usize, &Event)| (Part::of(at, event), Forced::of(event, &run.trace.locs[event.op.loc]));
+            self.described.extend(events.map(describe));
+        }
     }
 
     /// An execution of the members, from the verifier of the memory model.
