@@ -87,7 +87,14 @@ impl Machine {
         let reason = match self.threads.get(thread).map(|t| &t.status) {
             Some(Status::Standing(op)) if which >= op.action.alternatives() => "its operation has no such alternative",
             Some(Status::Standing(op)) => {
-                let op = &alternative(*op, which);
+                let other;
+                let op = match which {
+                    0 => op,
+                    which => {
+                        other = alternative(*op, which);
+                        &other
+                    }
+                };
                 let cell = match takes {
                     None => Some(self.memory.view(thread, op.loc)),
                     Some(write) => self.source_for(op.loc, write).map(|source| self.cell_of(op.loc, source)),

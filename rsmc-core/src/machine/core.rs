@@ -377,16 +377,20 @@ impl Machine {
         self.stop_spinning(thread);
         self.last = thread;
         self.steps += 1;
-        let event = self.happen(thread, op);
-        if let Some(iteration) = self.threads[thread].recent.event(&event) {
+        let at = self.happen(thread, op);
+        let event = &self.run.trace.events[at];
+        let outcome = Outcome { read: event.read, written: event.written };
+        if let Some(iteration) = self.threads[thread].recent.event(event) {
             self.iterated(thread, iteration);
         } else if self.let_go.is_some() {
+            let event = *event;
             self.progressed(thread, &event);
         }
-        Outcome { read: event.read, written: event.written }
+        outcome
     }
 
-    fn happen(&mut self, thread: ThreadId, op: Op) -> Event {
+    /// The operation of a thread happens; the position of its event.
+    fn happen(&mut self, thread: ThreadId, op: Op) -> usize {
         let cell = match self.taken.take() {
             Some(source) => {
                 self.takes(op.loc, source);
@@ -401,10 +405,10 @@ impl Machine {
         let buffered = written.is_some() && self.rules.memory.buffers(&op);
         let event = Event { id, op, source, read, written, buffered };
         let at = self.run.trace.push(event);
-        if let Some(value) = event.written {
+        if let Some(value) = written {
             self.memory.store(thread, &op, value, at);
         }
-        event
+        at as usize
     }
 
     /// Performs an operation at once, outside the schedule; `None` if it cannot happen. Used while the threads of a

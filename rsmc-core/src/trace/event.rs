@@ -64,6 +64,11 @@ impl Op {
         let uses_lock = (self.action.locks() && writes) || matches!(self.action, Action::Release { .. });
         uses_lock || self.effective_order(writes) == Ordering::SeqCst
     }
+
+    /// Whether it is sequential whatever it reads.
+    pub fn is_always_sequential(&self) -> bool {
+        self.is_sequential(true) && (self.action == Action::Acquire || self.is_sequential(false))
+    }
 }
 
 /// Where a read took its value from.

@@ -28,12 +28,14 @@ pub(super) struct Graph {
     settled: BitMatrix,
     /// Under PSO. Row of a write: the same, when what it writes reaches memory.
     stored: BitMatrix,
-    /// Under C11: the execution graph, and the node of each event.
+    /// Under C11, unless the rules are those of SC: the execution graph, and the node of each event.
     pub(super) c11: c11::Graph,
     pub(super) numbers: Vec<u32>,
     /// Under C11: whether that is SC for all events and fences of the run.
     pub(super) is_sequential: bool,
     model: MemoryModel,
+    /// By what sources are ruled out: the model's, or those of SC where C11 is SC whatever is read.
+    rules: MemoryModel,
     writes: IdVec<LocId, Vec<u32>>,
     readers: Vec<Vec<u32>>,
 }
@@ -63,11 +65,19 @@ impl Graph {
                 self.settle(trace, at, event);
             }
         }
+        self.rules = self.model;
         if self.model == MemoryModel::C11 {
-            self.c11.read(trace, &mut self.numbers);
             let is_strong = |note: &Note| !matches!(note.kind, NoteKind::Fence(order) if order != Ordering::SeqCst);
             self.is_sequential = trace.notes.iter().all(is_strong)
                 && trace.events.iter().all(|event| event.op.is_sequential(event.written.is_some()));
+            let is_sc = self.is_sequential
+                && run.waiting.is_empty()
+                && trace.events.iter().all(|event| event.op.is_always_sequential());
+            if is_sc {
+                self.rules = MemoryModel::Sc;
+            } else {
+                self.c11.read(trace, &mut self.numbers);
+            }
         }
     }
 
@@ -214,7 +224,7 @@ impl Graph {
     /// before it but for its own source. There may be other events in `seen`. Under C11 those that it cannot take.
     pub(super) fn seen_before(&self, trace: &Trace, who: &Reader<'_>, loc: LocId, seen: &mut BitSet) {
         seen.reset(trace.events.len());
-        match self.model {
+        match self.rules {
             MemoryModel::Pso => {}
             MemoryModel::C11 => return self.find_hidden(trace, who, loc, seen),
             _ => return self.add_program_past(who.preds, seen),
@@ -235,7 +245,7 @@ impl Graph {
     /// Whether a reader that has `seen` so much can see `write` (`None`: the initial value) at all: not if some
     /// other write of the location must be between them.
     pub(super) fn is_visible(&self, trace: &Trace, loc: LocId, write: Option<usize>, seen: &BitSet) -> bool {
-        if self.model == MemoryModel::C11 {
+        if self.rules == MemoryModel::C11 {
             return !seen.contains(write.unwrap_or(trace.events.len()));
         }
         let hides = |other: usize| {
@@ -248,7 +258,7 @@ impl Graph {
 
     /// Whether one write certainly reaches memory before another.
     pub(super) fn reaches_memory_before(&self, a: usize, b: usize) -> bool {
-        match self.model {
+        match self.rules {
             MemoryModel::Pso => self.stored.get(b, a),
             MemoryModel::C11 => self.c11.happens_before(self.numbers[a] as usize, self.numbers[b] as usize),
             _ => self.past.get(b, a),
