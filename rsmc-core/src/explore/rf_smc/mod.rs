@@ -10,8 +10,10 @@
 //! *schedule* with the decision, once per distinct set of (event, source) pairs. Schedules are run depth first, the
 //! deepest decision first; a decision dies with the prefix it stands behind.
 //!
-//! Cost. One run per class, plus per run one question to the verifier for every new mutation that a look at the order
-//! does not rule out. Memory: the schedules along one path.
+//! Cost. One run per class, plus per run a look at every decision, and one question for every new mutation that the causal
+//! order does not rule out. Most questions are answered by following the run (`follow`), in time linear in its events; the
+//! verifier of the memory model answers the rest. A decision that the run shares with the one from which it was made is
+//! asked only about what is new (`news`). Memory: the schedules along one path.
 //!
 //! Source. Toman, "Efficient stateless model checking", thesis 2021, algorithm 5.3 and remark 5.1, after Abdulla,
 //! Atig, Jonsson, Lång, Ngo, Sagonas, "Optimal stateless model checking for reads-from equivalence under sequential
