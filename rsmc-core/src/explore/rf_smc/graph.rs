@@ -102,11 +102,6 @@ impl Graph {
         self.past.get(b, a)
     }
 
-    /// Whether an event is causally after one of a set, given as words.
-    pub(super) fn follows_any(&self, at: usize, set: &[u64]) -> bool {
-        self.past.row(at).iter().zip(set).any(|(past, set)| past & set != 0)
-    }
-
     /// Adds to `set` the event and all that is causally before it.
     pub(super) fn add_past(&self, at: usize, set: &mut BitSet) {
         set.insert(at);

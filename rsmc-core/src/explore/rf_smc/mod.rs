@@ -183,7 +183,7 @@ impl RfSmc {
         // What could be done instead depends on more where somebody waits.
         let known = if run.waiting.is_empty() && run.waiting_loops.is_empty() { known } else { 0 };
         let since = known.checked_sub(1).map_or(0, |last| self.decisions[last].at);
-        self.news.find(run, &self.graph, &self.tau, since);
+        self.news.find(run, &self.tau, since);
         for (number, decision) in self.decisions.iter_mut().enumerate().rev() {
             self.builder.turn_to(decision);
             let news = (number < known).then_some(&self.news);

@@ -1,16 +1,15 @@
 //! What is new in a run, compared with the run from which it was made.
 //!
 //! A run is made from a mutation of an earlier one. At a decision that both have, a mutation is what the decision's event
-//! and its new source need, and that needs the same as before unless something in it is new: the mutated event, the one
-//! reversed with it, what comes after the sequence that was forced, and all that is causally after these. So at such a
-//! decision only sources that are new are looked at.
+//! and its new source need. New are the mutated event, the one reversed with it, and all that comes after the sequence
+//! that was forced. What else was forced is before these in the causal order, or has nothing to do with them: it needs
+//! what it needed before. So at such a decision only sources that are new are looked at.
 
 use crate::base::{BitSet, LocId};
 use crate::explore::rf_smc::Entry;
-use crate::explore::rf_smc::graph::Graph;
 use crate::step::Run;
 
-/// The events of a run that are new, or have something new in their causal past.
+/// The events of a run that are new.
 #[derive(Debug, Default)]
 pub(super) struct News {
     events: BitSet,
@@ -19,17 +18,13 @@ pub(super) struct News {
 
 impl News {
     /// Finds what is new in a run; nothing is before place `since` of `τ`.
-    pub(super) fn find(&mut self, run: &Run, graph: &Graph, tau: &[Entry], since: usize) {
+    pub(super) fn find(&mut self, run: &Run, tau: &[Entry], since: usize) {
         self.events.reset(run.trace.events.len());
         self.locs.reset(run.trace.locs.len());
         for entry in tau[since..].iter().filter(|entry| entry.is_new) {
-            self.events.insert(run.trace.position(entry.id).expect("every event of τ is in the run"));
-        }
-        for (at, event) in run.trace.events.iter().enumerate() {
-            if self.events.contains(at) || graph.follows_any(at, self.events.words()) {
-                self.events.insert(at);
-                self.locs.insert(event.op.loc.0 as usize);
-            }
+            let at = run.trace.position(entry.id).expect("every event of τ is in the run");
+            self.events.insert(at);
+            self.locs.insert(run.trace.events[at].op.loc.0 as usize);
         }
     }
 

@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc as StdArc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use rsmc_core::base::ThreadId as ModelId;
 use rsmc_core::runtime::{Tag, hook};
@@ -23,12 +24,27 @@ enum Kind {
 
 /// A thread of a check.
 pub(super) struct Handle {
-    id: ModelId,
+    /// Its id, once it is started.
+    id: AtomicU32,
     name: Option<String>,
     token: Tag,
+    /// Its end, where that is a step.
+    pub(super) end: Tag,
+    /// It left a panic that nobody has received.
+    pub(super) panicked: AtomicBool,
 }
 
 impl Handle {
+    /// The handle of a thread that is about to be started.
+    pub(super) fn new(name: Option<String>) -> StdArc<Self> {
+        let (token, end, panicked) = (Tag::new(), Tag::new(), AtomicBool::new(false));
+        StdArc::new(Self { id: AtomicU32::new(0), name, token, end, panicked })
+    }
+
+    pub(super) fn id(&self) -> ModelId {
+        ModelId(self.id.load(Ordering::Relaxed))
+    }
+
     pub(super) fn token(&self) -> &Tag {
         &self.token
     }
@@ -61,9 +77,10 @@ impl Thread {
         Self(Kind::Std(thread))
     }
 
-    /// Makes the handle of a thread that a check has just started.
-    pub(super) fn register(id: ModelId, name: Option<String>) -> Self {
-        Self(Kind::Model(enter(id, name)))
+    /// Makes the handle known as that of a thread which a check has just started.
+    pub(super) fn register(id: ModelId, handle: StdArc<Handle>) -> Self {
+        enter(id, &handle);
+        Self(Kind::Model(handle))
     }
 
     /// The id of the thread.
@@ -71,7 +88,7 @@ impl Thread {
     pub fn id(&self) -> ThreadId {
         match &self.0 {
             Kind::Std(thread) => ThreadId(Id::Std(thread.id())),
-            Kind::Model(handle) => ThreadId(Id::Model(handle.id.0)),
+            Kind::Model(handle) => ThreadId(Id::Model(handle.id().0)),
         }
     }
 
@@ -115,17 +132,20 @@ thread_local!(static HANDLES: RefCell<Vec<Option<StdArc<Handle>>>> = const { Ref
 pub(super) fn current_in_run() -> Option<StdArc<Handle>> {
     let id = hook::current()?;
     let known = HANDLES.with_borrow(|handles| handles.get(id.0 as usize).cloned().flatten());
-    Some(known.unwrap_or_else(|| enter(id, std::thread::current().name().map(str::to_owned))))
+    Some(known.unwrap_or_else(|| {
+        let handle = Handle::new(std::thread::current().name().map(str::to_owned));
+        enter(id, &handle);
+        handle
+    }))
 }
 
-fn enter(id: ModelId, name: Option<String>) -> StdArc<Handle> {
-    let handle = StdArc::new(Handle { id, name, token: Tag::new() });
+fn enter(id: ModelId, handle: &StdArc<Handle>) {
+    handle.id.store(id.0, Ordering::Relaxed);
     HANDLES.with_borrow_mut(|handles| {
         let at = id.0 as usize;
         if handles.len() <= at {
             handles.resize(at + 1, None);
         }
-        handles[at] = Some(StdArc::clone(&handle));
+        handles[at] = Some(StdArc::clone(handle));
     });
-    handle
 }

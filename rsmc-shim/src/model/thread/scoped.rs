@@ -5,14 +5,13 @@ use std::fmt;
 use std::io;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc as StdArc, Mutex, PoisonError};
 use std::thread::Result;
 
-use rsmc_core::base::ThreadId;
 use rsmc_core::runtime::hook;
 
-use crate::model::thread::handle::Thread;
+use crate::model::thread::handle::{Handle, Thread};
 use crate::model::thread::spawned::{Builder, Started, start};
 
 /// Where threads that borrow are started; mirrors [`std::thread::Scope`]. In a check they are modelled threads.
@@ -25,13 +24,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 enum Kind<'scope, 'env: 'scope> {
     Std(&'scope std::thread::Scope<'scope, 'env>),
     /// The threads started so far.
-    Model(Mutex<Vec<Child>>),
-}
-
-#[derive(Clone)]
-struct Child {
-    id: ThreadId,
-    panicked: StdArc<AtomicBool>,
+    Model(Mutex<Vec<StdArc<Handle>>>),
 }
 
 /// Runs `body`, which may start threads that borrow, and waits for them; mirrors [`std::thread::scope`]. In a check
@@ -100,9 +93,9 @@ impl<'scope> Scope<'scope, '_> {
             let children = children.lock().unwrap_or_else(PoisonError::into_inner);
             let Some(child) = children.get(nth).cloned() else { break };
             drop(children);
-            hook::join(child.id);
+            hook::join(child.id());
             if child.panicked.load(Ordering::Relaxed) {
-                hook::panic_received(child.id);
+                hook::panic_received(child.id());
                 panicked = true;
             }
         }
@@ -145,8 +138,7 @@ impl Builder {
                 // the execution ends before, its threads are unwound youngest first, so this one before the frame
                 // that it borrows from.
                 let started = unsafe { start(self.name, code) };
-                let child = Child { id: started.id, panicked: started.panicked() };
-                children.lock().unwrap_or_else(PoisonError::into_inner).push(child);
+                children.lock().unwrap_or_else(PoisonError::into_inner).push(started.handle());
                 HandleKind::Model(started)
             }
         };

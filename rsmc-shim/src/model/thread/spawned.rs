@@ -2,21 +2,19 @@
 
 use std::fmt;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc as StdArc, Mutex, PoisonError};
 use std::thread::Result;
 
 use rsmc_core::base::ThreadId;
-use rsmc_core::runtime::{Tag, hook};
+use rsmc_core::runtime::hook;
 
-use crate::model::thread::handle::Thread;
+use crate::model::thread::handle::{Handle, Thread};
 
 /// Where a modelled thread leaves its result.
 struct Packet<T> {
     result: Mutex<Option<Result<T>>>,
-    end: Tag,
-    /// The result is a panic that nobody has received.
-    panicked: StdArc<AtomicBool>,
+    handle: StdArc<Handle>,
 }
 
 /// A modelled thread, from outside.
@@ -36,14 +34,14 @@ pub(super) unsafe fn start<'a, T: 'a>(name: Option<String>, code: impl FnOnce() 
     if let Some(name) = &name {
         assert!(!name.contains('\0'), "thread name may not contain interior null bytes");
     }
-    let panicked = StdArc::new(AtomicBool::new(false));
-    let packet = StdArc::new(Packet { result: Mutex::new(None), end: Tag::new(), panicked });
+    let handle = Handle::new(name.clone());
+    let packet = StdArc::new(Packet { result: Mutex::new(None), handle: StdArc::clone(&handle) });
     let theirs = StdArc::clone(&packet);
     let main: Box<dyn FnOnce() + 'a> = Box::new(move || run(code, theirs));
     // SAFETY: only the lifetime changes, and the caller answers for it.
     let main = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce()>>(main) };
-    let id = hook::spawn(name.clone(), main);
-    Started { thread: Thread::register(id, name), id, packet }
+    let id = hook::spawn(name, main);
+    Started { thread: Thread::register(id, handle), id, packet }
 }
 
 /// What a modelled thread does. Only the unwinding of a finished execution leaves it.
@@ -53,10 +51,10 @@ fn run<T>(code: impl FnOnce() -> T, packet: StdArc<Packet<T>>) {
         if hook::is_teardown(&**payload) {
             return;
         }
-        packet.panicked.store(true, Ordering::Relaxed);
+        packet.handle.panicked.store(true, Ordering::Relaxed);
     }
     packet.put(result);
-    hook::ending(&packet.end);
+    hook::ending(&packet.handle.end);
     // The result of a thread that nobody waits for is dropped here, and its destructor may panic.
     drop(hook::catch(|| drop(packet)));
 }
@@ -80,7 +78,7 @@ impl<T> Started<T> {
         match self.packet.take() {
             Some(Ok(value)) => Ok(value),
             Some(Err(payload)) => {
-                self.packet.panicked.store(false, Ordering::Relaxed);
+                self.packet.handle.panicked.store(false, Ordering::Relaxed);
                 hook::panic_received(self.id);
                 Err(payload)
             }
@@ -91,12 +89,11 @@ impl<T> Started<T> {
 
     #[track_caller]
     pub(super) fn is_finished(&self) -> bool {
-        !hook::in_run() || hook::is_finished(&self.packet.end)
+        !hook::in_run() || hook::is_finished(&self.packet.handle.end)
     }
 
-    /// Says, once the thread has ended, whether it left a panic that nobody received.
-    pub(super) fn panicked(&self) -> StdArc<AtomicBool> {
-        StdArc::clone(&self.packet.panicked)
+    pub(super) fn handle(&self) -> StdArc<Handle> {
+        StdArc::clone(&self.packet.handle)
     }
 }
 
