@@ -6,6 +6,8 @@ use rsmc_core::seed::SeedError;
 use rsmc_core::session::{Config, ConfigError};
 use thiserror::Error;
 
+use crate::jobs::VARIABLE;
+
 /// A variable of the environment that cannot be used.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
@@ -18,6 +20,12 @@ pub enum EnvError {
     NotANumber {
         /// The variable.
         name: &'static str,
+        /// Its value.
+        value: String,
+    },
+    /// A value that is no number of processes.
+    #[error("`RSMC_JOBS` must be a whole number from 1 on, or `all`, not `{value}`")]
+    NotJobs {
         /// Its value.
         value: String,
     },
@@ -46,13 +54,15 @@ pub enum EnvError {
 }
 
 /// The variables there are.
-const KNOWN: [&str; 5] = ["RSMC_REPLAY", "RSMC_MEMORY", "RSMC_EXPLORER", "RSMC_MAX_EXECUTIONS", "RSMC_MAX_DURATION"];
+const KNOWN: [&str; 6] =
+    ["RSMC_REPLAY", "RSMC_MEMORY", "RSMC_EXPLORER", "RSMC_MAX_EXECUTIONS", "RSMC_MAX_DURATION", "RSMC_JOBS"];
 
-/// The variables that start with `RSMC_`, except those of the project's own tests.
+/// The variables that start with `RSMC_`, except those of the project's own tests, and what makes a process a worker.
 pub(crate) fn read() -> Result<Vec<(String, String)>, EnvError> {
     let ours = std::env::vars_os().filter_map(|(name, value)| {
         let name = name.to_str()?.to_owned();
-        (name.starts_with("RSMC_") && name != "RSMC_BLESS").then_some((name, value))
+        let other = ["RSMC_BLESS", VARIABLE].contains(&name.as_str());
+        (name.starts_with("RSMC_") && !other).then_some((name, value))
     });
     ours.map(|(name, value)| match value.into_string() {
         Ok(value) => Ok((name, value)),
@@ -70,6 +80,7 @@ pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Resul
             "RSMC_EXPLORER" => config.explorer(named("RSMC_EXPLORER", value)?),
             "RSMC_MAX_EXECUTIONS" => config.max_executions(number("RSMC_MAX_EXECUTIONS", value)?),
             "RSMC_MAX_DURATION" => config.max_duration(duration("RSMC_MAX_DURATION", value)?),
+            "RSMC_JOBS" => config.jobs(jobs(value)?),
             _ => return Err(EnvError::Unknown(name.clone())),
         };
     }
@@ -82,6 +93,15 @@ fn named<T: std::str::FromStr<Err = ConfigError>>(name: &'static str, value: &st
 
 fn number(name: &'static str, value: &str) -> Result<u64, EnvError> {
     value.replace('_', "").parse().map_err(|_| EnvError::NotANumber { name, value: value.to_owned() })
+}
+
+/// A number of processes, or `all`: one for each core.
+fn jobs(value: &str) -> Result<usize, EnvError> {
+    if value == "all" {
+        return Ok(std::thread::available_parallelism().map_or(1, usize::from));
+    }
+    let bad = || EnvError::NotJobs { value: value.to_owned() };
+    value.parse().ok().filter(|&jobs| jobs > 0).ok_or_else(bad)
 }
 
 /// One or several numbers with units, as in the attribute: `30s`, `1m30s`.
@@ -122,6 +142,8 @@ mod tests {
         assert_eq!(with("RSMC_MAX_DURATION", "90s").unwrap().max_duration, Duration::from_secs(90));
         assert_eq!(with("RSMC_MAX_DURATION", "1m30s").unwrap().max_duration, Duration::from_secs(90));
         assert_eq!(with("RSMC_EXPLORER", "pct").unwrap().explorer, ExplorerKind::Pct);
+        assert_eq!(with("RSMC_JOBS", "3").unwrap().jobs, 3);
+        assert!(with("RSMC_JOBS", "all").unwrap().jobs >= 1);
         assert_eq!(with("RSMC_MEMORY", "tso").unwrap().memory, Some(MemoryModel::Tso));
     }
 
@@ -132,6 +154,9 @@ mod tests {
         assert!(message("RSMC_EXPLORER", "rf").contains("there is no explorer `rf`; known are reads-from"));
         for wrong in ["90", "", "s", "1x", "1m30", "99999999999999999999h"] {
             assert!(message("RSMC_MAX_DURATION", wrong).contains("such as `500ms`"), "{wrong}");
+        }
+        for wrong in ["0", "many", "-1"] {
+            assert!(message("RSMC_JOBS", wrong).contains("from 1 on, or `all`"), "{wrong}");
         }
         assert!(message("RSMC_MAX_EXECUTIONS", "many").contains("whole number"));
         assert!(message("RSMC_REPLAY", "x").contains("a seed starts with"));

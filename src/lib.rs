@@ -42,6 +42,7 @@
 //! `hint::spin_loop` and `thread::yield_now` mark the end of an iteration.
 
 mod env;
+mod jobs;
 mod run;
 
 pub use rsmc_core::base::{EventId, LocId, ThreadId};

@@ -1,12 +1,14 @@
 //! Running a check and saying how it went: the only place that panics or prints.
 
 use std::fmt::Debug;
+use std::panic::Location;
 
 use rsmc_core::report;
 use rsmc_core::seed::Seed;
-use rsmc_core::session::{Config, Limit, Report, Verdict, check_body};
+use rsmc_core::session::{Config, Limit, Report, Verdict};
 
 use crate::env;
+use crate::jobs::{self, Which};
 
 /// Checks `body` with the default configuration, as overridden by the environment.
 ///
@@ -60,7 +62,7 @@ pub fn check_with(config: Config, body: impl Fn() + Sync) {
 /// ```
 #[track_caller]
 pub fn explore(config: &Config, body: impl Fn() + Sync) -> Report {
-    match check_body(config, &body, &mut |_, _| {}) {
+    match jobs::check(&Which::next(None, Location::caller()), config, &body) {
         Ok(report) => report,
         Err(error) => panic!("rsmc: {error}"),
     }
@@ -114,7 +116,11 @@ fn settle(config: Config, name: Option<&str>, body: &(dyn Fn() + Sync)) {
         Ok(config) => config,
         Err(error) => panic!("rsmc: {error}"),
     };
-    let report = match check_body(&config, body, &mut |_, _| {}) {
+    let which = Which::next(name, Location::caller());
+    if jobs::is_passed(&which) {
+        return;
+    }
+    let report = match jobs::check(&which, &config, body) {
         Ok(report) => report,
         Err(error) => panic!("rsmc: {error}"),
     };

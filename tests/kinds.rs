@@ -4,6 +4,7 @@
 use std::cell::Cell as StdCell;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32 as StdAtomicU32, Ordering::*};
+use std::time::Duration;
 
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32};
@@ -31,6 +32,11 @@ fn example(kind: FailureKind) -> Example {
             config: config.stack_size(16 * 1024),
             fails: || assert_ne!(depth(1 << 20), 1),
             passes: || assert_eq!(depth(10), 11),
+        },
+        FailureKind::Crash => Example {
+            config: config.jobs(2).divide_after(Duration::ZERO),
+            fails: || abort_at(1),
+            passes: || abort_at(2),
         },
         FailureKind::StaleSeed => Example { config: config.replay(seed()), fails: || add(1), passes: || update(false) },
         FailureKind::Leak => of(|| std::mem::forget(Arc::new(1)), || drop(Arc::new(1))),
@@ -127,6 +133,17 @@ fn random() {
 fn depth(left: u32) -> u32 {
     let here = std::hint::black_box(StdCell::new([left; 64]));
     if left == 0 { 1 } else { 1 + depth(here.get()[7] - 1) }
+}
+
+/// Crash: an abort in one of two executions.
+fn abort_at(value: u32) {
+    let x = AtomicU32::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| x.store(1, Relaxed));
+        if x.load(Relaxed) == value {
+            std::process::abort();
+        }
+    });
 }
 
 /// Stale seed: the schedule is one of another test.

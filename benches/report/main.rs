@@ -1,9 +1,10 @@
 //! Writes the reports in docs/benchmarks: `cargo run --release --manifest-path benches/Cargo.toml --bin report verify`,
-//! `explorers` or `c11`; and docs/litmus.md: `litmus`.
+//! `explorers`, `c11` or `jobs`; and docs/litmus.md: `litmus`.
 
 mod c11;
 mod chart;
 mod explorers;
+mod jobs;
 mod litmus;
 mod measure;
 mod memory;
@@ -21,9 +22,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     match std::env::args().nth(1).as_deref() {
         Some("c11") => c11::write(&folder),
         Some("explorers") => explorers::write(&folder),
+        Some("jobs") => jobs::write(&folder, std::env::args().nth(2).as_deref()),
         Some("litmus") => litmus::write(&docs),
         Some("verify") => verify::write(&folder),
-        _ => Err("usage: report c11|explorers|litmus|verify".into()),
+        _ => Err("usage: report c11|explorers|jobs|litmus|verify".into()),
     }
 }
 

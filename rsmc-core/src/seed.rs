@@ -61,6 +61,11 @@ pub struct Mismatch {
 impl Seed {
     /// The seed of an execution under a memory model.
     pub fn of_run(run: &Run, model: MemoryModel) -> Self {
+        Self::of_prefix(run, model, &run.observed)
+    }
+
+    /// The seed of an execution that has not ended, in which this is observed.
+    pub fn of_prefix(run: &Run, model: MemoryModel, observed: &Observed) -> Self {
         let numbers: Vec<ThreadId> = std::iter::once(ThreadId::MAIN).chain(run.trace.spawned()).collect();
         let number = |thread: ThreadId| {
             let number = numbers.iter().position(|&t| t == thread).expect("it was spawned");
@@ -78,7 +83,7 @@ impl Seed {
         let steps: Vec<Step> = run.steps().take(LONGEST).map(renamed).collect();
         let operations = steps.iter().filter(|step| !matches!(step, Step::Flush(_))).count();
         let checks = run.trace.events[..operations].iter().map(|event| check(event, &run.trace)).collect();
-        Self { model, observed: run.observed.clone(), steps, checks }
+        Self { model, observed: observed.clone(), steps, checks }
     }
 
     /// The memory model under which it was made.

@@ -12,7 +12,7 @@ use crate::suggest::{self, hint};
 use crate::value::{self, Asked, Model};
 
 /// Arguments whose setters exist in the design, but do nothing yet.
-const PLANNED: &[&str] = &["preemption_bound", "jobs"];
+const PLANNED: &[&str] = &["preemption_bound"];
 
 /// What the arguments of one attribute ask for.
 #[derive(Default)]
@@ -159,7 +159,7 @@ mod tests {
         check("max_steps = 0xff, spin_bound = 3u32", ".max_steps(0xff).spin_bound(3u32)");
         check("stack_size = 65536", ".stack_size(65536)");
         check("keep_going = true, check_races = false", ".keep_going(true).check_races(false)");
-        check("seed = 0", ".seed(0)");
+        check("seed = 0, jobs = 2", ".seed(0).jobs(2)");
         check("replay = \"r1-3f\"", ".replay(::rsmc::__private::parse_seed(\"r1-3f\"))");
     }
 
@@ -191,10 +191,10 @@ mod tests {
     #[test]
     fn all_errors_are_reported() {
         refuse(
-            "memroy = \"sc\", jobs = 2, seed, seed = 1, max_steps = 0",
+            "memroy = \"sc\", preemption_bound = 2, seed, seed = 1, max_steps = 0",
             &[
                 "unknown argument `memroy`, did you mean `memory`?",
-                "`jobs` is not implemented yet",
+                "`preemption_bound` is not implemented yet",
                 "`seed` needs a value, for example `seed = 42`",
                 "argument `seed` is given twice",
                 "`max_steps` must be at least 1",

@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn after_an_error_the_function_is_still_there() {
         let expansion = test(
-            quote!(jobs = 1),
+            quote!(preemption_bound = 1),
             quote!(
                 #[test]
                 async fn f(x: u8) {
@@ -184,14 +184,14 @@ mod tests {
                 }
             ),
         );
-        let [jobs, twice, asynchronous, parameter] = [
-            "`jobs` is not implemented yet",
+        let [planned, twice, asynchronous, parameter] = [
+            "`preemption_bound` is not implemented yet",
             "`#[rsmc::test]` makes this a test already, this would run it twice: remove one of them",
             "rsmc::test cannot run async functions yet",
             "rsmc::test runs functions without parameters: nothing would pass these",
         ];
         let expected = quote! {
-            ::core::compile_error! { #jobs }
+            ::core::compile_error! { #planned }
             ::core::compile_error! { #twice }
             ::core::compile_error! { #asynchronous }
             ::core::compile_error! { #parameter }

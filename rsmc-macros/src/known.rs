@@ -41,6 +41,7 @@ pub(crate) const KNOWN: &[Known] = &[
     Known { name: "check_leaks", kind: Kind::Bool, example: "check_leaks = false" },
     Known { name: "check_joins", kind: Kind::Bool, example: "check_joins = true" },
     Known { name: "seed", kind: Kind::Integer(0, u64::MAX, "u64"), example: "seed = 42" },
+    Known { name: "jobs", kind: Kind::Integer(1, usize::MAX as u64, "usize"), example: "jobs = 2" },
     Known { name: "replay", kind: Kind::Replay, example: "replay = \"<the seed that the failing test printed>\"" },
 ];
 

@@ -9,7 +9,7 @@ fn unknown() {}
 #[rsmc::test(seed = 1, seed = 2)]
 fn twice() {}
 
-#[rsmc::test(preemption_bound = 2, jobs = 4)]
+#[rsmc::test(preemption_bound = 2)]
 fn planned() {}
 
 fn main() {

@@ -14,7 +14,8 @@ fn no_arguments() {}
     stack_size = 65536,
     keep_going = true,
     check_races = false,
-    seed = 0
+    seed = 0,
+    jobs = 2
 )]
 fn every_argument() {}
 

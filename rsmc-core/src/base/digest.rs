@@ -1,9 +1,10 @@
 //! 128-bit digests of sets: collisions are out of reach, and the order of insertion does not matter.
 
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// The digest of a multiset of items.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Digest(u128);
 
 impl Digest {

@@ -4,6 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
+use serde::{Deserialize, Serialize};
+
 /// Something that names an entry of an [`IdVec`].
 pub trait Id: Copy + Eq {
     /// The place of this id in a table.
@@ -15,7 +17,7 @@ pub trait Id: Copy + Eq {
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
         pub struct $name(pub u32);
 
         impl Id for $name {
@@ -61,7 +63,7 @@ impl fmt::Debug for LocId {
 }
 
 /// The `index`-th visible event of a thread: the same event in every execution that contains it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EventId {
     /// The thread that performs the event.
     pub thread: ThreadId,

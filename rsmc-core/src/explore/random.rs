@@ -18,7 +18,17 @@ pub struct Random {
 impl Random {
     /// The same seed gives the same schedules.
     pub fn new(seed: u64) -> Self {
-        Self { seed, runs: 0 }
+        Self::starting_at(seed, 0)
+    }
+
+    /// The same, from the schedule with this number on.
+    pub fn starting_at(seed: u64, number: u64) -> Self {
+        Self { seed, runs: number }
+    }
+
+    /// How many schedules it has given, or skipped.
+    pub fn runs(&self) -> u64 {
+        self.runs
     }
 }
 

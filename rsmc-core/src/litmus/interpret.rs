@@ -15,7 +15,7 @@ use crate::litmus::expr::MASK;
 use crate::litmus::names::Place;
 use crate::litmus::{Error, Expr, Outcome, Program};
 use crate::machine::{Machine, Next, Outcome as Performed, Rules};
-use crate::step::{End, Executor, Plan, Run};
+use crate::step::{End, Executor, Knowledge, Plan, Run, Watcher};
 use crate::trace::{Action, LocInfo, NoteKind, Op, POISONED, Rmw, Site};
 
 /// The most instructions a thread may take without a visible operation.
@@ -310,5 +310,17 @@ impl Executor for Interpreter {
         self.machine.take_run(run);
         self.stuck = run.end == End::Stuck;
         self.panicked = !run.panics.is_empty();
+    }
+
+    fn knowledge(&self) -> Knowledge {
+        self.machine.knowledge()
+    }
+
+    fn know(&mut self, knowledge: &Knowledge) {
+        self.machine.know(knowledge);
+    }
+
+    fn watch(&mut self, watcher: Option<Watcher>) {
+        self.machine.watch(watcher);
     }
 }

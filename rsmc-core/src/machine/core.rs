@@ -10,7 +10,7 @@ use crate::machine::names::Names;
 use crate::machine::settle::LetGo;
 use crate::machine::tail::Dice;
 use crate::model::{Memory, MemoryModel};
-use crate::step::{End, Panicked, Plan, Run, Step, Tail, Wait};
+use crate::step::{End, Knowledge, Panicked, Plan, Run, Step, Tail, Wait, Watcher};
 use crate::trace::spin::{Iteration, PATIENCE, Recent};
 use crate::trace::{Event, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
 
@@ -128,6 +128,7 @@ pub struct Machine {
     pub(super) graphs: Graphs,
     names: Names,
     waiting_loops: FxHashSet<u64>,
+    watcher: Option<Watcher>,
 }
 
 impl Machine {
@@ -152,6 +153,32 @@ impl Machine {
             graphs: Graphs::default(),
             names: Names::new(),
             waiting_loops: FxHashSet::default(),
+            watcher: None,
+        }
+    }
+
+    /// What it keeps from run to run; what is observed is not its business.
+    pub fn knowledge(&self) -> Knowledge {
+        let mut loops: Vec<u64> = self.waiting_loops.iter().copied().collect();
+        loops.sort_unstable();
+        Knowledge { threads: self.names.known(), loops, ..Knowledge::default() }
+    }
+
+    /// Makes it know this, and nothing else.
+    pub fn know(&mut self, knowledge: &Knowledge) {
+        self.names.know(&knowledge.threads);
+        self.waiting_loops.clear();
+        self.waiting_loops.extend(&knowledge.loops);
+    }
+
+    /// Shows the run so far to `watcher` at every step; or to nobody.
+    pub fn watch(&mut self, watcher: Option<Watcher>) {
+        self.watcher = watcher;
+    }
+
+    fn show(&self) {
+        if let Some(watcher) = &self.watcher {
+            watcher(&self.run);
         }
     }
 
@@ -311,6 +338,7 @@ impl Machine {
         }
         self.steps += 1;
         self.note(thread, NoteKind::Flush(at), self.run.trace.events[at as usize].op.site);
+        self.show();
         if self.memory.waiting_of(thread).is_empty()
             && let Status::Draining(then) = self.threads[thread].status
         {
@@ -378,6 +406,7 @@ impl Machine {
         self.last = thread;
         self.steps += 1;
         let at = self.happen(thread, op);
+        self.show();
         let event = &self.run.trace.events[at];
         let outcome = Outcome { read: event.read, written: event.written };
         if let Some(iteration) = self.threads[thread].recent.event(event) {

@@ -157,6 +157,10 @@ fn advice(kind: FailureKind) -> &'static [&'static str] {
             "- a static that rsmc does not know keeps its value from run to run",
             "- it compares or hashes addresses, and one was reused",
         ],
+        FailureKind::Crash => &[
+            "usual causes: `unsafe` code, or an abort; what the process printed is lost",
+            "nothing is left of the execution but its seed, which ends the process of the test in the same way",
+        ],
         _ => &[],
     }
 }

@@ -123,11 +123,13 @@ pub fn success(report: &Report) -> String {
 
 /// The report of any check. `name` is the path of the test as `cargo test` takes it.
 pub fn any(report: &Report, name: Option<&str>) -> String {
-    match &report.verdict {
+    let text = match &report.verdict {
         Verdict::Verified => verified(&report.into()),
         Verdict::Failed(failed) => failure(failed, name, report),
         Verdict::Incomplete(limit) => incomplete(&report.into(), *limit),
-    }
+    };
+    let notes = report.notes.iter().map(|note| format!("\n{}", text::wrap(&format!("note: {note}"), "  ")));
+    text + &notes.collect::<String>()
 }
 
 /// The report of a failing execution, from its parts.

@@ -32,6 +32,7 @@ fn verified_as_modelled(counts: &Counts) -> String {
 pub fn incomplete(counts: &Counts, limit: Limit) -> String {
     let reached = match limit {
         Limit::Replay => return replayed(counts),
+        Limit::Workers => "a job in which worker processes end".to_owned(),
         Limit::Executions(executions) => format!("max_executions = {executions}"),
         Limit::Duration(duration) => format!("max_duration = {}", seconds(duration)),
     };
@@ -70,6 +71,7 @@ fn what_is_left(explorer: ExplorerKind) -> &'static str {
 fn ways_on(explorer: ExplorerKind, limit: Limit) -> Vec<&'static str> {
     let raise = match limit {
         Limit::Executions(_) => "raise it: RSMC_MAX_EXECUTIONS=…, or `max_executions = …` in the attribute",
+        Limit::Workers => "see whether the machine has enough memory; explore with one process: RSMC_JOBS=1",
         _ => "raise it: RSMC_MAX_DURATION=60m, or `max_duration = \"60m\"` in the attribute",
     };
     let smaller = "make the test smaller: fewer threads, fewer operations of each";

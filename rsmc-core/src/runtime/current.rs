@@ -10,7 +10,7 @@ use crate::runtime::coroutine;
 use crate::runtime::execution::Execution;
 use crate::runtime::hook;
 use crate::runtime::panics;
-use crate::step::{Executor, Plan, Run};
+use crate::step::{Executor, Knowledge, Plan, Run, Watcher};
 
 scoped_thread_local!(pub(super) static CURRENT: Execution);
 
@@ -51,5 +51,17 @@ impl Executor for Runtime<'_> {
     /// After a destructor panicked while its thread was unwound, or a stack overflowed inside the machine.
     fn is_broken(&self) -> bool {
         self.execution.is_broken()
+    }
+
+    fn knowledge(&self) -> Knowledge {
+        self.execution.knowledge()
+    }
+
+    fn know(&mut self, knowledge: &Knowledge) {
+        self.execution.know(knowledge);
+    }
+
+    fn watch(&mut self, watcher: Option<Watcher>) {
+        self.execution.watch(watcher);
     }
 }

@@ -17,7 +17,7 @@ use crate::runtime::locals::Local;
 use crate::runtime::locations::Locations;
 use crate::runtime::slots::{PutBack, Slots};
 use crate::runtime::time::Clock;
-use crate::step::{End, Observed, Plan, Run};
+use crate::step::{End, Knowledge, Observed, Plan, Run, Watcher};
 use crate::trace::{NoteKind, Op, Site};
 
 /// What the runtime knows of a modelled thread.
@@ -114,6 +114,21 @@ impl Execution {
 
     pub(super) fn stacks_allocated(&self) -> usize {
         self.core.borrow().stacks
+    }
+
+    pub(super) fn knowledge(&self) -> Knowledge {
+        let core = self.core.borrow();
+        Knowledge { observed: core.observed.clone(), ..core.machine.knowledge() }
+    }
+
+    pub(super) fn know(&self, knowledge: &Knowledge) {
+        let mut core = self.core.borrow_mut();
+        core.machine.know(knowledge);
+        core.observed.clone_from(&knowledge.observed);
+    }
+
+    pub(super) fn watch(&self, watcher: Option<Watcher>) {
+        self.core.borrow_mut().machine.watch(watcher);
     }
 
     /// Runs one execution.

@@ -2,7 +2,8 @@
 
 use crate::machine::Rules;
 use crate::runtime::Runtime;
-use crate::session::{Config, ConfigError, Report, check_counted};
+use crate::session::jobs::{Crew, Link, work};
+use crate::session::{Config, ConfigError, Report, check_counted, check_divided};
 use crate::step::Run;
 
 /// Runs a check of `body`; `observe` sees every run, and whether it counts as an execution.
@@ -21,18 +22,58 @@ pub fn check_body(
     body: &(dyn Fn() + Sync),
     observe: &mut (dyn FnMut(&Run, bool) + Send),
 ) -> Result<Report, ConfigError> {
+    with_executor(config, body, |executor| check_counted(config, executor, observe))
+}
+
+/// As [`check_body`], with workers; `observe` sees what is run in this process.
+///
+/// # Errors
+/// If the configuration cannot be carried out.
+///
+/// # Panics
+/// If it is called inside an execution: checks do not nest.
+#[track_caller]
+pub fn check_body_divided(
+    config: &Config,
+    body: &(dyn Fn() + Sync),
+    observe: &mut (dyn FnMut(&Run, bool) + Send),
+    crew: &mut (dyn Crew + Send),
+) -> Result<Report, ConfigError> {
+    with_executor(config, body, |executor| check_divided(config, executor, observe, crew))
+}
+
+/// Does jobs of a check of `body` until there are no more. `link` makes the link, in the thread of the check.
+///
+/// # Errors
+/// If the configuration cannot be carried out.
+///
+/// # Panics
+/// If it is called inside an execution: checks do not nest.
+#[track_caller]
+pub fn work_on_body<L: Link>(
+    config: &Config,
+    body: &(dyn Fn() + Sync),
+    link: impl FnOnce() -> L + Send,
+) -> Result<(), ConfigError> {
+    with_executor(config, body, |executor| work(config, executor, &mut link()))
+}
+
+/// Makes an executor of `body` in a thread of its own.
+#[track_caller]
+fn with_executor<T: Send>(
+    config: &Config,
+    body: &(dyn Fn() + Sync),
+    explore: impl FnOnce(&mut Runtime<'_>) -> T + Send,
+) -> Result<T, ConfigError> {
     assert!(!crate::runtime::in_run(), "a check was started inside the body of another: checks do not nest");
     config.validate()?;
     let memory = config.effective_memory();
     let Config { max_steps, spin_bound, spurious, .. } = *config;
     let rules = Rules { memory, max_steps, spin_bound, spurious };
-    let explore = move || {
-        let mut executor = Runtime::new(body, rules, config.stack_size);
-        check_counted(config, &mut executor, observe)
-    };
-    let report = std::thread::scope(|scope| {
+    let explore = move || explore(&mut Runtime::new(body, rules, config.stack_size));
+    let result = std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name("rsmc".to_owned());
         builder.spawn_scoped(scope, explore).expect("this process can start a thread").join()
     });
-    Ok(report.unwrap_or_else(|payload| std::panic::resume_unwind(payload)))
+    Ok(result.unwrap_or_else(|payload| std::panic::resume_unwind(payload)))
 }

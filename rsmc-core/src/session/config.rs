@@ -150,6 +150,11 @@ pub struct Config {
     pub replay: Option<Seed>,
     /// Seed of the random explorers. Default: 0.
     pub seed: u64,
+    /// How many processes explore. Default: 1.
+    pub jobs: usize,
+    /// How long one process explores before there are more.
+    #[doc(hidden)]
+    pub divide_after: Duration,
 }
 
 impl Default for Config {
@@ -170,6 +175,8 @@ impl Default for Config {
             check_joins: false,
             replay: None,
             seed: 0,
+            jobs: 1,
+            divide_after: Duration::from_millis(200),
         }
     }
 }
@@ -266,6 +273,29 @@ impl Config {
         self
     }
 
+    /// Lets so many worker processes of the same test executable explore. At least 1.
+    ///
+    /// The check starts in its own process; only if that takes longer than 0.2 s, workers are started: the executable runs
+    /// again, with the arguments that select this test, and comes to this check once more. Then they explore, and this
+    /// process only coordinates. It divides `reads-from`, whose executions, counts and verdict are the same however many
+    /// workers there are, and `random`. The other explorers use one process.
+    ///
+    /// Which failure is shown first may depend on timing, and with it what was counted until then; `runs` may, too, if the
+    /// exploration starts over because something was learned, or there are loops that wait. What ends the process of a
+    /// worker (a segmentation fault, an abort) is reported as [`crate::session::FailureKind::Crash`], with its schedule;
+    /// in the first 0.2 s, and with 1 job, it ends the process of the test, as everywhere.
+    pub fn jobs(mut self, jobs: usize) -> Self {
+        self.jobs = jobs;
+        self
+    }
+
+    /// How long one process explores before there are more; if no time at all, it waits for them after its first run.
+    #[doc(hidden)]
+    pub fn divide_after(mut self, time: Duration) -> Self {
+        self.divide_after = time;
+        self
+    }
+
     /// The memory model that the check will use: a replay that names none uses that of its seed.
     pub fn effective_memory(&self) -> MemoryModel {
         let of_seed = self.replay.as_ref().map(Seed::model);
@@ -284,6 +314,7 @@ impl Config {
         least("max_executions", self.max_executions.unwrap_or(1), 1)?;
         least("max_steps", u64::from(self.max_steps), 1)?;
         least("spin_bound", u64::from(self.spin_bound), 1)?;
+        least("jobs", self.jobs as u64, 1)?;
         least("stack_size", self.stack_size as u64, 16 * 1024)?;
         let (explorer, memory) = (self.explorer, self.effective_memory());
         let explores = match explorer {

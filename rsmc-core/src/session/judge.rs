@@ -10,12 +10,12 @@ use crate::trace::{NoteKind, Trace};
 /// What is wrong with a run.
 pub(super) struct Finding {
     pub(super) kind: FailureKind,
-    message: String,
+    pub(super) message: String,
     race: Option<Race>,
 }
 
 impl Finding {
-    fn new(kind: FailureKind, message: String) -> Self {
+    pub(super) fn new(kind: FailureKind, message: String) -> Self {
         Self { kind, message, race: None }
     }
 }

@@ -2,11 +2,13 @@
 
 mod body;
 mod config;
+pub mod jobs;
 mod judge;
 mod outcome;
 mod run;
+mod tally;
 
-pub use body::check_body;
+pub use body::{check_body, check_body_divided, work_on_body};
 pub use config::{Config, ConfigError, ExplorerKind, MemoryModel};
 pub use outcome::{Failure, FailureKind, Limit, Report, Verdict};
-pub use run::{check, check_counted};
+pub use run::{check, check_counted, check_divided};

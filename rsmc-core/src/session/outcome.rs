@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::analysis::race::Race;
 use crate::seed::Seed;
 use crate::session::{ExplorerKind, MemoryModel};
@@ -9,7 +11,7 @@ use crate::step::{Panicked, Pending};
 use crate::trace::Trace;
 
 /// What went wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum FailureKind {
     /// A thread panicked (a failed assertion, usually), and nobody received it through `join`.
@@ -34,6 +36,8 @@ pub enum FailureKind {
     Misuse,
     /// A thread needs a larger stack.
     StackOverflow,
+    /// The process was ended by what an execution did. Only seen with [`super::Config::jobs`].
+    Crash,
     /// A seed that does not fit the program.
     StaleSeed,
 }
@@ -52,6 +56,7 @@ impl FailureKind {
         FailureKind::WrongThread,
         FailureKind::Misuse,
         FailureKind::StackOverflow,
+        FailureKind::Crash,
         FailureKind::StaleSeed,
     ];
 }
@@ -66,7 +71,7 @@ pub struct Failure {
     pub message: String,
     /// Replays the execution.
     pub seed: Seed,
-    /// The execution.
+    /// The execution. Empty for [`FailureKind::Crash`]: it went with its process.
     pub trace: Trace,
     /// The threads that wait at its end, and for what.
     pub waiting: Vec<Pending>,
@@ -84,6 +89,8 @@ pub enum Limit {
     Executions(u64),
     /// `max_duration`.
     Duration(Duration),
+    /// Worker processes ended again and again; the notes of the report say how.
+    Workers,
     /// Only the execution of a seed was run, as asked, and it did not fail.
     Replay,
 }
@@ -129,6 +136,8 @@ pub struct Report {
     pub memory: MemoryModel,
     /// The explorer.
     pub explorer: ExplorerKind,
+    /// What is to be said besides, for instance why there was no worker process.
+    pub notes: Vec<String>,
 }
 
 #[cfg(test)]
@@ -150,8 +159,9 @@ mod tests {
             FailureKind::WrongThread => 8,
             FailureKind::Misuse => 9,
             FailureKind::StackOverflow => 10,
-            FailureKind::StaleSeed => 11,
+            FailureKind::Crash => 11,
+            FailureKind::StaleSeed => 12,
         };
-        assert!(FailureKind::ALL.iter().map(place).eq(0..12));
+        assert!(FailureKind::ALL.iter().map(place).eq(0..13));
     }
 }

@@ -1,18 +1,21 @@
 //! The loop of a check, for any executor.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
-use crate::base::{Digest, LocId, ThreadId};
+use crate::base::Digest;
+use crate::explore::rf_smc::Tree;
 use crate::explore::view_xplore::Traversal;
 use crate::explore::{Exhaustive, Pct, Random, RfSmc, RvfSmc, ViewXplore, up_to_date};
 use crate::seed::Seed;
 use crate::session::config::RANDOM_EXECUTIONS;
+use crate::session::jobs::{Crew, Problem, Team, Then, Work};
 use crate::session::judge::{Finding, failure, is_final, judge, judge_replay};
-use crate::session::{Config, ExplorerKind, Failure, Limit, Report, Verdict};
-use crate::step::{End, Executor, Explorer, Plan, Purpose, Run, Step, Tail, Why};
-use crate::trace::{NoteKind, Trace, reads_from_class};
+use crate::session::tally::{Tally, Worth};
+use crate::session::{Config, ExplorerKind, Failure, FailureKind, Limit, Report, Verdict};
+use crate::step::{End, Executor, Explorer, Forced, Plan, Run, Step, Tail};
+use crate::trace::{Trace, reads_from_class};
 
 /// Runs a check; the configuration must be valid. `observe` sees every maximal run that counts.
 pub fn check(config: &Config, executor: &mut dyn Executor, observe: &mut dyn FnMut(&Run)) -> Report {
@@ -26,65 +29,77 @@ pub fn check(config: &Config, executor: &mut dyn Executor, observe: &mut dyn FnM
 /// As [`check`]; `observe` sees every run, and whether it counts as an execution.
 pub fn check_counted(config: &Config, executor: &mut dyn Executor, observe: &mut dyn FnMut(&Run, bool)) -> Report {
     let mut check = Check::new(config);
-    let verdict = check.explore(executor, observe);
+    let verdict = check.explore(executor, observe, None);
     check.report(verdict)
 }
 
-struct Check<'c> {
-    config: &'c Config,
-    started: Instant,
+/// As [`check_counted`], with workers. `observe` sees what is run here, which is less.
+pub fn check_divided(
+    config: &Config,
+    executor: &mut dyn Executor,
+    observe: &mut dyn FnMut(&Run, bool),
+    crew: &mut dyn Crew,
+) -> Report {
+    let mut check = Check::new(config);
+    let verdict = check.explore(executor, observe, Some(crew));
+    check.report(verdict)
+}
+
+pub(super) struct Check<'c> {
+    pub(super) config: &'c Config,
+    pub(super) started: Instant,
+    pub(super) tally: Tally,
+    memory: crate::model::MemoryModel,
     plan: Plan,
     run: Run,
-    report: Report,
     first: Option<Box<Failure>>,
     /// The classes of the livelocks so far.
     livelocks: FxHashSet<Digest>,
+    notes: Vec<String>,
 }
 
-/// Whether a run shows no class that is not shown by another.
-fn is_redundant(run: &Run, purpose: Purpose, livelocks: &mut FxHashSet<Digest>) -> bool {
-    if run.repeated.is_some() || purpose == Purpose::Discovery || run.end == End::Tried {
-        return true;
+/// The explorers, where it matters which it is.
+enum AnyExplorer {
+    ReadsFrom(Box<RfSmc>),
+    Random(Random),
+    Other(Box<dyn Explorer>),
+}
+
+impl AnyExplorer {
+    fn get(&mut self) -> &mut dyn Explorer {
+        match self {
+            AnyExplorer::ReadsFrom(explorer) => &mut **explorer,
+            AnyExplorer::Random(explorer) => explorer,
+            AnyExplorer::Other(explorer) => &mut **explorer,
+        }
     }
-    let spins = run.waiting.iter().any(|pending| matches!(pending.why, Why::Spin { .. }));
-    if spins { !livelocks.insert(reads_from_class(&run.trace)) } else { purpose == Purpose::Livelock }
-}
-
-/// Whether two threads use one location.
-fn shares(trace: &Trace) -> bool {
-    let accesses = trace.events.iter().map(|event| (event.id.thread, event.op.loc));
-    let of_cells = trace.notes.iter().filter_map(|note| match note.kind {
-        NoteKind::CellRead(loc) | NoteKind::CellWrite(loc) => Some((note.thread, loc)),
-        _ => None,
-    });
-    let mut first: FxHashMap<LocId, ThreadId> = FxHashMap::default();
-    accesses.chain(of_cells).any(|(thread, loc)| *first.entry(loc).or_insert(thread) != thread)
 }
 
 impl<'c> Check<'c> {
     fn new(config: &'c Config) -> Self {
-        let report = Report {
-            verdict: Verdict::Verified,
-            executions: 0,
-            runs: 0,
-            blocked: 0,
-            failures: 0,
-            threads: 0,
-            events: 0,
-            shares: false,
-            unmodelled: false,
-            elapsed: std::time::Duration::ZERO,
+        Self {
+            config,
+            started: Instant::now(),
+            tally: Tally::default(),
             memory: config.effective_memory(),
-            explorer: config.explorer,
-        };
-        let (plan, run) = (Plan::default(), Run::default());
-        Self { config, started: Instant::now(), plan, run, report, first: None, livelocks: FxHashSet::default() }
+            plan: Plan::default(),
+            run: Run::default(),
+            first: None,
+            livelocks: FxHashSet::default(),
+            notes: Vec::new(),
+        }
     }
 
-    fn explore(&mut self, executor: &mut dyn Executor, observe: &mut dyn FnMut(&Run, bool)) -> Verdict {
+    fn explore(
+        &mut self,
+        executor: &mut dyn Executor,
+        observe: &mut dyn FnMut(&Run, bool),
+        crew: Option<&mut dyn Crew>,
+    ) -> Verdict {
         let mut explorer = self.explorer();
+        let mut team = crew.map(Team::new);
         loop {
-            if !explorer.next_plan(&mut self.plan) {
+            if !explorer.get().next_plan(&mut self.plan) {
                 return if self.config.replay.is_some() {
                     Verdict::Incomplete(Limit::Replay)
                 } else {
@@ -95,17 +110,17 @@ impl<'c> Check<'c> {
                 return Verdict::Incomplete(limit);
             }
             executor.execute(&self.plan, &mut self.run);
-            self.report.runs += 1;
+            self.tally.runs += 1;
             if self.run.end == End::Learned {
                 observe(&self.run, false);
                 self.start_over();
                 explorer = self.explorer();
                 continue;
             }
-            let before = self.report.executions;
+            let before = self.tally.executions;
             let finding = self.take_in();
             let found = finding.is_some();
-            observe(&self.run, self.report.executions > before);
+            observe(&self.run, self.tally.executions > before);
             let over = is_final(&self.run.end) || executor.is_broken();
             if let Some(finding) = finding
                 && self.first.is_none()
@@ -115,77 +130,124 @@ impl<'c> Check<'c> {
             if over || (found && !self.config.keep_going) {
                 return Verdict::Verified;
             }
-            explorer.observe(&self.run);
-            if explorer.starts_over() {
+            explorer.get().observe(&self.run);
+            if explorer.get().starts_over() {
                 self.start_over();
+            }
+            if let Some(workers) = &mut team
+                && self.started.elapsed() >= self.config.divide_after
+            {
+                match self.divide(&explorer, workers, executor) {
+                    None => {}
+                    Some(Then::Over(verdict)) => return verdict,
+                    Some(Then::StartOver) => {
+                        self.start_over();
+                        explorer = self.explorer();
+                    }
+                }
+                if let Some(why) = workers.is_gone() {
+                    self.notes.push(format!("explored by one process: {why}"));
+                    team = None;
+                }
             }
         }
     }
 
-    fn explorer(&self) -> Box<dyn Explorer> {
+    /// Lets workers go on from here, if there are any and this explorer can be divided.
+    fn divide(&mut self, explorer: &AnyExplorer, team: &mut Team<'_>, executor: &mut dyn Executor) -> Option<Then> {
+        let divides = matches!(explorer, AnyExplorer::ReadsFrom(_) | AnyExplorer::Random(_));
+        if !divides || !team.is_ready(self.config.divide_after == Duration::ZERO) {
+            return None;
+        }
+        let work = match explorer {
+            AnyExplorer::ReadsFrom(explorer) => Work::Tree(Tree::new(explorer)),
+            AnyExplorer::Random(explorer) => Work::Samples(explorer.runs()..self.most_executions()?),
+            AnyExplorer::Other(_) => return None,
+        };
+        Some(team.explore(work, self, executor))
+    }
+
+    fn explorer(&self) -> AnyExplorer {
         if let Some(seed) = &self.config.replay {
-            return Box::new(Replay { plan: Some(seed.plan()) });
+            return AnyExplorer::Other(Box::new(Replay { plan: Some(seed.plan()) }));
         }
-        match self.config.explorer {
+        AnyExplorer::Other(match self.config.explorer {
+            ExplorerKind::Random => return AnyExplorer::Random(Random::new(self.config.seed)),
             ExplorerKind::Exhaustive => Box::new(Exhaustive::new()),
-            ExplorerKind::Random => Box::new(Random::new(self.config.seed)),
             ExplorerKind::Pct => Box::new(Pct::new(self.config.seed)),
-            ExplorerKind::View => Box::new(ViewXplore::new(self.report.memory, Traversal::default())),
+            ExplorerKind::View => Box::new(ViewXplore::new(self.memory, Traversal::default())),
             ExplorerKind::ReadsValueFrom => Box::new(RvfSmc::new()),
-            _ => Box::new(RfSmc::new(self.report.memory)),
-        }
+            _ => return AnyExplorer::ReadsFrom(Box::new(RfSmc::new(self.memory))),
+        })
     }
 
     /// Something was learned, for instance that a loop waits for others: what was explored so far was explored
     /// without knowing it.
     fn start_over(&mut self) {
-        self.report.executions = 0;
-        self.report.blocked = 0;
-        self.report.failures = 0;
-        self.report.threads = 0;
-        self.report.events = 0;
+        self.tally.start_over();
         self.first = None;
         self.livelocks.clear();
     }
 
     fn limit(&self) -> Option<Limit> {
-        let random = matches!(self.config.explorer, ExplorerKind::Random | ExplorerKind::Pct);
-        let executions = self.config.max_executions.or(random.then_some(RANDOM_EXECUTIONS));
-        if let Some(most) = executions.filter(|&most| self.report.executions >= most) {
+        if let Some(most) = self.most_executions().filter(|&most| self.tally.executions >= most) {
             return Some(Limit::Executions(most));
         }
-        let long = self.started.elapsed() >= self.config.max_duration;
-        long.then_some(Limit::Duration(self.config.max_duration))
+        self.is_late().then_some(Limit::Duration(self.config.max_duration))
+    }
+
+    /// How many executions there may be.
+    pub(super) fn most_executions(&self) -> Option<u64> {
+        let random = matches!(self.config.explorer, ExplorerKind::Random | ExplorerKind::Pct);
+        self.config.max_executions.or(random.then_some(RANDOM_EXECUTIONS))
+    }
+
+    /// Whether the time of the check is over.
+    pub(super) fn is_late(&self) -> bool {
+        self.started.elapsed() >= self.config.max_duration
     }
 
     /// Counts the run and judges it.
     fn take_in(&mut self) -> Option<Finding> {
-        let (run, report) = (&self.run, &mut self.report);
-        report.threads = report.threads.max(run.trace.present().count());
-        report.events = report.events.max(run.trace.events.len());
-        report.shares = report.shares || shares(&run.trace);
-        report.unmodelled |= run.unmodelled;
+        self.tally.see(&self.run);
         let explores = self.plan.tail == Tail::RunOn && self.config.replay.is_none();
-        if explores && is_redundant(run, self.plan.purpose, &mut self.livelocks) {
-            report.blocked += 1;
+        let worth = if explores { Worth::of(&self.run, self.plan.purpose) } else { Worth::Class };
+        let counts = match worth {
+            Worth::Nothing => false,
+            Worth::Class => true,
+            Worth::Livelock(class) => self.livelocks.insert(class),
+        };
+        if !counts {
+            self.tally.blocked += 1;
             return None;
         }
-        report.executions += u64::from(run.is_maximal());
+        let run = &self.run;
+        self.tally.executions += u64::from(run.is_maximal());
         let finding = self.config.replay.as_ref().and_then(|seed| judge_replay(seed, run));
         let finding = finding.or_else(|| judge(run, self.config));
-        self.report.failures += u64::from(finding.is_some());
+        self.tally.failures += u64::from(finding.is_some());
         finding
+    }
+
+    /// Counts a failing execution of a worker that ends in a livelock; whether it is new.
+    pub(super) fn is_new_livelock(&mut self, class: Digest) -> bool {
+        let is_new = self.livelocks.insert(class);
+        match is_new {
+            true => (self.tally.executions, self.tally.failures) = (self.tally.executions + 1, self.tally.failures + 1),
+            false => self.tally.blocked += 1,
+        }
+        is_new
     }
 
     /// What was found, with its schedule: in another order of the execution if that explains more.
     fn failure(&mut self, finding: Finding, executor: &mut dyn Executor) -> Failure {
-        let memory = self.report.memory;
+        let memory = self.memory;
         let of = |run: &Run, finding| failure(run, finding, Seed::of_run(run, memory));
         let late = self.run.is_maximal() && self.run.steps().any(|step| matches!(step, Step::Take(..)));
         if late && self.config.replay.is_none() && !executor.is_broken() {
             let mut run = Run::default();
             executor.execute(&up_to_date(&self.run), &mut run);
-            self.report.runs += 1;
+            self.tally.runs += 1;
             let same_class = reads_from_class(&run.trace) == reads_from_class(&self.run.trace);
             let again = judge(&run, self.config);
             if let Some(again) = again.filter(|again| same_class && again.kind == finding.kind) {
@@ -195,14 +257,72 @@ impl<'c> Check<'c> {
         of(&self.run, finding)
     }
 
+    /// Runs a failing execution of a worker here, where its trace is seen. Not counted: the worker has done that.
+    pub(super) fn run_again(&mut self, problem: &Problem, executor: &mut dyn Executor) {
+        if self.first.is_some() {
+            return;
+        }
+        let forced = problem.steps.iter().map(|&step| Forced { step, expect: None }).collect();
+        executor.execute(&Plan { forced, ..Plan::default() }, &mut self.run);
+        let again = judge(&self.run, self.config).filter(|again| again.kind == problem.kind);
+        let finding = again.unwrap_or_else(|| {
+            let what = match problem.kind {
+                FailureKind::Nondeterminism => problem.message.clone(),
+                _ => format!("a schedule fails in one process ({}), and not in another", problem.message),
+            };
+            Finding::new(FailureKind::Nondeterminism, what)
+        });
+        self.first = Some(Box::new(self.failure(finding, executor)));
+    }
+
+    /// The process of a worker was ended by what it ran.
+    pub(super) fn crashed(&mut self, how: &str, seed: Seed) {
+        self.tally.failures += 1;
+        let message = format!("a worker process {how} in this execution");
+        self.first.get_or_insert_with(|| {
+            Box::new(Failure {
+                kind: FailureKind::Crash,
+                message,
+                seed,
+                trace: Trace::default(),
+                waiting: Vec::new(),
+                panics: Vec::new(),
+                race: None,
+            })
+        });
+    }
+
+    /// Something that the report says besides.
+    pub(super) fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
     fn report(mut self, verdict: Verdict) -> Report {
-        self.report.elapsed = self.started.elapsed();
-        self.report.verdict = match self.first {
-            Some(failure) => Verdict::Failed(failure),
-            None => verdict,
-        };
-        debug_assert!(self.report.runs >= self.report.executions);
-        self.report
+        let divides = matches!(self.config.explorer, ExplorerKind::ReadsFrom | ExplorerKind::Random);
+        if self.config.jobs > 1 && !divides && self.started.elapsed() > self.config.divide_after {
+            let (jobs, explorer) = (self.config.jobs, self.config.explorer);
+            self.notes.push(format!("`jobs` = {jobs} makes no difference: `{explorer}` explores in one process"));
+        }
+        let Tally { executions, runs, blocked, failures, threads, events, shares, unmodelled } = self.tally;
+        debug_assert!(runs >= executions);
+        Report {
+            verdict: match self.first {
+                Some(failure) => Verdict::Failed(failure),
+                None => verdict,
+            },
+            executions,
+            runs,
+            blocked,
+            failures,
+            threads,
+            events,
+            shares,
+            unmodelled,
+            elapsed: self.started.elapsed(),
+            memory: self.memory,
+            explorer: self.config.explorer,
+            notes: self.notes,
+        }
     }
 }
 

@@ -68,6 +68,11 @@ impl Expect {
         Self { action: op.action, order: op.order, kind: loc.kind, site: op.site, read: None }
     }
 
+    /// The value it reads, unless that may be an address.
+    pub(super) fn value(&self) -> Option<u64> {
+        self.read.filter(|_| holds_addresses(self.kind) == Addresses::Never)
+    }
+
     /// How the operation about to happen differs, if it does.
     pub fn differs(&self, op: &Op, loc: &LocInfo, current: u64) -> Option<Difference> {
         let pointer = || holds_addresses(loc.kind);

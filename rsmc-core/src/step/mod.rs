@@ -4,12 +4,21 @@
 //! them knows which explorer wrote it.
 
 mod expect;
+mod knowledge;
 mod plan;
+mod route;
 mod run;
 
+use std::rc::Rc;
+
 pub use expect::{Difference, Expect};
+pub use knowledge::Knowledge;
 pub use plan::{Forced, Observed, Plan, Purpose, Step, Tail, Tried};
+pub use route::Route;
 pub use run::{Choice, End, Leak, Panicked, Pending, Run, Wait, Why};
+
+/// Sees a run at every step.
+pub type Watcher = Rc<dyn Fn(&Run)>;
 
 /// Chooses what to run next.
 pub trait Explorer {
@@ -17,6 +26,14 @@ pub trait Explorer {
     fn next_plan(&mut self, plan: &mut Plan) -> bool;
     /// Takes in the run of the plan it gave last.
     fn observe(&mut self, run: &Run);
+
+    /// What the plan that it gave last follows, if another process made that.
+    fn route(&self) -> Option<&Route> {
+        None
+    }
+
+    /// The plan that it gave last was not run: if it is asked to, it gives it again.
+    fn retract(&mut self) {}
 
     /// Whether it learned something from the last run for which it starts again: earlier runs do not count.
     fn starts_over(&mut self) -> bool {
@@ -33,4 +50,15 @@ pub trait Executor {
     fn is_broken(&self) -> bool {
         false
     }
+
+    /// What it keeps from run to run.
+    fn knowledge(&self) -> Knowledge {
+        Knowledge::default()
+    }
+
+    /// Makes it know this, and nothing else.
+    fn know(&mut self, _knowledge: &Knowledge) {}
+
+    /// Shows the run so far to `watcher` at every step, before the thread goes on; or to nobody.
+    fn watch(&mut self, _watcher: Option<Watcher>) {}
 }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::{EventId, ThreadId, mix};
 use crate::step::Expect;
 use crate::trace::{Action, Event, LocInfo, Op};
 
 /// One decision of an execution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Step {
     /// The thread performs the operation it stands before.
     Run(ThreadId),
@@ -123,7 +125,7 @@ pub enum Purpose {
 }
 
 /// What the program was seen to observe, so that it is a step where it otherwise is none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observed {
     /// Whether other threads have ended.
     pub ends: bool,

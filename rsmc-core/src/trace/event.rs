@@ -26,6 +26,17 @@ pub enum Site {
     Line(u32),
 }
 
+impl Site {
+    /// Line and column, as far as they are known.
+    pub fn line_and_column(self) -> (u32, u32) {
+        match self {
+            Site::Unknown => (0, 0),
+            Site::Code(place) => (place.line(), place.column()),
+            Site::Place { line, .. } | Site::Line(line) => (line, 0),
+        }
+    }
+}
+
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

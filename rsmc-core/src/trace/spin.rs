@@ -193,12 +193,17 @@ pub fn repeats_iteration(trace: &Trace, id: EventId, op: &Op, value: u64, known:
     too_often || recent.repeated_since_hint().is_some_and(is_known)
 }
 
+/// A place in the executable.
+static ANCHOR: u8 = 0;
+
 fn site_key(site: Site) -> u64 {
     match site {
         Site::Unknown | Site::Place { .. } => 0,
-        // The name of a file is the same text wherever it is used in one process; reading it would be slow.
+        // The name of a file is the same text wherever it is used; reading it would be slow. It is as far from the anchor
+        // in every process of one executable, wherever that is loaded.
         Site::Code(place) => {
-            mix(mix(place.file().as_ptr().addr() as u64, u64::from(place.line())), u64::from(place.column()))
+            let file = place.file().as_ptr().addr().wrapping_sub((&raw const ANCHOR).addr());
+            mix(mix(file as u64, u64::from(place.line())), u64::from(place.column()))
         }
         Site::Line(line) => mix(3, u64::from(line)),
     }

@@ -57,25 +57,31 @@ mod graph;
 mod mutate;
 mod news;
 mod schedule;
+mod subtree;
+mod tree;
 mod wait;
+
+pub use subtree::{Branch, Found, Subtree};
+pub use tree::{Ticket, Tree};
 
 use std::time::Duration;
 
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 
 use crate::base::{BitSet, Digest, EventId};
 use crate::consistency::Instance;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Mutation, Question};
 use crate::explore::rf_smc::news::News;
-use crate::explore::rf_smc::schedule::{Builder, Schedule};
+use crate::explore::rf_smc::schedule::{Builder, Schedule, Witness};
 use crate::explore::rf_smc::wait::Waits;
 use crate::model::MemoryModel;
-use crate::step::{Explorer, Plan, Purpose, Run};
+use crate::step::{Explorer, Plan, Purpose, Route, Run};
 use crate::trace::Event;
 
 /// An event of `τ`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
     id: EventId,
     /// The name of it and its source.
@@ -93,15 +99,15 @@ struct Decision {
     question: Question,
     /// The current answer is that the thread stays in its waiting loop: nobody stands there.
     frozen: bool,
-    /// That answer was given, or is left to try.
-    stays: bool,
+    /// Who stays where it is, if that answer was given or is left to try.
+    stays: Option<EventId>,
     tried: FxHashSet<Digest>,
     left: Vec<Schedule>,
 }
 
 impl Decision {
     fn new(at: usize, id: EventId, question: Question, tried: FxHashSet<Digest>) -> Self {
-        Self { at, id, question, frozen: false, stays: false, tried, left: Vec::new() }
+        Self { at, id, question, frozen: false, stays: None, tried, left: Vec::new() }
     }
 }
 
@@ -129,6 +135,14 @@ pub struct RfSmc {
     seen: BitSet,
     waits: Waits,
     purpose: Purpose,
+    /// In a subtree: how many of the decisions belong to who gave it away. Nothing is taken from these.
+    inherited: usize,
+    /// The schedules at which a subtree begins, until they are run; the last one is the next.
+    given: Vec<Branch>,
+    /// Of those the one that was run last.
+    begun: Option<Branch>,
+    /// The schedule that is run, unless it was given.
+    current: Option<Schedule>,
 }
 
 impl RfSmc {
@@ -167,7 +181,7 @@ impl RfSmc {
         // A thread that waits in a loop at the end has not decided anything else.
         for id in wait::undecided(run, &self.decisions) {
             let decision = Decision::new(self.tau.len(), id, Question::Source, FxHashSet::default());
-            self.decisions.push(Decision { frozen: true, stays: true, ..decision });
+            self.decisions.push(Decision { frozen: true, stays: Some(id), ..decision });
         }
     }
 
@@ -198,26 +212,42 @@ impl RfSmc {
                 let key = self.builder.retain(run, &self.graph, decision, mutation);
                 if decision.tried.insert(key) {
                     let schedule = self.builder.schedule(run, &mut self.graph, decision);
-                    decision.left.extend(schedule);
+                    decision.left.extend(schedule.map(|schedule| Schedule { key, ..schedule }));
                 }
             }
-            if may_stay && !decision.stays {
-                decision.stays = true;
+            if may_stay && decision.stays.is_none() {
+                decision.stays = Some(decision.id);
                 decision.left.extend(self.builder.beginning(run, &mut self.graph, decision));
             }
         }
     }
 
+    /// The next livelock to run. Who gave a subtree away runs those that are found in it.
+    fn next_livelock(&mut self) -> Option<(Digest, Witness)> {
+        if self.inherited > 0 { None } else { self.waits.livelocks.pop() }
+    }
+
+    /// The next schedule that a subtree was given, with its decision put into effect.
+    fn next_given(&mut self) -> Option<Branch> {
+        let branch = self.given.pop()?;
+        let decision = self.decisions.last_mut()?;
+        self.tau.truncate(decision.at);
+        self.tau.extend_from_slice(&branch.suffix);
+        decision.frozen = branch.suffix.is_empty();
+        decision.id = branch.suffix.first().map(|first| first.id).or(decision.stays).unwrap_or(decision.id);
+        self.current = None;
+        Some(branch)
+    }
+
     /// The next schedule, with its decision put into effect.
     fn advance(&mut self) -> Option<Schedule> {
-        while let Some(decision) = self.decisions.last_mut() {
+        while self.decisions.len() > self.inherited {
+            let decision = self.decisions.last_mut()?;
             if let Some(schedule) = decision.left.pop() {
                 self.tau.truncate(decision.at);
                 self.tau.extend_from_slice(&schedule.suffix);
                 decision.frozen = schedule.suffix.is_empty();
-                if let Some(first) = schedule.suffix.first() {
-                    decision.id = first.id;
-                }
+                decision.id = schedule.suffix.first().map(|first| first.id).or(decision.stays).unwrap_or(decision.id);
                 return Some(schedule);
             }
             self.decisions.pop();
@@ -233,13 +263,17 @@ impl Explorer for RfSmc {
         plan.frozen.clear();
         if !self.started {
             self.started = true;
-        } else if let Some(witness) = self.waits.livelocks.pop() {
+        } else if let Some((_, witness)) = self.next_livelock() {
             witness.force(plan);
             plan.purpose = Purpose::Livelock;
             self.purpose = Purpose::Livelock;
             return true;
         } else if let Some(schedule) = self.advance() {
             schedule.witness.force(plan);
+            self.current = Some(schedule);
+        } else if let Some(branch) = self.next_given() {
+            branch.route.force(plan);
+            self.begun = Some(branch);
         } else {
             return false;
         }
@@ -248,6 +282,17 @@ impl Explorer for RfSmc {
         self.purpose = if plan.frozen.is_empty() { Purpose::Class } else { Purpose::Discovery };
         plan.purpose = self.purpose;
         true
+    }
+
+    fn retract(&mut self) {
+        match (self.current.take(), self.decisions.last_mut()) {
+            (Some(schedule), Some(decision)) => decision.left.push(schedule),
+            _ => self.given.extend(self.begun.take()),
+        }
+    }
+
+    fn route(&self) -> Option<&Route> {
+        if self.current.is_none() { self.begun.as_ref().map(|branch| &branch.route) } else { None }
     }
 
     fn observe(&mut self, run: &Run) {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::{BitSet, LocId};
 use crate::explore::rf_smc::Decision;
 use crate::explore::rf_smc::graph::{Graph, Reader};
@@ -36,7 +38,7 @@ pub(super) struct Mutation {
 }
 
 /// What a decision decides. It keeps its kind as long as it stands, whoever stands at its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Question {
     /// Which write does this event read?
     Source,

@@ -32,6 +32,8 @@ impl Witness {
 /// A sequence that is possible, and an execution of it.
 #[derive(Debug)]
 pub(super) struct Schedule {
+    /// What is tried: [`Builder::key`], or nothing if the thread stays where it is.
+    pub(super) key: Digest,
     /// The events from the decision's place on.
     pub(super) suffix: Vec<Entry>,
     pub(super) witness: Witness,
@@ -270,7 +272,7 @@ impl Builder {
         }
         let witness = witness?;
         let suffix = self.suffix.iter().map(|member| self.entry(run, member)).collect();
-        Some(Schedule { suffix, witness })
+        Some(Schedule { key: Digest::EMPTY, suffix, witness })
     }
 
     fn entry(&self, run: &Run, member: &Member) -> Entry {

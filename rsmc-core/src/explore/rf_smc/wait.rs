@@ -67,11 +67,11 @@ fn repeats_at(run: &Run, actor: Actor, other: Option<Action>, value: u64) -> boo
     repeats_iteration(&run.trace, id, &op, value, &run.waiting_loops, run.spin_bound)
 }
 
-/// Livelocks: those that are still to be run, and those that are known.
+/// Livelocks: those that are still to be run, each with the class of the run that shows it, and those classes.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
-    pub(super) livelocks: Vec<Witness>,
-    known: FxHashSet<Digest>,
+    pub(super) livelocks: Vec<(Digest, Witness)>,
+    pub(super) known: FxHashSet<Digest>,
     instance: Instance,
     verifier: Verifier,
     arranger: Arranger,
@@ -88,7 +88,8 @@ impl Waits {
         if run.repeated.is_some() || run.waiting.iter().any(|pending| between(&pending.why)) {
             return;
         }
-        if !self.known.insert(reads_from_class(&run.trace)) {
+        let class = reads_from_class(&run.trace);
+        if !self.known.insert(class) {
             return;
         }
         let looks: Vec<Look> = run
@@ -99,7 +100,7 @@ impl Waits {
             .map(|&(loc, value)| look(run, graph, loc, value))
             .collect();
         let witness = self.end_with(run, graph, &looks);
-        self.livelocks.extend(witness);
+        self.livelocks.extend(witness.map(|witness| (class, witness)));
     }
 
     /// An execution of the run's events that ends as the looks say. But under SC a read has one good write, so every

@@ -1,0 +1,156 @@
+//! A part of RF-SMC's tree, explored by another `RfSmc`, in another process perhaps.
+//!
+//! A subtree is what the explorer's state is when it takes a schedule: `τ`, the decisions above, and the schedule; or several
+//! of one decision, one after the other. Who
+//! explores it never takes anything from the decisions above; what its runs propose for these it hands back, with what is
+//! left of its own decisions if it ends early. [`super::Tree`] puts that together.
+//!
+//! Thread ids must mean the same on both sides ([`crate::step::Knowledge::threads`]).
+
+use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
+
+use crate::base::{Digest, EventId};
+use crate::explore::rf_smc::mutate::Question;
+use crate::explore::rf_smc::schedule::{Schedule, Witness};
+use crate::explore::rf_smc::{Decision, Entry, RfSmc};
+use crate::model::MemoryModel;
+use crate::step::Route;
+
+/// A decision without what was tried and is left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Place {
+    pub(super) at: usize,
+    pub(super) id: EventId,
+    pub(super) question: Question,
+    pub(super) frozen: bool,
+    pub(super) stays: Option<EventId>,
+}
+
+/// A schedule that is left to try.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Branch {
+    pub(super) key: Digest,
+    pub(super) suffix: Vec<Entry>,
+    pub(super) route: Route,
+}
+
+/// A decision with what was tried there.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Above {
+    pub(super) place: Place,
+    pub(super) tried: Vec<Digest>,
+}
+
+/// A part of the tree; see the module. It has all that comes of some schedules of one decision.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Subtree {
+    /// The path to the decision.
+    pub(super) tau: Vec<Entry>,
+    /// The decision, and those above it.
+    pub(super) above: Vec<Above>,
+    /// The schedules, the last one first.
+    pub(super) branches: Vec<Branch>,
+}
+
+/// What is new at a decision above a subtree.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Proposed {
+    /// What was tried, possible or not.
+    pub(super) tried: Vec<Digest>,
+    pub(super) stays: Option<EventId>,
+    pub(super) left: Vec<Branch>,
+}
+
+/// A decision inside a subtree, with what is left of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Own {
+    pub(super) place: Place,
+    pub(super) tried: Vec<Digest>,
+    pub(super) left: Vec<Branch>,
+}
+
+/// What exploring a subtree, to its end or not, leads to.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Found {
+    /// How many schedules are left of those that were given, from the first on.
+    pub(super) not_begun: usize,
+    /// By decision above.
+    pub(super) proposed: Vec<Proposed>,
+    /// What is left: the decisions on the path on which the exploration stopped.
+    pub(super) own: Vec<Own>,
+    /// The path, as far as `own` needs it.
+    pub(super) tau: Vec<Entry>,
+    /// Livelocks to run: the class of the run that showed each, and its schedule.
+    pub(super) livelocks: Vec<(Digest, Route)>,
+}
+
+impl Witness {
+    fn route(&self) -> Route {
+        Route::new(&self.steps, &self.modification)
+    }
+}
+
+impl Branch {
+    fn of(schedule: &Schedule) -> Self {
+        Self { key: schedule.key, suffix: schedule.suffix.clone(), route: schedule.witness.route() }
+    }
+}
+
+fn branches(schedules: &[Schedule]) -> Vec<Branch> {
+    schedules.iter().map(Branch::of).collect()
+}
+
+impl Decision {
+    fn place(&self) -> Place {
+        let &Decision { at, id, question, frozen, stays, .. } = self;
+        Place { at, id, question, frozen, stays }
+    }
+
+    fn inherited(above: &Above) -> Self {
+        let Place { at, id, question, frozen, stays } = above.place;
+        let tried = above.tried.iter().copied().collect();
+        Self { frozen, stays, ..Decision::new(at, id, question, tried) }
+    }
+
+    pub(super) fn own(&self) -> Own {
+        Own { place: self.place(), tried: self.tried.iter().copied().collect(), left: branches(&self.left) }
+    }
+
+    fn proposed(&self, above: &Above) -> Proposed {
+        let known: FxHashSet<Digest> = above.tried.iter().copied().collect();
+        Proposed {
+            tried: self.tried.iter().copied().filter(|key| !known.contains(key)).collect(),
+            stays: self.stays.filter(|_| above.place.stays.is_none()),
+            left: branches(&self.left),
+        }
+    }
+}
+
+impl RfSmc {
+    /// An exploration of a part of the tree.
+    pub fn of_subtree(model: MemoryModel, subtree: &Subtree) -> Self {
+        Self {
+            tau: subtree.tau.clone(),
+            decisions: subtree.above.iter().map(Decision::inherited).collect(),
+            started: true,
+            inherited: subtree.above.len(),
+            given: subtree.branches.clone(),
+            ..Self::new(model)
+        }
+    }
+
+    /// What the exploration of a subtree has led to so far.
+    pub fn found(&self, subtree: &Subtree) -> Found {
+        let (above, own) = self.decisions.split_at(self.inherited);
+        let needed = own.iter().rposition(|decision| !decision.left.is_empty()).map_or(0, |last| last + 1);
+        let own = &own[..needed];
+        Found {
+            not_begun: self.given.len(),
+            proposed: above.iter().zip(&subtree.above).map(|(decision, above)| decision.proposed(above)).collect(),
+            tau: self.tau[..own.last().map_or(0, |last| last.at)].to_vec(),
+            own: own.iter().map(Decision::own).collect(),
+            livelocks: self.waits.livelocks.iter().map(|(class, witness)| (*class, witness.route())).collect(),
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! The coordinator: gives jobs away, takes answers in, and decides when a check is over.
+//!
+//! Problem. Keep all workers busy with as few jobs as possible, and lose nothing when one of them ends.
+//!
+//! Method. What is likely to be large is given away first. Only where a worker has nothing to do and nothing is left to
+//! give, the one that is longest at its job is asked to answer; what it has left is divided. A job is away until it is
+//! answered. If its worker ends instead, the job is given away again, *careful*: the worker then says at every step where
+//! it is. If that worker ends as well, by its own doing, the test has crashed, and the last thing that it said is the
+//! schedule. A job in which three workers ended is given up, and so is the check.
+
+use std::time::{Duration, Instant};
+
+use crate::explore::rf_smc::{Ticket, Tree};
+use crate::seed::Seed;
+use crate::session::Limit;
+use crate::session::Verdict;
+use crate::session::jobs::samples::Samples;
+use crate::session::jobs::{Answer, Crew, Death, Job, Link, News, Problem, Task, run_job};
+use crate::session::run::Check;
+use crate::step::{Executor, Knowledge, Route};
+
+/// A job that has not taken so long is not asked for.
+const SHORTEST: Duration = Duration::from_millis(2);
+
+/// How long a worker may take to answer when the time of the check is over.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
+/// How many workers may end in one job.
+const MOST_DEATHS: u32 = 3;
+
+/// What is left to explore.
+pub(in crate::session) enum Work {
+    /// Of RF-SMC.
+    Tree(Tree),
+    /// Of a search at random.
+    Samples(std::ops::Range<u64>),
+}
+
+/// What the coordinator leaves to the loop of the check.
+pub(in crate::session) enum Then {
+    /// The check is over.
+    Over(Verdict),
+    /// Something was learned.
+    StartOver,
+}
+
+/// What was given away.
+enum Part {
+    Subtree(Ticket),
+    Livelock(Route),
+    Samples(std::ops::Range<u64>),
+}
+
+/// A job that is away, or comes again because its worker ended.
+struct Given {
+    part: Part,
+    grant: Option<u64>,
+    deaths: u32,
+}
+
+enum State {
+    /// It is not ready, or never will be.
+    Absent,
+    Idle,
+    Busy {
+        given: Given,
+        since: Instant,
+        asked: bool,
+    },
+    /// It works on something that is of no interest any more.
+    Stale,
+}
+
+/// The workers of a check, from their start to its end.
+pub(in crate::session) struct Team<'t> {
+    crew: &'t mut dyn Crew,
+    states: Vec<State>,
+    /// Why there will never be a worker, for each of which that is known.
+    gone: Vec<String>,
+    started: bool,
+}
+
+impl<'t> Team<'t> {
+    pub(in crate::session) fn new(crew: &'t mut dyn Crew) -> Self {
+        let states = (0..crew.size()).map(|_| State::Absent).collect();
+        Self { crew, states, gone: Vec::new(), started: false }
+    }
+
+    /// Why there are no workers, if it is known that there will be none.
+    pub(in crate::session) fn is_gone(&self) -> Option<&str> {
+        let all = self.gone.len() == self.states.len();
+        if all { self.gone.first().map(String::as_str) } else { None }
+    }
+
+    /// Whether some worker can be given a job. Starts them when it is first asked; with `wait`, waits for one.
+    pub(in crate::session) fn is_ready(&mut self, wait: bool) -> bool {
+        if !self.started {
+            self.started = true;
+            self.crew.start();
+        }
+        while self.is_gone().is_none() && !self.states.iter().any(|state| matches!(state, State::Idle)) {
+            let patience = if wait { Duration::from_secs(60) } else { Duration::ZERO };
+            match self.crew.news(patience) {
+                Some((worker, News::Ready | News::Answer(_))) => self.states[worker] = State::Idle,
+                Some((worker, News::Died(_))) => self.states[worker] = State::Absent,
+                Some((_, News::Gone(why))) => self.gone.push(why),
+                None => return false,
+            }
+        }
+        self.is_gone().is_none()
+    }
+
+    /// Explores what is left, for a check.
+    pub(in crate::session) fn explore(
+        &mut self,
+        work: Work,
+        check: &mut Check<'_>,
+        executor: &mut dyn Executor,
+    ) -> Then {
+        let (tree, samples) = match work {
+            Work::Tree(tree) => (tree, Samples::default()),
+            Work::Samples(numbers) => (Tree::default(), Samples::new(numbers)),
+        };
+        let knowledge = executor.knowledge();
+        let mut coordinator =
+            Coordinator { team: self, check, executor, tree, samples, again: Vec::new(), knowledge, problem: None };
+        let then = coordinator.coordinate();
+        for (worker, state) in self.states.iter_mut().enumerate() {
+            if matches!(state, State::Busy { .. }) {
+                *state = State::Stale;
+                self.crew.hurry(worker);
+            }
+        }
+        then
+    }
+}
+
+struct Coordinator<'a, 't, 'c> {
+    team: &'a mut Team<'t>,
+    check: &'a mut Check<'c>,
+    executor: &'a mut dyn Executor,
+    tree: Tree,
+    samples: Samples,
+    /// Jobs whose workers ended.
+    again: Vec<Given>,
+    knowledge: Knowledge,
+    /// The failure to show.
+    problem: Option<Problem>,
+}
+
+impl Coordinator<'_, '_, '_> {
+    fn coordinate(&mut self) -> Then {
+        loop {
+            if self.check.is_late() {
+                self.collect_last_answers();
+                return self.over(Verdict::Incomplete(Limit::Duration(self.check.config.max_duration)));
+            }
+            let alone = self.team.is_gone().is_some();
+            if alone && let Some(then) = self.work_alone() {
+                return then;
+            }
+            self.give_jobs();
+            if !self.team.states.iter().any(|state| matches!(state, State::Busy { .. })) {
+                if !self.has_more() {
+                    return self.complete();
+                }
+                if let Some(most) = self.check.most_executions().filter(|_| self.grant().is_none()) {
+                    return self.over(Verdict::Incomplete(Limit::Executions(most)));
+                }
+            }
+            let wait = if alone { Duration::ZERO } else { self.divide() };
+            if let Some((worker, news)) = self.team.crew.news(wait)
+                && let Some(then) = self.hear(worker, news)
+            {
+                return then;
+            }
+        }
+    }
+
+    fn has_more(&self) -> bool {
+        !self.again.is_empty() || !self.tree.is_empty() || self.samples.has_more()
+    }
+
+    /// Gives every worker a job that has none, as far as there are jobs.
+    fn give_jobs(&mut self) {
+        for worker in 0..self.team.states.len() {
+            if !matches!(self.team.states[worker], State::Idle) {
+                continue;
+            }
+            let Some((given, job)) = self.next_job() else { return };
+            self.team.crew.give(worker, &job);
+            self.team.states[worker] = State::Busy { given, since: Instant::now(), asked: false };
+        }
+    }
+
+    /// How many executions a job may have: `None` if there are none left to grant, `Some(None)` if there is no limit.
+    fn grant(&self) -> Option<Option<u64>> {
+        let Some(most) = self.check.most_executions() else { return Some(None) };
+        let granted = self.team.states.iter().filter_map(|state| match state {
+            State::Busy { given, .. } => given.grant,
+            _ => None,
+        });
+        let left = most.saturating_sub(self.check.tally.executions + granted.sum::<u64>());
+        (left > 0).then(|| Some((left / (2 * self.team.states.len() as u64)).max(1)))
+    }
+
+    fn next_job(&mut self) -> Option<(Given, Job)> {
+        let given = match self.again.pop() {
+            Some(given) => given,
+            None => self.next_given()?,
+        };
+        let task = match &given.part {
+            Part::Subtree(ticket) => Task::Subtree(self.tree.subtree(ticket)),
+            Part::Livelock(route) => Task::Livelock(route.clone()),
+            Part::Samples(range) => Task::Samples { first: range.start, count: range.end - range.start },
+        };
+        let knowledge = self.knowledge.clone();
+        let job = Job { knowledge, grant: given.grant, careful: given.deaths > 0, task };
+        Some((given, job))
+    }
+
+    fn next_given(&mut self) -> Option<Given> {
+        if let Some(range) = self.samples.next(self.team.states.len()) {
+            return Some(Given { part: Part::Samples(range), grant: None, deaths: 0 });
+        }
+        let grant = self.grant()?;
+        let livelock = self.tree.next_livelock().map(Part::Livelock);
+        let part = livelock.or_else(|| self.tree.next_ticket(self.team.states.len()).map(Part::Subtree))?;
+        Some(Given { part, grant, deaths: 0 })
+    }
+
+    /// Asks for an answer that may leave something to give, if a worker has nothing to do; says how long to wait.
+    fn divide(&mut self) -> Duration {
+        let left = self.check.config.max_duration.saturating_sub(self.check.started.elapsed());
+        let idle = self.team.states.iter().any(|state| matches!(state, State::Idle));
+        let mut longest: Option<(usize, Instant)> = None;
+        for (worker, state) in self.team.states.iter().enumerate() {
+            match state {
+                State::Busy { asked: true, .. } => return left.min(Duration::from_millis(100)),
+                State::Busy { since, .. } if longest.is_none_or(|(_, first)| *since < first) => {
+                    longest = Some((worker, *since));
+                }
+                _ => {}
+            }
+        }
+        let Some((worker, since)) = longest.filter(|_| idle) else { return left.min(Duration::from_millis(100)) };
+        let early = SHORTEST.saturating_sub(since.elapsed());
+        if early > Duration::ZERO {
+            return early.min(left);
+        }
+        if let State::Busy { asked, .. } = &mut self.team.states[worker] {
+            *asked = true;
+        }
+        self.team.crew.hurry(worker);
+        left.min(Duration::from_millis(100))
+    }
+
+    fn hear(&mut self, worker: usize, news: News) -> Option<Then> {
+        let state = &mut self.team.states[worker];
+        match news {
+            News::Ready => {
+                *state = State::Idle;
+                None
+            }
+            News::Answer(answer) => match std::mem::replace(state, State::Idle) {
+                State::Busy { given, .. } => self.take_in(given, *answer),
+                _ => None,
+            },
+            News::Died(death) => match std::mem::replace(state, State::Absent) {
+                State::Busy { given, .. } => self.mourn(given, death),
+                _ => None,
+            },
+            News::Gone(why) => {
+                self.team.gone.push(why);
+                None
+            }
+        }
+    }
+
+    /// Takes an answer in.
+    fn take_in(&mut self, given: Given, answer: Answer) -> Option<Then> {
+        if let Some(knowledge) = &answer.knowledge {
+            self.knowledge.adopt(knowledge);
+            self.executor.know(&self.knowledge);
+        }
+        if answer.learned {
+            self.check.tally.runs += 1;
+            return Some(Then::StartOver);
+        }
+        let keep_going = self.check.config.keep_going;
+        let Answer { tally, found, done, livelocks, problem, over, .. } = answer;
+        let mut fails = problem.is_some();
+        match given.part {
+            Part::Samples(range) => {
+                let ran = range.start..range.start + done;
+                self.samples.give_back(ran.end..range.end);
+                self.samples.take_in(ran, tally, problem, over || (fails && !keep_going));
+                return None;
+            }
+            Part::Livelock(route) if done == 0 => self.tree.return_livelock(route),
+            Part::Livelock(_) => {}
+            Part::Subtree(ticket) => self.tree.take_in(ticket, found.unwrap_or_default()),
+        }
+        self.check.tally.add(&tally);
+        self.note(problem);
+        for (class, problem) in livelocks {
+            if self.check.is_new_livelock(class) {
+                fails = true;
+                self.note(Some(problem));
+            }
+        }
+        (over || (fails && !keep_going)).then(|| self.over(Verdict::Verified))
+    }
+
+    /// Notes a failure. Of several the one with the fewest steps is shown, and of these the one that comes first in some
+    /// order.
+    fn note(&mut self, problem: Option<Problem>) {
+        let rank = |problem: &Problem| (problem.steps.len(), problem.steps.clone());
+        if let Some(problem) = problem
+            && self.problem.as_ref().is_none_or(|known| rank(&problem) < rank(known))
+        {
+            self.problem = Some(problem);
+        }
+    }
+
+    /// A worker ended without an answer.
+    fn mourn(&mut self, given: Given, death: Death) -> Option<Then> {
+        let deaths = given.deaths + 1;
+        if let Some(seed) = death.at.filter(|_| death.by_itself && given.deaths > 0) {
+            self.check.crashed(&death.how, seed);
+            return Some(self.over(Verdict::Verified));
+        }
+        if deaths >= MOST_DEATHS {
+            self.check.note(format!("{deaths} worker processes ended in the same job; the last one {}", death.how));
+            return Some(self.over(Verdict::Incomplete(Limit::Workers)));
+        }
+        self.again.push(Given { deaths, ..given });
+        None
+    }
+
+    /// Without workers, does the next job here. Not one in which a worker ended.
+    fn work_alone(&mut self) -> Option<Then> {
+        if let Some(given) = self.again.last() {
+            let deaths = given.deaths;
+            self.check.note(format!("the worker process of a job ended ({deaths} times), and no other can be started"));
+            return Some(self.over(Verdict::Incomplete(Limit::Workers)));
+        }
+        let (given, job) = self.next_job()?;
+        let answer = run_job(self.check.config, self.executor, &job, &mut Alone(Instant::now()), &mut |_, _| {});
+        self.take_in(given, answer)
+    }
+
+    /// The time is over: what workers have found so far still counts, if they say so soon.
+    fn collect_last_answers(&mut self) {
+        let busy = |states: &[State]| states.iter().any(|state| matches!(state, State::Busy { .. }));
+        for worker in 0..self.team.states.len() {
+            if matches!(self.team.states[worker], State::Busy { .. }) {
+                self.team.crew.hurry(worker);
+            }
+        }
+        let start = Instant::now();
+        while busy(&self.team.states) && start.elapsed() < LAST_ANSWERS {
+            let wait = LAST_ANSWERS.saturating_sub(start.elapsed());
+            if let Some((worker, news)) = self.team.crew.news(wait) {
+                self.hear(worker, news);
+            }
+        }
+    }
+
+    /// Nothing is left.
+    fn complete(&mut self) -> Then {
+        let all = self.check.most_executions().filter(|_| self.samples.was_given());
+        self.over(all.map_or(Verdict::Verified, |most| Verdict::Incomplete(Limit::Executions(most))))
+    }
+
+    /// The check is over, with a failure if there is one.
+    fn over(&mut self, verdict: Verdict) -> Then {
+        let (tally, first) = self.samples.sum();
+        self.check.tally.add(&tally);
+        if let Some(problem) = first.or_else(|| self.problem.take()) {
+            self.check.run_again(&problem, self.executor);
+        }
+        Then::Over(verdict)
+    }
+}
+
+/// The link of a coordinator to itself.
+struct Alone(Instant);
+
+impl Link for Alone {
+    fn next(&mut self) -> Option<Job> {
+        None
+    }
+
+    fn hurries(&mut self) -> bool {
+        self.0.elapsed() > Duration::from_millis(100)
+    }
+
+    fn announcer(&self) -> std::rc::Rc<dyn Fn(&Seed)> {
+        std::rc::Rc::new(|_| ())
+    }
+
+    fn answer(&mut self, _answer: Answer) {}
+}

@@ -1,0 +1,83 @@
+//! What is left of a check at random, where several workers share it.
+//!
+//! Executions have numbers, and jobs are ranges of them. Answers are added up in the order of the numbers, up to the first
+//! failure: so the report is the same however many workers there are.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::session::jobs::Problem;
+use crate::session::tally::Tally;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Samples {
+    /// What was not given away, from the last on.
+    left: Vec<Range<u64>>,
+    /// What was answered, by its first number.
+    answered: BTreeMap<u64, (Tally, Option<Problem>)>,
+    /// Nothing from here on is of interest: an execution before it fails.
+    end: u64,
+}
+
+impl Samples {
+    /// These numbers are left.
+    pub(super) fn new(numbers: Range<u64>) -> Self {
+        Self { end: numbers.end, left: vec![numbers], answered: BTreeMap::new() }
+    }
+
+    /// Whether something is left to give away.
+    pub(super) fn has_more(&self) -> bool {
+        self.left.last().is_some_and(|range| range.start < self.end)
+    }
+
+    /// Whether a part of them was given away: so this is a search at random.
+    pub(super) fn was_given(&self) -> bool {
+        !self.answered.is_empty()
+    }
+
+    /// Gives a range away: a part of what is left, so that all `workers` end at about the same time.
+    pub(super) fn next(&mut self, workers: usize) -> Option<Range<u64>> {
+        if !self.has_more() {
+            return None;
+        }
+        let left: u64 = self.left.iter().map(|range| range.end - range.start).sum();
+        let wanted = (left / (4 * workers as u64)).clamp(1, LONGEST);
+        let range = self.left.last_mut()?;
+        let given = range.start..(range.start + wanted).min(range.end);
+        range.start = given.end;
+        if range.is_empty() {
+            self.left.pop();
+        }
+        Some(given)
+    }
+
+    /// A range was not run.
+    pub(super) fn give_back(&mut self, range: Range<u64>) {
+        if !range.is_empty() {
+            self.left.push(range);
+            self.left.sort_unstable_by_key(|range| std::cmp::Reverse(range.start));
+        }
+    }
+
+    /// What came of the beginning of a range, and whether nothing behind it is of interest.
+    pub(super) fn take_in(&mut self, range: Range<u64>, tally: Tally, problem: Option<Problem>, is_last: bool) {
+        if is_last {
+            self.end = self.end.min(range.end);
+        }
+        self.answered.insert(range.start, (tally, problem));
+    }
+
+    /// What was counted before [`Samples::end`], and the first failure.
+    pub(super) fn sum(&self) -> (Tally, Option<Problem>) {
+        let (mut sum, mut first) = (Tally::default(), None);
+        for (tally, problem) in self.answered.range(..self.end).map(|(_, answer)| answer) {
+            sum.add(tally);
+            first = first.or_else(|| problem.clone());
+        }
+        (sum, first)
+    }
+}
+
+/// The most executions of one job.
+const LONGEST: u64 = 512;

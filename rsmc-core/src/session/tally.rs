@@ -1,0 +1,84 @@
+//! What a check counts, and which runs count.
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use crate::base::{Digest, LocId, ThreadId};
+use crate::step::{End, Purpose, Run, Why};
+use crate::trace::{NoteKind, Trace, reads_from_class};
+
+/// What was counted; the fields are those of [`super::Report`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Tally {
+    pub(super) executions: u64,
+    pub(super) runs: u64,
+    pub(super) blocked: u64,
+    pub(super) failures: u64,
+    pub(super) threads: usize,
+    pub(super) events: usize,
+    pub(super) shares: bool,
+    pub(super) unmodelled: bool,
+}
+
+impl Tally {
+    /// Notes what is to be said of every run.
+    pub(super) fn see(&mut self, run: &Run) {
+        self.threads = self.threads.max(run.trace.present().count());
+        self.events = self.events.max(run.trace.events.len());
+        self.shares = self.shares || shares(&run.trace);
+        self.unmodelled |= run.unmodelled;
+    }
+
+    /// Adds what another has counted.
+    pub(super) fn add(&mut self, other: &Tally) {
+        self.executions += other.executions;
+        self.runs += other.runs;
+        self.blocked += other.blocked;
+        self.failures += other.failures;
+        self.threads = self.threads.max(other.threads);
+        self.events = self.events.max(other.events);
+        self.shares |= other.shares;
+        self.unmodelled |= other.unmodelled;
+    }
+
+    /// Forgets what was explored, but not how often the body was started.
+    pub(super) fn start_over(&mut self) {
+        let &mut Self { runs, shares, unmodelled, .. } = self;
+        *self = Self { runs, shares, unmodelled, ..Self::default() };
+    }
+}
+
+/// What a run of an exhaustive explorer shows.
+pub(super) enum Worth {
+    /// No class that is not shown by another run.
+    Nothing,
+    /// A class of its own.
+    Class,
+    /// A livelock, which is a class of its own if it was not seen before.
+    Livelock(Digest),
+}
+
+impl Worth {
+    pub(super) fn of(run: &Run, purpose: Purpose) -> Self {
+        if run.repeated.is_some() || purpose == Purpose::Discovery || run.end == End::Tried {
+            return Worth::Nothing;
+        }
+        let spins = run.waiting.iter().any(|pending| matches!(pending.why, Why::Spin { .. }));
+        match spins {
+            true => Worth::Livelock(reads_from_class(&run.trace)),
+            false if purpose == Purpose::Livelock => Worth::Nothing,
+            false => Worth::Class,
+        }
+    }
+}
+
+/// Whether two threads use one location.
+fn shares(trace: &Trace) -> bool {
+    let accesses = trace.events.iter().map(|event| (event.id.thread, event.op.loc));
+    let of_cells = trace.notes.iter().filter_map(|note| match note.kind {
+        NoteKind::CellRead(loc) | NoteKind::CellWrite(loc) => Some((note.thread, loc)),
+        _ => None,
+    });
+    let mut first: FxHashMap<LocId, ThreadId> = FxHashMap::default();
+    accesses.chain(of_cells).any(|(thread, loc)| *first.entry(loc).or_insert(thread) != thread)
+}

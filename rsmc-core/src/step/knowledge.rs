@@ -1,0 +1,55 @@
+//! What an executor keeps from one run to the next, as data: so that several executors of one body know the same.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::ThreadId;
+use crate::step::Observed;
+
+/// What an executor keeps.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Knowledge {
+    /// The threads, from id 1 on: whose spawn each is, and which of that thread's spawns. The list only grows.
+    pub threads: Vec<(ThreadId, u32)>,
+    /// The loops that are known to only wait, by [`crate::trace::spin::Iteration::key`].
+    pub loops: Vec<u64>,
+    /// What the program was seen to observe.
+    pub observed: Observed,
+}
+
+impl Knowledge {
+    /// Adds what another executor knows. Its threads may have other ids, where it has met them in another order.
+    pub fn adopt(&mut self, other: &Knowledge) {
+        let mut ids = vec![ThreadId::MAIN];
+        for &(parent, nth) in &other.threads {
+            let child = (ids[parent.0 as usize], nth);
+            let at = self.threads.iter().position(|&known| known == child).unwrap_or_else(|| {
+                self.threads.push(child);
+                self.threads.len() - 1
+            });
+            ids.push(ThreadId(at as u32 + 1));
+        }
+        for key in &other.loops {
+            if !self.loops.contains(key) {
+                self.loops.push(*key);
+            }
+        }
+        self.observed.join(&other.observed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_were_met_in_another_order_keep_their_meaning() {
+        let child = |parent, nth| (ThreadId(parent), nth);
+        let knows = |threads: &[_]| Knowledge { threads: threads.to_vec(), ..Knowledge::default() };
+        let mut ours = knows(&[child(0, 0), child(0, 1)]);
+        // Theirs: the first child of the body's second child, which has id 3 here and has no id there but 1.
+        ours.adopt(&knows(&[child(0, 1), child(1, 0)]));
+        assert_eq!(ours.threads, [child(0, 0), child(0, 1), child(2, 0)]);
+        ours.adopt(&knows(&[child(0, 0), child(1, 0)]));
+        assert_eq!(ours.threads, [child(0, 0), child(0, 1), child(2, 0), child(1, 0)]);
+    }
+}

@@ -1,0 +1,315 @@
+//! Several workers against one explorer: the same executions, runs and failures on random programs, no class twice, with
+//! jobs taken in any order, answered early, and lost with their workers.
+//!
+//! `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose other and more programs, as in `rf_smc_oracle`.
+
+#[allow(dead_code, unused_imports, unused_macros, reason = "each test uses a part of it")]
+mod oracle;
+mod spinning;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use oracle::number;
+use rsmc_core::base::{Digest, mix};
+use rsmc_core::litmus::{Interpreter, Program, Weights, random};
+use rsmc_core::machine::Rules;
+use rsmc_core::model::MemoryModel;
+use rsmc_core::seed::Seed;
+use rsmc_core::session::jobs::{Answer, Crew, Death, Job, Link, News, run_job};
+use rsmc_core::session::{Config, ExplorerKind, Report, Verdict, check_counted, check_divided};
+use rsmc_core::step::{End, Run};
+use rsmc_core::trace::reads_from_class;
+
+/// How often each class counted, and whether it ended stuck.
+type Classes = BTreeMap<Digest, (bool, u32)>;
+
+fn note(classes: &mut Classes, run: &Run) {
+    classes.entry(reads_from_class(&run.trace)).or_insert((run.end == End::Stuck, 0)).1 += 1;
+}
+
+/// Workers in this thread. Each does its job when the coordinator waits for news, and all that is left open is drawn.
+struct Fake<'a> {
+    program: &'a Program,
+    config: Config,
+    workers: Vec<Worker>,
+    draw: u64,
+    classes: Rc<RefCell<Classes>>,
+    /// How many answers there were that left something, and how many workers ended.
+    early: u32,
+    deaths: u32,
+}
+
+struct Worker {
+    executor: Interpreter,
+    /// The job, as bytes, and whether anybody is interested.
+    job: Option<(Vec<u8>, bool)>,
+    ready: bool,
+}
+
+fn interpreter(program: &Program, memory: MemoryModel) -> Interpreter {
+    Interpreter::new(program, Rules::new(memory, 400)).expect("a generated program is well formed")
+}
+
+impl<'a> Fake<'a> {
+    fn new(program: &'a Program, config: &Config, seed: u64) -> Self {
+        let memory = config.effective_memory();
+        let worker = || Worker { executor: interpreter(program, memory), job: None, ready: false };
+        let workers = (0..1 + seed % 4).map(|_| worker()).collect();
+        let (config, classes) = (config.clone(), Rc::default());
+        Self { program, config, workers, draw: mix(seed, 3), classes, early: 0, deaths: 0 }
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.draw = mix(self.draw, 7);
+        self.draw % bound
+    }
+
+    /// Does the job of a worker, up to a run that is drawn.
+    fn work(&mut self, number: usize) -> News {
+        let (bytes, fresh) = self.workers[number].job.take().expect("it has one");
+        let job: Job = postcard::from_bytes(&bytes).expect("what was written");
+        let runs = if self.below(4) == 0 { u64::MAX } else { self.below(6) };
+        // In one job at most one worker ends.
+        let dies = !job.is_careful() && self.below(8) == 0;
+        let (worker, mut found, mut link) = (&mut self.workers[number], Classes::new(), Hurried { runs });
+        let answer = run_job(&self.config, &mut worker.executor, &job, &mut link, &mut |run, counts| {
+            if counts {
+                note(&mut found, run);
+            }
+        });
+        if dies {
+            worker.executor = interpreter(self.program, self.config.effective_memory());
+            worker.ready = false;
+            self.deaths += 1;
+            return News::Died(Death { how: "was ended".to_owned(), by_itself: false, at: None });
+        }
+        self.early += u32::from(runs < u64::MAX);
+        let answer: Answer = postcard::from_bytes(&postcard::to_allocvec(&answer).unwrap()).unwrap();
+        let mut classes = self.classes.borrow_mut();
+        if !fresh {
+            return News::Answer(Box::new(answer));
+        }
+        if answer.learned() {
+            classes.clear();
+            self.workers.iter_mut().filter_map(|worker| worker.job.as_mut()).for_each(|job| job.1 = false);
+        } else {
+            for (class, (stuck, runs)) in found {
+                classes.entry(class).or_insert((stuck, 0)).1 += runs;
+            }
+        }
+        News::Answer(Box::new(answer))
+    }
+}
+
+impl Crew for Fake<'_> {
+    fn size(&self) -> usize {
+        self.workers.len()
+    }
+
+    fn start(&mut self) {}
+
+    fn give(&mut self, worker: usize, job: &Job) {
+        assert!(self.workers[worker].job.is_none(), "it has a job");
+        self.workers[worker].job = Some((postcard::to_allocvec(job).unwrap(), true));
+    }
+
+    fn hurry(&mut self, worker: usize) {
+        let _ = worker;
+    }
+
+    fn news(&mut self, _wait: Duration) -> Option<(usize, News)> {
+        if let Some(worker) = self.workers.iter().position(|worker| !worker.ready) {
+            self.workers[worker].ready = true;
+            return Some((worker, News::Ready));
+        }
+        let busy: Vec<usize> = (0..self.workers.len()).filter(|&at| self.workers[at].job.is_some()).collect();
+        if busy.is_empty() {
+            return None;
+        }
+        let worker = busy[self.below(busy.len() as u64) as usize];
+        Some((worker, self.work(worker)))
+    }
+}
+
+/// Asks for an answer after so many runs.
+struct Hurried {
+    runs: u64,
+}
+
+impl Link for Hurried {
+    fn next(&mut self) -> Option<Job> {
+        None
+    }
+
+    fn hurries(&mut self) -> bool {
+        let now = self.runs == 0;
+        self.runs = self.runs.saturating_sub(1);
+        now
+    }
+
+    fn announcer(&self) -> Rc<dyn Fn(&Seed)> {
+        Rc::new(|_| ())
+    }
+
+    fn answer(&mut self, _answer: Answer) {}
+}
+
+/// By one explorer; also whether it started over.
+fn alone(program: &Program, config: &Config) -> (Report, Classes, bool) {
+    let (mut classes, mut started_over) = (Classes::new(), false);
+    let mut executor = interpreter(program, config.effective_memory());
+    let report = check_counted(config, &mut executor, &mut |run, counts| {
+        if run.end == End::Learned {
+            classes.clear();
+            started_over = true;
+        }
+        if counts {
+            note(&mut classes, run);
+        }
+    });
+    (report, classes, started_over)
+}
+
+/// How much was lost and divided, to see that this tests something.
+#[derive(Default)]
+struct Seen {
+    early: u32,
+    deaths: u32,
+    blocked: u64,
+}
+
+/// What workers count, and one explorer does not, if there is a difference.
+fn compare(program: &Program, config: &Config, seed: u64, seen: &mut Seen) {
+    let (one, classes, started_over) = alone(program, config);
+    let mut crew = Fake::new(program, config, seed);
+    let shared = Rc::clone(&crew.classes);
+    let mut executor = interpreter(program, config.effective_memory());
+    let several = check_divided(
+        config,
+        &mut executor,
+        &mut |run, counts| {
+            if run.end == End::Learned {
+                shared.borrow_mut().clear();
+            }
+            if counts {
+                note(&mut shared.borrow_mut(), run);
+            }
+        },
+        &mut crew,
+    );
+    let found = shared.borrow();
+    let missed = classes.keys().filter(|class| !found.contains_key(class)).count();
+    let extra = found.keys().filter(|class| !classes.contains_key(class)).count();
+    // Several workers may end in the same livelock; only one of these counts.
+    let memory = config.effective_memory();
+    let twice = found.values().filter(|(stuck, runs)| !stuck && *runs > 1).count();
+    assert_eq!((missed, extra, twice), (0, 0, 0), "seed {seed} under {memory}: missed, extra, twice in\n{program}");
+    let counts = |report: &Report| (report.executions, report.failures, report.threads, report.events);
+    assert_eq!(counts(&several), counts(&one), "seed {seed} under {memory}\n{program}");
+    assert_eq!(several.executions, classes.len() as u64);
+    let kind = |report: &Report| matches!(report.verdict, Verdict::Verified);
+    assert_eq!(kind(&several), kind(&one), "seed {seed} under {memory}\n{program}");
+    // The first failure may be run once more, in another order, and which is the first is open.
+    if !started_over && (one.failures == 0 || memory != MemoryModel::C11) {
+        assert_eq!(several.runs, one.runs, "seed {seed} under {memory}\n{program}");
+    }
+    assert_eq!(several.blocked, one.blocked, "seed {seed} under {memory}\n{program}");
+    seen.early += crew.early;
+    seen.deaths += crew.deaths;
+    seen.blocked += one.blocked;
+}
+
+fn config(memory: MemoryModel) -> Config {
+    Config::default().memory(memory).keep_going(true).divide_after(Duration::ZERO)
+}
+
+const MODELS: [MemoryModel; 4] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11];
+
+/// The random programs of several mixes.
+fn compare_mixes(memory: MemoryModel) {
+    let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 60), number("RSMC_ORACLE_SEED", 0));
+    let mut seen = Seen::default();
+    let mixes = [Weights::ATOMICS, Weights::UPDATES, Weights::LOCKS, Weights::EVERYTHING, Weights::CHOICES];
+    for seed in first..first + programs {
+        for (weights, size) in mixes.iter().zip([oracle::SMALL, oracle::THREE_THREADS].into_iter().cycle()) {
+            compare(&random(seed, size, weights), &config(memory), seed, &mut seen);
+        }
+    }
+    assert!(seen.early > 100 && seen.deaths > 100, "{} early, {} deaths", seen.early, seen.deaths);
+}
+
+#[test]
+fn under_sc() {
+    compare_mixes(MemoryModel::Sc);
+}
+
+#[test]
+fn under_tso() {
+    compare_mixes(MemoryModel::Tso);
+}
+
+#[test]
+fn under_pso() {
+    compare_mixes(MemoryModel::Pso);
+}
+
+#[test]
+fn under_c11() {
+    compare_mixes(MemoryModel::C11);
+}
+
+#[test]
+fn loops_that_wait() {
+    let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 60), number("RSMC_ORACLE_SEED", 0));
+    let mut seen = Seen::default();
+    for memory in MODELS {
+        for seed in first..first + programs {
+            compare(&spinning::program(seed, memory), &config(memory), seed, &mut seen);
+        }
+    }
+    assert!(seen.blocked > 100 && seen.deaths > 100, "{} blocked, {} deaths", seen.blocked, seen.deaths);
+}
+
+/// A limit of executions is met exactly.
+#[test]
+fn limits() {
+    for seed in 0..number("RSMC_ORACLE_PROGRAMS", 60) {
+        let program = random(seed, oracle::SMALL, &Weights::EVERYTHING);
+        let (all, ..) = alone(&program, &config(MemoryModel::Sc));
+        for most in [1, all.executions / 2, all.executions, all.executions + 1].into_iter().filter(|&most| most > 0) {
+            let config = config(MemoryModel::Sc).max_executions(most);
+            let mut crew = Fake::new(&program, &config, seed);
+            let mut executor = interpreter(&program, MemoryModel::Sc);
+            let report = check_divided(&config, &mut executor, &mut |_, _| {}, &mut crew);
+            assert_eq!(report.executions, most.min(all.executions), "seed {seed}, {most} of\n{program}");
+            let is_complete = matches!(report.verdict, Verdict::Verified | Verdict::Failed(_));
+            assert!(is_complete || most < all.executions, "{:?}", report.verdict);
+        }
+    }
+}
+
+/// Executions at random are those of one explorer, failures included.
+#[test]
+fn at_random() {
+    for seed in 0..number("RSMC_ORACLE_PROGRAMS", 60) {
+        let program = random(seed, oracle::SMALL, &Weights::LOCKS);
+        for keep_going in [false, true] {
+            let config = config(MemoryModel::Sc).explorer(ExplorerKind::Random);
+            let config = config.max_executions(50).keep_going(keep_going);
+            let (one, ..) = alone(&program, &config);
+            let mut crew = Fake::new(&program, &config, seed);
+            let mut executor = interpreter(&program, MemoryModel::Sc);
+            let several = check_divided(&config, &mut executor, &mut |_, _| {}, &mut crew);
+            let counts = |report: &Report| (report.executions, report.runs, report.failures, report.events);
+            assert_eq!(counts(&several), counts(&one), "seed {seed}\n{program}");
+            let schedule = |report: &Report| match &report.verdict {
+                Verdict::Failed(failure) => failure.seed.to_string(),
+                verdict => format!("{verdict:?}"),
+            };
+            assert_eq!(schedule(&several), schedule(&one), "seed {seed}\n{program}");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! The worker processes of a check: starting, hearing and ending them.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use rsmc_core::session::Config;
+use rsmc_core::session::jobs::{Crew, Death, Job, News};
+
+use crate::jobs::link::Assignment;
+use crate::jobs::wire::{FromWorker, ToWorker, VERSION, receive, send};
+use crate::jobs::{VARIABLE, Which, death};
+
+/// How long a process may take to come to the check.
+const TO_ARRIVE: Duration = Duration::from_secs(30);
+
+/// How often it is looked whether one has.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// How many processes in a row may end before one answers.
+const MOST_FAILURES: u32 = 6;
+
+/// A process that was started for a worker. Its token tells it from those before it.
+struct Process {
+    child: Child,
+    token: u64,
+    started: Instant,
+    /// From its hello on.
+    stream: Option<TcpStream>,
+    /// What it said last of where it is.
+    at: Option<String>,
+}
+
+/// What a connection brings: whose it is, and a message, or that it is closed.
+type Heard = (u64, io::Result<FromWorker>);
+
+/// See the module.
+pub(super) struct Processes<'a> {
+    which: &'a Which,
+    fingerprint: u64,
+    listener: Option<TcpListener>,
+    workers: Vec<Option<Process>>,
+    /// Workers that have no process and never will.
+    gone: Vec<bool>,
+    sender: Sender<Heard>,
+    heard: Receiver<Heard>,
+    news: VecDeque<(usize, News)>,
+    tokens: u64,
+    /// How many processes ended since the last answer.
+    failures: u32,
+    looked: Instant,
+}
+
+impl<'a> Processes<'a> {
+    /// As many as the configuration asks for; none is started yet.
+    pub(super) fn new(which: &'a Which, config: &Config) -> Self {
+        let (sender, heard) = channel();
+        Self {
+            which,
+            fingerprint: which.fingerprint(config),
+            listener: None,
+            workers: (0..config.jobs).map(|_| None).collect(),
+            gone: vec![false; config.jobs],
+            sender,
+            heard,
+            news: VecDeque::new(),
+            tokens: 0,
+            failures: 0,
+            looked: Instant::now(),
+        }
+    }
+
+    /// Starts a process for a worker.
+    fn spawn(&mut self, worker: usize) -> io::Result<()> {
+        if self.listener.is_none() {
+            let listener = TcpListener::bind("127.0.0.1:0")?;
+            listener.set_nonblocking(true)?;
+            self.listener = Some(listener);
+        }
+        let address = self.listener.as_ref().expect("it was just bound").local_addr()?.to_string();
+        self.tokens += 1;
+        // Nobody else on this machine is to be taken for a worker by chance.
+        let token = self.tokens ^ (self.fingerprint << 16);
+        let child = Command::new(std::env::current_exe()?)
+            .args(self.which.arguments())
+            .env(VARIABLE, Assignment::text(&address, token, &self.which.name))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        self.workers[worker] = Some(Process { child, token, started: Instant::now(), stream: None, at: None });
+        Ok(())
+    }
+
+    /// Starts a process for a worker, or says that there will be none.
+    fn spawn_or_give_up(&mut self, worker: usize) {
+        let failed = match self.failures {
+            MOST_FAILURES.. => Some("worker processes end before they answer anything".to_owned()),
+            _ => self.spawn(worker).err().map(|error| format!("a worker process cannot be started: {error}")),
+        };
+        if let Some(why) = failed {
+            self.give_up(worker, why);
+        }
+    }
+
+    fn give_up(&mut self, worker: usize, why: String) {
+        self.gone[worker] = true;
+        self.news.push_back((worker, News::Gone(why)));
+    }
+
+    /// Whether the process of some worker has not come to the check yet.
+    fn expects_somebody(&self) -> bool {
+        self.workers.iter().flatten().any(|process| process.stream.is_none())
+    }
+
+    /// Lets those in who have come, and gives those up who will not.
+    fn look(&mut self) {
+        if !self.expects_somebody() || self.looked.elapsed() < LOOK {
+            return;
+        }
+        self.looked = Instant::now();
+        while let Some((stream, _)) = self.listener.as_ref().and_then(|listener| listener.accept().ok()) {
+            // Who comes and does not say who he is, is not one of ours.
+            drop(self.admit(stream));
+        }
+        for worker in 0..self.workers.len() {
+            let Some(process) = self.workers[worker].as_mut().filter(|process| process.stream.is_none()) else {
+                continue;
+            };
+            let late = process.started.elapsed() > TO_ARRIVE;
+            let ended = process.child.try_wait().ok().flatten();
+            if let Some(status) = ended {
+                let (how, _) = death::of(Some(status));
+                self.workers[worker] = None;
+                self.give_up(worker, format!("a worker process did not come to this check: it {how}"));
+            } else if late {
+                end(self.workers[worker].take());
+                self.give_up(worker, "a worker process did not come to this check in time".to_owned());
+            }
+        }
+    }
+
+    fn admit(&mut self, mut stream: TcpStream) -> io::Result<()> {
+        stream.set_nonblocking(false)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(Duration::from_secs(1)))?;
+        let FromWorker::Hello { version, token, fingerprint } = receive(&mut stream)? else {
+            return Err(io::Error::other("no hello"));
+        };
+        stream.set_read_timeout(None)?;
+        let Some(worker) = self.worker_of(token) else { return Err(io::Error::other("nobody's token")) };
+        if version != VERSION || fingerprint != self.fingerprint {
+            end(self.workers[worker].take());
+            self.give_up(worker, "a worker process is of another executable or configuration".to_owned());
+            return Ok(());
+        }
+        let (mut reader, sender) = (stream.try_clone()?, self.sender.clone());
+        std::thread::spawn(move || {
+            loop {
+                let message = receive(&mut reader);
+                let closed = message.is_err();
+                if sender.send((token, message)).is_err() || closed {
+                    return;
+                }
+            }
+        });
+        if let Some(process) = &mut self.workers[worker] {
+            process.stream = Some(stream);
+            self.news.push_back((worker, News::Ready));
+        }
+        Ok(())
+    }
+
+    fn worker_of(&self, token: u64) -> Option<usize> {
+        self.workers.iter().position(|process| process.as_ref().is_some_and(|process| process.token == token))
+    }
+
+    fn hear(&mut self, (token, message): Heard) {
+        let Some(worker) = self.worker_of(token) else { return };
+        match message {
+            Ok(FromWorker::Answer(answer)) => {
+                self.failures = 0;
+                self.news.push_back((worker, News::Answer(answer)));
+            }
+            Ok(FromWorker::At(seed)) => {
+                if let Some(process) = &mut self.workers[worker] {
+                    process.at = Some(seed);
+                }
+            }
+            Ok(FromWorker::Hello { .. }) => {}
+            Err(_) => {
+                self.failures += 1;
+                let process = self.workers[worker].take();
+                let at = process.as_ref().and_then(|process| process.at.as_ref()?.parse().ok());
+                let (how, by_itself) = death::of(end(process));
+                self.news.push_back((worker, News::Died(Death { how, by_itself, at })));
+                self.spawn_or_give_up(worker);
+            }
+        }
+    }
+
+    /// Says something to a worker. If it has just ended, its connection says so.
+    fn say(&mut self, worker: usize, message: &ToWorker<&Job>) {
+        if let Some(stream) = self.workers[worker].as_mut().and_then(|process| process.stream.as_mut()) {
+            drop(send(stream, message));
+        }
+    }
+}
+
+/// Ends a process. Says how it ended, if it did so itself.
+fn end(process: Option<Process>) -> Option<ExitStatus> {
+    let mut process = process?;
+    if let Some(stream) = &process.stream {
+        drop(stream.shutdown(Shutdown::Both));
+    }
+    let start = Instant::now();
+    while process.stream.is_some() && start.elapsed() < Duration::from_secs(1) {
+        if let Ok(Some(status)) = process.child.try_wait() {
+            return Some(status);
+        }
+        std::thread::sleep(LOOK);
+    }
+    drop(process.child.kill());
+    drop(process.child.wait());
+    None
+}
+
+impl Crew for Processes<'_> {
+    fn size(&self) -> usize {
+        self.workers.len()
+    }
+
+    fn start(&mut self) {
+        (0..self.workers.len()).for_each(|worker| self.spawn_or_give_up(worker));
+    }
+
+    fn give(&mut self, worker: usize, job: &Job) {
+        if let Some(process) = &mut self.workers[worker] {
+            process.at = None;
+        }
+        self.say(worker, &ToWorker::Job(job));
+    }
+
+    fn hurry(&mut self, worker: usize) {
+        self.say(worker, &ToWorker::Hurry);
+    }
+
+    fn news(&mut self, wait: Duration) -> Option<(usize, News)> {
+        let start = Instant::now();
+        loop {
+            self.look();
+            if let Some(news) = self.news.pop_front() {
+                return Some(news);
+            }
+            let left = wait.saturating_sub(start.elapsed());
+            let patience = if self.expects_somebody() { left.min(LOOK) } else { left };
+            match self.heard.recv_timeout(patience) {
+                Ok(heard) => self.hear(heard),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return None,
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+impl Drop for Processes<'_> {
+    fn drop(&mut self) {
+        for process in self.workers.iter_mut().flatten() {
+            drop(process.child.kill());
+        }
+        for process in self.workers.iter_mut().flatten() {
+            drop(process.child.wait());
+        }
+    }
+}

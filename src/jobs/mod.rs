@@ -1,0 +1,92 @@
+//! Worker processes: the same executable, run again for one check (`Config::jobs`).
+//!
+//! The process that runs the test coordinates; `rsmc_core::session::jobs` says how. Its workers are found by
+//! [`VARIABLE`], and know from it which check is meant. They are told to run only the test in question, come to the check
+//! once more, and never leave it.
+//!
+//! - `crew`: starting, hearing and ending workers.
+//! - `death`: how a process ended, in words.
+//! - `link`: what a worker does instead of the check.
+//! - `wire`: the messages; `docs/protocol.md` describes them.
+
+mod crew;
+mod death;
+mod link;
+pub(crate) mod wire;
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::panic::Location;
+use std::sync::{Mutex, PoisonError};
+
+use rsmc_core::session::{Config, ConfigError, Report, check_body, check_body_divided};
+
+use crate::jobs::crew::Processes;
+
+/// The variable that makes a process a worker: address, token, version of the protocol and check, with `/` between.
+pub(crate) const VARIABLE: &str = "RSMC_WORKER";
+
+/// A check of this executable: the same name in every process of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Which {
+    /// The test, or the thread, the place of the call, and how many of these were started before.
+    name: String,
+    /// The name of the test, if it is one of libtest's.
+    test: Option<String>,
+}
+
+impl Which {
+    /// The check that is about to start. Counts it, so it is called once for each.
+    pub(crate) fn next(test: Option<&str>, place: &Location<'_>) -> Self {
+        static STARTED: Mutex<Option<HashMap<String, u32>>> = Mutex::new(None);
+        let thread = std::thread::current();
+        // libtest names its threads after its tests.
+        let test = test.or_else(|| thread.name().filter(|&name| name != "main")).map(str::to_owned);
+        let name = format!("{}@{place}", test.as_deref().unwrap_or_default());
+        let mut started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = started.get_or_insert_default().entry(name.clone()).or_default();
+        *number += 1;
+        Self { name: format!("{name}#{number}"), test }
+    }
+
+    /// The arguments with which the executable comes to this check.
+    fn arguments(&self) -> Vec<OsString> {
+        match &self.test {
+            None => std::env::args_os().skip(1).collect(),
+            Some(test) => {
+                [test, "--exact", "--include-ignored", "--test-threads=1", "--nocapture"].map(OsString::from).into()
+            }
+        }
+    }
+
+    /// A number that differs where a worker would not do the same check.
+    fn fingerprint(&self, config: &Config) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.name, format!("{config:?}")).hash(&mut hasher);
+        let file = std::env::current_exe().and_then(std::fs::metadata).ok();
+        file.map(|file| (file.len(), file.modified().ok())).hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+/// Whether this is a check that comes before the one that this worker is for, so that it has passed.
+pub(crate) fn is_passed(which: &Which) -> bool {
+    link::Assignment::read().is_some_and(|assignment| !assignment.is_for(&which.name))
+}
+
+/// Runs a check with as many processes as it asks for. In a worker that is for this check it does not return.
+#[track_caller]
+pub(crate) fn check(which: &Which, config: &Config, body: &(dyn Fn() + Sync)) -> Result<Report, ConfigError> {
+    if let Some(assignment) = link::Assignment::read() {
+        if assignment.is_for(&which.name) {
+            assignment.work(which.fingerprint(config), config, body);
+        }
+        return check_body(config, body, &mut |_, _| {});
+    }
+    if config.jobs <= 1 || config.replay.is_some() {
+        return check_body(config, body, &mut |_, _| {});
+    }
+    let mut crew = Processes::new(which, config);
+    check_body_divided(config, body, &mut |_, _| {}, &mut crew)
+}
