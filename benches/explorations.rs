@@ -8,10 +8,22 @@ use rsmc_core::machine::Rules;
 use rsmc_core::runtime::Runtime;
 use rsmc_core::step::{End, Executor, Explorer as Explores, Plan, Run};
 
-use crate::{on_rsmc, relaxed};
+use crate::{on_floor, on_loom, on_rsmc, on_shuttle, relaxed};
 
 /// The explorers that are compared, the one with the most classes first.
 pub const EXPLORERS: [Explorer; 3] = [Explorer::ReadsFrom, Explorer::ReadsValueFrom, Explorer::View];
+
+/// All explorers that prove and reduce, each under the models that it knows.
+pub const MODES: [(Explorer, MemoryModel); 8] = [
+    (Explorer::ReadsFrom, MemoryModel::Sc),
+    (Explorer::ReadsFrom, MemoryModel::Tso),
+    (Explorer::ReadsFrom, MemoryModel::Pso),
+    (Explorer::ReadsFrom, MemoryModel::C11),
+    (Explorer::ReadsValueFrom, MemoryModel::Sc),
+    (Explorer::View, MemoryModel::Sc),
+    (Explorer::View, MemoryModel::Tso),
+    (Explorer::View, MemoryModel::Pso),
+];
 
 /// RVF-SMC as it is, and with one part switched off.
 pub const ABLATIONS: [(&str, Options); 4] = [
@@ -32,6 +44,12 @@ pub struct Program {
     pub body: fn(usize),
     /// The same with plain loads and stores that are `Relaxed`.
     pub relaxed: fn(usize),
+    /// For loom.
+    pub loom: fn(usize),
+    /// For shuttle.
+    pub shuttle: fn(usize),
+    /// For the floor.
+    pub floor: fn(usize),
     /// The sizes that are measured.
     pub sizes: &'static [usize],
     /// The largest size for ViewXplore, where it takes too long on some of these.
@@ -44,6 +62,9 @@ macro_rules! programs {
             name: stringify!($name),
             body: on_rsmc::$name,
             relaxed: relaxed::$name,
+            loom: on_loom::$name,
+            shuttle: on_shuttle::$name,
+            floor: on_floor::$name,
             sizes: &$sizes,
             most: most(&[$($view)?]),
         }),+]
@@ -97,11 +118,27 @@ impl Program {
     pub fn suits(&self, explorer: Explorer, n: usize) -> bool {
         explorer != Explorer::View || n <= self.most
     }
+
+    /// The body for a model: where stores can wait or loads be stale, plain accesses are `Relaxed`.
+    pub fn body_under(&self, memory: MemoryModel) -> fn(usize) {
+        if memory == MemoryModel::Sc { self.body } else { self.relaxed }
+    }
 }
 
 /// A program by its name.
+///
+/// # Panics
+/// If there is none.
+pub fn program(name: &str) -> Program {
+    programs().into_iter().find(|program| program.name == name).expect("a program of the list")
+}
+
+/// The body of a program by its name, under SC.
+///
+/// # Panics
+/// If there is none.
 pub fn body(name: &str) -> fn(usize) {
-    programs().iter().find(|program| program.name == name).expect("a program of the list").body
+    program(name).body
 }
 
 /// A whole check under SC.

@@ -2,6 +2,10 @@
 //! verifiers.
 
 pub mod explorations;
+pub mod floor;
+pub mod grid;
+pub mod instructions;
+pub mod tools;
 pub mod verify_families;
 
 /// For rsmc.
@@ -45,5 +49,15 @@ pub mod on_shuttle {
     use shuttle::thread::{JoinHandle, spawn};
 
     const ORDER: Ordering = SeqCst;
+    include!("../tests/programs/bodies.rs");
+}
+
+/// For the floor.
+pub mod on_floor {
+    use std::rc::Rc as Arc;
+
+    use crate::floor::{AtomicU32, JoinHandle, SeqCst, spawn, spin_loop};
+
+    const ORDER: SeqCst = SeqCst;
     include!("../tests/programs/bodies.rs");
 }

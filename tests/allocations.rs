@@ -1,32 +1,41 @@
-//! Runs allocate nothing per event: bodies with more operations cost no more allocations per run.
+//! Runs allocate nothing per event: bodies with more operations cost no more allocations per run. And an exploration keeps
+//! nothing of the executions that it has run.
 //!
-//! The only test of its binary, since it counts the allocations of the whole process.
+//! The tests of this binary take turns, since they count the allocations of the whole process.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicIsize, AtomicU64, Ordering::Relaxed};
 
 use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use rsmc::{Config, Explorer, thread};
+use rsmc_core::session::check_body;
 
 struct Counting;
 
+static TURN: Mutex<()> = Mutex::new(());
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+/// Bytes that are allocated and not freed.
+static LIVE: AtomicIsize = AtomicIsize::new(0);
 
 // SAFETY: hands everything to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Relaxed);
+        LIVE.fetch_add(layout.size() as isize, Relaxed);
         // SAFETY: as the caller promises.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size() as isize, Relaxed);
         // SAFETY: as the caller promises.
         unsafe { System.dealloc(place, layout) }
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Relaxed);
+        LIVE.fetch_add(size as isize - layout.size() as isize, Relaxed);
         // SAFETY: as the caller promises.
         unsafe { System.realloc(place, layout, size) }
     }
@@ -56,7 +65,40 @@ fn per_run(operations: usize) -> f64 {
 
 #[test]
 fn a_run_allocates_nothing_per_event() {
+    let _turn = TURN.lock();
     let (few, many) = (per_run(2), per_run(20));
     assert!(many - few < 0.5, "{few} allocations a run with 4 events, {many} with 40");
     assert!(few < 40.0, "{few} allocations a run for two scoped threads");
+}
+
+/// The most bytes that were live after an execution, of the first ones and of ten times as many.
+fn most_live(first: u64) -> [isize; 2] {
+    const OPERATIONS: u32 = 10;
+    let body = || {
+        let x = AtomicU32::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| (0..OPERATIONS).for_each(|i| x.store(i, SeqCst)));
+            scope.spawn(|| (0..OPERATIONS).for_each(|_| assert!(x.load(SeqCst) < OPERATIONS)));
+        });
+    };
+    let (mut executions, mut most, before) = (0, [0; 2], LIVE.load(Relaxed));
+    check_body(&Config::default().max_executions(10 * first), &body, &mut |_, _| {
+        executions += 1;
+        let live = LIVE.load(Relaxed) - before;
+        most[1] = most[1].max(live);
+        if executions <= first {
+            most[0] = most[1];
+        }
+    })
+    .unwrap();
+    assert_eq!(executions, 10 * first, "there are enough classes");
+    most
+}
+
+#[test]
+fn an_exploration_keeps_nothing_of_its_executions() {
+    let _turn = TURN.lock();
+    let first = if cfg!(debug_assertions) { 2_000 } else { 10_000 };
+    let [few, many] = most_live(first);
+    assert!(many * 5 <= few * 6, "at most {few} bytes after {first} executions, {many} after ten times as many");
 }

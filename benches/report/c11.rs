@@ -20,7 +20,6 @@ const TOO_LARGE: (&str, usize) = ("eratosthenes", 13);
 
 /// Measures everything, and writes the text.
 pub fn write(folder: &Path) -> Result<(), Box<dyn Error>> {
-    let start = Instant::now();
     let (mut rows, mut worst) = (String::new(), [0.0_f64; 2]);
     for program in programs().into_iter().filter(|program| !LEFT_OUT.contains(&program.name)) {
         for &n in program.sizes.iter().filter(|&&n| (program.name, n) != TOO_LARGE) {
@@ -39,7 +38,6 @@ pub fn write(folder: &Path) -> Result<(), Box<dyn Error>> {
         .replace("{{seqcst}}", &format!("{:.1}", worst[1]))
         .replace("{{table}}", &rows);
     fs::write(folder.join("c11.md"), text)?;
-    println!("took {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! The report on explorers: classes and times of all programs, what the parts of RVF-SMC are worth, what ViewXplore
+//! The report on explorers: classes and times as programs grow, what the parts of RVF-SMC are worth, what ViewXplore
 //! looks at and keeps.
 
 use std::error::Error;
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use rsmc::{Explorer, MemoryModel};
-use rsmc_benches::explorations::{ABLATIONS, EXPLORERS, Program, body, drive, explore, programs};
+use rsmc_benches::explorations::{ABLATIONS, EXPLORERS, Program, body, drive, explore, program};
 use rsmc_core::consistency::Decided;
 use rsmc_core::explore::view_xplore::{Effort, Traversal};
 use rsmc_core::explore::{RvfSmc, ViewXplore};
@@ -49,19 +49,16 @@ const LOOKED_INTO: [(&str, usize); 12] = [
 
 /// Measures everything, and writes the text and the curves.
 pub fn write(folder: &Path) -> Result<(), Box<dyn Error>> {
-    let start = Instant::now();
     let rows = measure_all();
     draw(folder, "explorers-time", "milliseconds", &rows, |measured| 1e3 * measured.seconds)?;
     draw(folder, "explorers-classes", "classes", &rows, |measured| measured.classes as f64)?;
     let text = TEXT
         .replace("{{machine}}", &crate::machine()?)
         .replace("{{headline}}", &headline(&rows))
-        .replace("{{table}}", &table(&rows))
         .replace("{{msv}}", &msv())
         .replace("{{ablations}}", &ablations())
         .replace("{{view}}", &looked_into());
     fs::write(folder.join("explorers.md"), text)?;
-    println!("took {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
 }
 
@@ -69,7 +66,6 @@ pub fn write(folder: &Path) -> Result<(), Box<dyn Error>> {
 #[derive(Clone, Copy)]
 struct Measured {
     classes: u64,
-    runs: u64,
     seconds: f64,
 }
 
@@ -82,7 +78,7 @@ struct Row {
 
 fn measure_all() -> Vec<Row> {
     let sizes = |program: Program| program.sizes.iter().map(move |&n| (program, n));
-    programs().into_iter().flat_map(sizes).map(|(program, n)| row(program, n)).collect()
+    CURVES.map(program).into_iter().flat_map(sizes).map(|(program, n)| row(program, n)).collect()
 }
 
 fn row(program: Program, n: usize) -> Row {
@@ -97,25 +93,7 @@ fn measure(body: fn(usize), n: usize, explorer: Explorer) -> Measured {
         let report = explore(body, n, explorer);
         (report.elapsed.as_secs_f64(), report)
     });
-    Measured { classes: report.executions, runs: report.runs, seconds }
-}
-
-/// A line of the table for each program and size.
-fn table(rows: &[Row]) -> String {
-    let mut text = String::new();
-    for Row { program, n, measured } in rows {
-        let cells: String = measured.iter().map(|measured| cells(*measured)).collect();
-        writeln!(text, "| {} | {n} |{cells}", program.name).expect("a string grows");
-    }
-    text
-}
-
-/// The classes, the runs if there are more, the seconds and the runs in each.
-fn cells(measured: Option<Measured>) -> String {
-    let Some(Measured { classes, runs, seconds }) = measured else { return " – | – | – |".to_owned() };
-    let more = if runs > classes { format!(" ({})", thousands(runs)) } else { String::new() };
-    let rate = thousands((runs as f64 / seconds) as u64);
-    format!(" {}{more} | {} | {rate} |", thousands(classes), short(seconds))
+    Measured { classes: report.executions, seconds }
 }
 
 fn headline(rows: &[Row]) -> String {
@@ -189,9 +167,8 @@ struct Kept {
 }
 
 fn kept(body: fn(usize), n: usize, traversal: Traversal) -> Kept {
-    let before = memory::now();
-    memory::forget_peak();
-    drive(
+    memory::start();
+    let kept = drive(
         MemoryModel::Sc,
         body,
         n,
@@ -199,10 +176,12 @@ fn kept(body: fn(usize), n: usize, traversal: Traversal) -> Kept {
         |explorer, _| Kept {
             effort: explorer.effort(),
             decided: explorer.decided(),
-            peak: memory::peak() - before,
-            end: memory::now() - before,
+            peak: memory::peak(),
+            end: memory::now(),
         },
-    )
+    );
+    memory::stop();
+    kept
 }
 
 fn looked_into() -> String {

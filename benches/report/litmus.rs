@@ -18,16 +18,14 @@ use tests::{SAID, Test, reason, tests};
 use crate::measure::thousands;
 
 const TEXT: &str = include_str!("litmus.md");
-const LOCK: &str = include_str!("../Cargo.lock");
 
 /// Runs all tests, and writes the page; an error if its text says what they do not show.
 pub fn write(docs: &Path) -> Result<(), Box<dyn Error>> {
-    let start = Instant::now();
     let rows = tests().map(row).collect::<Result<Vec<Row>, _>>()?;
     check_text(&rows)?;
     let text = TEXT
         .replace("{{date}}", &crate::output("date", "+%F")?)
-        .replace("{{loom}}", loom_version())
+        .replace("{{loom}}", crate::machine::version("loom"))
         .replace("{{table}}", &table(&rows))
         .replace("{{differences}}", &differences(&rows))
         .replace("{{tests}}", &rows.len().to_string())
@@ -36,7 +34,6 @@ pub fn write(docs: &Path) -> Result<(), Box<dyn Error>> {
         .replace("{{iterations}}", &thousands(rows.iter().map(|row| row.loom.iterations).sum()))
         .replace("{{longest}}", &longest(&rows));
     fs::write(docs.join("litmus.md"), text)?;
-    println!("took {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
 }
 
@@ -174,10 +171,4 @@ fn statements(program: &Program, thread: &str) -> String {
     let body = text.lines().skip_while(|line| *line != head).skip(1).map_while(|line| line.strip_prefix("    "));
     let shown: Vec<&str> = body.filter(|line| !line.starts_with("spawn") && !line.starts_with("join")).collect();
     shown.join("; ")
-}
-
-/// The version of loom that is locked.
-fn loom_version() -> &'static str {
-    let package = LOCK.split("[[package]]").find(|package| package.contains("name = \"loom\"")).expect("it is used");
-    package.split("version = \"").nth(1).and_then(|rest| rest.split('"').next()).expect("every package has one")
 }

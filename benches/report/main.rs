@@ -1,49 +1,66 @@
-//! Writes the reports in docs/benchmarks: `cargo run --release --manifest-path benches/Cargo.toml --bin report verify`,
-//! `explorers`, `c11` or `jobs`; and docs/litmus.md: `litmus`.
+//! Writes docs/benchmarks and docs/litmus.md: `cargo run --release --manifest-path benches/Cargo.toml --bin report`,
+//! with the name of a page for this one alone.
 
 mod c11;
 mod chart;
+mod exhaust;
 mod explorers;
+mod index;
 mod jobs;
 mod litmus;
+mod machine;
 mod measure;
 mod memory;
+mod memory_page;
+mod peers;
+mod promise;
+mod scaling;
+mod throughput;
+mod timed;
+mod turns;
 mod verify;
 
 use std::error::Error;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::time::Instant;
+
+use machine::{machine, output};
+use rsmc_benches::instructions::perform;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    if perform() {
+        return Ok(());
+    }
+    let (start, docs) = (Instant::now(), Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs"));
     let folder = docs.join("benchmarks");
     fs::create_dir_all(&folder)?;
-    match std::env::args().nth(1).as_deref() {
-        Some("c11") => c11::write(&folder),
-        Some("explorers") => explorers::write(&folder),
-        Some("jobs") => jobs::write(&folder, std::env::args().nth(2).as_deref()),
-        Some("litmus") => litmus::write(&docs),
-        Some("verify") => verify::write(&folder),
-        _ => Err("usage: report c11|explorers|jobs|litmus|verify".into()),
+    write(std::env::args().nth(1).as_deref().unwrap_or("all"), &docs, &folder)?;
+    eprintln!("took {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Writes a page, or several.
+fn write(page: &str, docs: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
+    match page {
+        "throughput" => throughput::write(folder).map(drop),
+        "peers" => peers::write(folder).map(drop),
+        "memory" => memory_page::write(folder).map(drop),
+        "exhaust" => exhaust::write(folder),
+        "scaling" => scaling::write(folder),
+        "c11" => c11::write(folder),
+        "jobs" => jobs::write(folder, std::env::args().nth(2).as_deref()),
+        "explorers" => explorers::write(folder),
+        "verify" => verify::write(folder),
+        "litmus" => litmus::write(docs),
+        "promises" => index::write(folder),
+        "all" => {
+            let pages = ["promises", "jobs", "exhaust", "scaling", "explorers", "verify", "c11", "litmus"];
+            pages.into_iter().try_for_each(|page| write(page, docs, folder))
+        }
+        _ => {
+            Err("usage: report [throughput|peers|memory|promises|jobs|exhaust|scaling|explorers|verify|c11|litmus]"
+                .into())
+        }
     }
-}
-
-/// What a command prints.
-fn output(command: &str, argument: &str) -> Result<String, Box<dyn Error>> {
-    let output = Command::new(command).arg(argument).output()?.stdout;
-    Ok(String::from_utf8_lossy(&output).trim().to_owned())
-}
-
-/// Processor, compiler and date, in one sentence.
-fn machine() -> Result<String, Box<dyn Error>> {
-    let cpus = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpus.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split(": ").nth(1));
-    Ok(format!(
-        "Measured on {} with {} on {} ({} cores).",
-        output("date", "+%F")?,
-        output("rustc", "--version")?,
-        model.unwrap_or("an unknown processor"),
-        std::thread::available_parallelism()?,
-    ))
 }

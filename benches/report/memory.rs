@@ -1,12 +1,14 @@
-//! How much memory is allocated, and how much there was at most.
+//! How much memory is allocated, and how much there was at most, between [`start`] and [`stop`]; at other times nothing
+//! is counted, since that would cost tools that allocate much more than others.
 
 #![allow(unsafe_code, reason = "an allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
 
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
+static ON: AtomicBool = AtomicBool::new(false);
+static NOW: AtomicIsize = AtomicIsize::new(0);
+static PEAK: AtomicIsize = AtomicIsize::new(0);
 
 struct Counting;
 
@@ -16,29 +18,48 @@ static COUNTING: Counting = Counting;
 // SAFETY: `System` does the work.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        PEAK.fetch_max(NOW.fetch_add(layout.size(), Relaxed) + layout.size(), Relaxed);
+        if ON.load(Relaxed) {
+            let size = layout.size() as isize;
+            PEAK.fetch_max(NOW.fetch_add(size, Relaxed) + size, Relaxed);
+        }
         // SAFETY: as for the caller.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        NOW.fetch_sub(layout.size(), Relaxed);
+        if ON.load(Relaxed) {
+            NOW.fetch_sub(layout.size() as isize, Relaxed);
+        }
         // SAFETY: as for the caller.
         unsafe { System.dealloc(memory, layout) }
     }
 }
 
-/// Bytes that are allocated now.
+/// Starts to count, from 0.
+pub fn start() {
+    NOW.store(0, Relaxed);
+    PEAK.store(0, Relaxed);
+    ON.store(true, Relaxed);
+}
+
+/// Stops to count.
+pub fn stop() {
+    ON.store(false, Relaxed);
+}
+
+/// Bytes that were allocated since the start and not freed.
 pub fn now() -> usize {
-    NOW.load(Relaxed)
+    NOW.load(Relaxed).max(0) as usize
 }
 
-/// The most bytes since the last call of [`forget_peak`].
+/// The most of them that there were at once.
 pub fn peak() -> usize {
-    PEAK.load(Relaxed)
+    PEAK.load(Relaxed) as usize
 }
 
-/// Starts to look for the most bytes.
-pub fn forget_peak() {
-    PEAK.store(now(), Relaxed);
+/// Bytes of memory that the process has, with stacks and code; 0 if the system does not say.
+pub fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+    line.split_whitespace().next().and_then(|kib| kib.parse::<usize>().ok()).map_or(0, |kib| kib * 1024)
 }

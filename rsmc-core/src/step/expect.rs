@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use crate::trace::{Action, Event, LocInfo, Op, Rmw, Site};
 
 /// What is known in advance of a forced event.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Expect {
     /// What it does.
     pub action: Action,

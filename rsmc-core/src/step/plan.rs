@@ -50,7 +50,7 @@ impl Step {
 }
 
 /// A step that must be taken, and what is known of it from an earlier run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Forced {
     /// The step.
     pub step: Step,

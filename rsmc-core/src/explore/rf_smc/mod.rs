@@ -57,6 +57,7 @@ mod graph;
 mod mutate;
 mod news;
 mod schedule;
+mod steps;
 mod subtree;
 mod tree;
 mod wait;
@@ -269,7 +270,7 @@ impl Explorer for RfSmc {
             self.purpose = Purpose::Livelock;
             return true;
         } else if let Some(schedule) = self.advance() {
-            schedule.witness.force(plan);
+            self.builder.steps.force(&schedule.witness, plan);
             self.current = Some(schedule);
         } else if let Some(branch) = self.next_given() {
             branch.route.force(plan);

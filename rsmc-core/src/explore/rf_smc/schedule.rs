@@ -8,6 +8,7 @@ use crate::explore::rf_smc::arrange::Arranger;
 use crate::explore::rf_smc::follow::{Answer, Follower, Part};
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, Mutation, reader, source_of};
+use crate::explore::rf_smc::steps::{Packed, PackedWitness, Steps};
 use crate::explore::rf_smc::{Decision, Effort, Entry};
 use crate::model::MemoryModel;
 use crate::step::{Forced, Plan, Run, Step};
@@ -36,7 +37,7 @@ pub(super) struct Schedule {
     pub(super) key: Digest,
     /// The events from the decision's place on.
     pub(super) suffix: Vec<Entry>,
-    pub(super) witness: Witness,
+    pub(super) witness: PackedWitness,
 }
 
 /// The name of an event and its source.
@@ -140,7 +141,8 @@ pub(super) struct Builder {
     /// By event of the run: the name of it and its source.
     keys: Vec<Digest>,
     /// By event of the run, if there is a question about it: how it is followed, and the step in which it happens again.
-    described: Vec<(Part, Forced)>,
+    described: Vec<(Part, Packed)>,
+    pub(super) steps: Steps,
     /// The events of the entries from `behind_from` on: those behind the decision's place.
     behind: BitSet,
     behind_from: usize,
@@ -264,7 +266,10 @@ impl Builder {
         let start = self.effort.verifying.map(|_| Instant::now());
         // Whoever watches the questions sees all of them.
         let followed = if self.observe.is_none() { self.follow(run, graph, decision) } else { None };
-        let witness = followed.unwrap_or_else(|| self.ask(run, graph, decision));
+        let witness = followed.unwrap_or_else(|| {
+            let witness = self.ask(run, graph, decision)?;
+            Some(self.steps.pack_all(witness))
+        });
         self.effort.questions += 1;
         self.effort.refused += u64::from(witness.is_none());
         if let (Some(start), Some(verifying)) = (start, &mut self.effort.verifying) {
@@ -307,7 +312,7 @@ impl Builder {
     }
 
     /// What is found by following the run: an execution, that there is none, or nothing.
-    fn follow(&mut self, run: &Run, graph: &Graph, decision: &Decision) -> Option<Option<Witness>> {
+    fn follow(&mut self, run: &Run, graph: &Graph, decision: &Decision) -> Option<Option<PackedWitness>> {
         self.describe(run);
         let (events, waiting) = (&run.trace.events, &run.waiting);
         let number = |member: &Member| match member.who {
@@ -340,24 +345,25 @@ impl Builder {
         for at in order.iter().map(|&who| who as usize) {
             if changed.contains(&at) {
                 let member = if changed[0] == at { &self.actor } else { &self.second };
-                steps.push(member.as_ref().expect("it is changed").forced(run));
+                steps.push(self.steps.pack(&member.as_ref().expect("it is changed").forced(run)));
                 continue;
             }
             steps.push(self.described[at].1);
             if events[at].buffered {
-                steps.push(Forced::flush(events[at].id));
+                steps.push(self.steps.pack(&Forced::flush(events[at].id)));
             }
         }
-        Some(Some(Witness { steps, modification: Vec::new() }))
+        Some(Some(PackedWitness { steps, modification: Vec::new() }))
     }
 
     /// Describes the events of a run, once.
     fn describe(&mut self, run: &Run) {
         if self.described.is_empty() {
             let events = run.trace.events.iter().enumerate();
-            let describe =
-                |(at, event): (usize, &Event)| (Part::of(at, event), Forced::of(event, &run.trace.locs[event.op.loc]));
-            self.described.extend(events.map(describe));
+            let steps = &mut self.steps;
+            self.described.extend(events.map(|(at, event)| {
+                (Part::of(at, event), steps.pack(&Forced::of(event, &run.trace.locs[event.op.loc])))
+            }));
         }
     }
 

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::{Digest, EventId};
 use crate::explore::rf_smc::mutate::Question;
 use crate::explore::rf_smc::schedule::{Schedule, Witness};
+use crate::explore::rf_smc::steps::Steps;
 use crate::explore::rf_smc::{Decision, Entry, RfSmc};
 use crate::model::MemoryModel;
 use crate::step::Route;
@@ -92,13 +93,13 @@ impl Witness {
 }
 
 impl Branch {
-    fn of(schedule: &Schedule) -> Self {
-        Self { key: schedule.key, suffix: schedule.suffix.clone(), route: schedule.witness.route() }
+    fn of(schedule: &Schedule, steps: &Steps) -> Self {
+        Self { key: schedule.key, suffix: schedule.suffix.clone(), route: steps.route(&schedule.witness) }
     }
 }
 
-fn branches(schedules: &[Schedule]) -> Vec<Branch> {
-    schedules.iter().map(Branch::of).collect()
+fn branches(schedules: &[Schedule], steps: &Steps) -> Vec<Branch> {
+    schedules.iter().map(|schedule| Branch::of(schedule, steps)).collect()
 }
 
 impl Decision {
@@ -113,16 +114,16 @@ impl Decision {
         Self { frozen, stays, ..Decision::new(at, id, question, tried) }
     }
 
-    pub(super) fn own(&self) -> Own {
-        Own { place: self.place(), tried: self.tried.iter().copied().collect(), left: branches(&self.left) }
+    pub(super) fn own(&self, steps: &Steps) -> Own {
+        Own { place: self.place(), tried: self.tried.iter().copied().collect(), left: branches(&self.left, steps) }
     }
 
-    fn proposed(&self, above: &Above) -> Proposed {
+    fn proposed(&self, above: &Above, steps: &Steps) -> Proposed {
         let known: FxHashSet<Digest> = above.tried.iter().copied().collect();
         Proposed {
             tried: self.tried.iter().copied().filter(|key| !known.contains(key)).collect(),
             stays: self.stays.filter(|_| above.place.stays.is_none()),
-            left: branches(&self.left),
+            left: branches(&self.left, steps),
         }
     }
 }
@@ -144,12 +145,16 @@ impl RfSmc {
     pub fn found(&self, subtree: &Subtree) -> Found {
         let (above, own) = self.decisions.split_at(self.inherited);
         let needed = own.iter().rposition(|decision| !decision.left.is_empty()).map_or(0, |last| last + 1);
-        let own = &own[..needed];
+        let (own, steps) = (&own[..needed], &self.builder.steps);
         Found {
             not_begun: self.given.len(),
-            proposed: above.iter().zip(&subtree.above).map(|(decision, above)| decision.proposed(above)).collect(),
+            proposed: above
+                .iter()
+                .zip(&subtree.above)
+                .map(|(decision, above)| decision.proposed(above, steps))
+                .collect(),
             tau: self.tau[..own.last().map_or(0, |last| last.at)].to_vec(),
-            own: own.iter().map(Decision::own).collect(),
+            own: own.iter().map(|decision| decision.own(steps)).collect(),
             livelocks: self.waits.livelocks.iter().map(|(class, witness)| (*class, witness.route())).collect(),
         }
     }

@@ -24,7 +24,7 @@ use rustc_hash::FxHashSet;
 use crate::base::{Digest, EventId};
 use crate::explore::rf_smc::mutate::Question;
 use crate::explore::rf_smc::subtree::{Above, Branch, Found, Own, Place, Proposed, Subtree};
-use crate::explore::rf_smc::{Decision, Entry, RfSmc};
+use crate::explore::rf_smc::{Entry, RfSmc};
 use crate::step::Route;
 
 /// Where a decision stands on a path that leads on: who stands there now, or does not.
@@ -84,7 +84,11 @@ impl Tree {
         let mut tree = Tree { known: explorer.waits.known.clone(), ..Tree::default() };
         let livelocks = explorer.waits.livelocks.iter();
         tree.livelocks = livelocks.map(|(_, witness)| Route::new(&witness.steps, &witness.modification)).collect();
-        tree.add_path(None, &explorer.tau, explorer.decisions.iter().map(Decision::own).collect());
+        tree.add_path(
+            None,
+            &explorer.tau,
+            explorer.decisions.iter().map(|decision| decision.own(&explorer.builder.steps)).collect(),
+        );
         tree
     }
 

@@ -1,0 +1,87 @@
+//! The page on memory over many executions.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use rsmc::{Config, MemoryModel};
+use rsmc_benches::explorations::body;
+use rsmc_core::session::check_body;
+
+use crate::measure::thousands;
+use crate::memory;
+use crate::promise::Promise;
+
+const TEXT: &str = include_str!("memory.md");
+const PAGE: &str = "memory";
+
+/// Programs with more classes than the last of [`EXECUTIONS`].
+const PROGRAMS: [(&str, usize); 3] = [("fib_bench", 6), ("msv", 12), ("linuxrwlocks", 6)];
+/// When memory is looked at.
+const EXECUTIONS: [u64; 3] = [10_000, 100_000, 1_000_000];
+/// What is allocated at last may be so many times what it was first.
+const GROWTH: f64 = 1.2;
+
+/// What there was after so many executions.
+struct Sample {
+    executions: u64,
+    live: usize,
+    peak: usize,
+    resident: usize,
+}
+
+impl Sample {
+    fn take(executions: u64) -> Self {
+        Self { executions, live: memory::now(), peak: memory::peak(), resident: memory::resident() }
+    }
+
+    fn cells(&self) -> String {
+        let sizes = [self.live, self.peak, self.resident].map(|bytes| thousands(bytes as u64 / 1024));
+        format!("{} | {}", thousands(self.executions), sizes.join(" | "))
+    }
+}
+
+/// Measures everything, and writes the text.
+pub fn write(folder: &Path) -> Result<Vec<Promise>, Box<dyn Error>> {
+    let (mut table, mut worst) = (String::new(), (0.0, ""));
+    for (name, n) in PROGRAMS {
+        let samples = samples(name, n)?;
+        let rows = samples.iter().map(|sample| format!("| {name} | {n} | {} |\n", sample.cells()));
+        table.extend(rows.inspect(|row| print!("{row}")));
+        let growth = samples[EXECUTIONS.len() - 1].peak as f64 / samples[0].peak as f64;
+        worst = if growth > worst.0 { (growth, name) } else { worst };
+    }
+    let promises = vec![Promise {
+        page: PAGE,
+        what: format!(
+            "The most memory in {} executions is at most {GROWTH} times that in {}",
+            thousands(EXECUTIONS[EXECUTIONS.len() - 1]),
+            thousands(EXECUTIONS[0])
+        ),
+        measured: format!("{:.2} times, in {}", worst.0, worst.1),
+        holds: worst.0 <= GROWTH,
+    }];
+    let text = TEXT
+        .replace("{{machine}}", &crate::machine()?)
+        .replace("{{promises}}", &crate::promise::table(&promises))
+        .replace("{{table}}", &table);
+    fs::write(folder.join(PAGE).with_extension("md"), text)?;
+    Ok(promises)
+}
+
+/// Memory in one check.
+fn samples(name: &str, n: usize) -> Result<Vec<Sample>, Box<dyn Error>> {
+    let (body, mut executions, mut samples) = (body(name), 0, Vec::with_capacity(EXECUTIONS.len()));
+    let config = Config::default().memory(MemoryModel::Sc).max_executions(EXECUTIONS[EXECUTIONS.len() - 1]);
+    memory::start();
+    let report = check_body(&config, &|| body(n), &mut |_, counts| {
+        executions += u64::from(counts);
+        if counts && EXECUTIONS.contains(&executions) {
+            samples.push(Sample::take(executions));
+        }
+    });
+    memory::stop();
+    report?;
+    assert_eq!(samples.len(), EXECUTIONS.len(), "{name}({n}) has too few classes");
+    Ok(samples)
+}
