@@ -457,7 +457,8 @@ fn views_of_large_programs_are_cheap() {
     }
     let time = |explorer| seconds(programs::readinc, 7, explorer, 2);
     let (reads_from, views) = (time(Explorer::ReadsFrom), time(Explorer::View));
-    assert!(2.0 * views <= reads_from, "readinc(7): {views} s by view, {reads_from} s by reads-from");
+    // It was half the time until `reads-from` became twice as fast.
+    assert!(views <= reads_from, "readinc(7): {views} s by view, {reads_from} s by reads-from");
     let [once, twice] = [200, 400].map(|n| seconds(programs::msv, n, Explorer::View, 9));
     // Twice the size is at most four times the work; the rest is for the clock.
     assert!(twice <= 5.0 * once, "msv: {once} s for 200, {twice} s for 400");
