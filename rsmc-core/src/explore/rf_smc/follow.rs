@@ -41,9 +41,9 @@ impl Part {
 
 /// What follows from following.
 #[derive(Debug)]
-pub(super) enum Answer<'f> {
-    /// The actors in an order in which they can happen.
-    Possible(&'f [u32]),
+pub(super) enum Answer {
+    /// [`Follower::order`] is an execution.
+    Possible,
     Impossible,
     Unknown,
 }
@@ -128,7 +128,7 @@ impl Follower {
     }
 
     /// Whether all that was added can happen; `preds` says what is before an actor in program order.
-    pub(super) fn follow<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32]) -> Answer<'_> {
+    pub(super) fn follow<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32]) -> Answer {
         if self.contradiction {
             return Answer::Impossible;
         }
@@ -143,7 +143,12 @@ impl Follower {
         }
         let found = left.is_empty();
         self.left = left;
-        if found { Answer::Possible(&self.order) } else { Answer::Unknown }
+        if found { Answer::Possible } else { Answer::Unknown }
+    }
+
+    /// The actors in an order in which they can happen.
+    pub(super) fn order(&self) -> &[u32] {
+        &self.order
     }
 
     /// Lets a part happen if it can.

@@ -131,6 +131,15 @@ impl Member {
 /// Sees questions and answers.
 type Observer = Box<dyn FnMut(&Instance, bool)>;
 
+/// The members that a mutation changes, with their numbers as actors ([`Part`]).
+struct Changed([Option<(usize, Member)>; 2]);
+
+impl Changed {
+    fn at(&self, number: usize) -> Option<&Member> {
+        self.0.iter().flatten().find(|(other, _)| *other == number).map(|(_, member)| member)
+    }
+}
+
 /// Builds schedules; keeps its memory from one to the next.
 #[derive(Default)]
 pub(super) struct Builder {
@@ -314,46 +323,58 @@ impl Builder {
     /// What is found by following the run: an execution, that there is none, or nothing.
     fn follow(&mut self, run: &Run, graph: &Graph, decision: &Decision) -> Option<Option<PackedWitness>> {
         self.describe(run);
+        self.list_parts(run, decision);
         let (events, waiting) = (&run.trace.events, &run.waiting);
-        let number = |member: &Member| match member.who {
-            Actor::Event(at) => at,
-            Actor::Waiting(i) => events.len() + i,
-        };
-        let changed = [&self.actor, &self.second].map(|member| member.as_ref().map_or(usize::MAX, number));
-        let stands_at = if decision.frozen { usize::MAX } else { self.places[decision.at] as usize };
-        self.follower.clear(events.len(), waiting.len(), run.trace.locs.len());
-        for at in 0..events.len() + waiting.len() {
-            if changed.contains(&at) {
-                let member = if changed[0] == at { &self.actor } else { &self.second };
-                let member = member.as_ref().expect("it is changed");
-                self.follower.push_changed(member.who, member.reads_from(), member.op.loc, member.writes);
-            } else if at < events.len() && (self.needed.contains(at) || (!self.behind.contains(at) && stands_at != at))
-            {
-                self.follower.push(self.described[at].0);
-            }
-        }
         let preds = |who: u32| match waiting.get((who as usize).wrapping_sub(events.len())) {
             Some(pending) => graph.next_preds(pending.id.thread),
             None => graph.order.preds(who as usize),
         };
-        let order = match self.follower.follow(preds) {
-            Answer::Possible(order) => order,
-            Answer::Impossible => return Some(None),
-            Answer::Unknown => return None,
-        };
+        match self.follower.follow(preds) {
+            Answer::Possible => Some(Some(self.followed(run))),
+            Answer::Impossible => Some(None),
+            Answer::Unknown => None,
+        }
+    }
+
+    /// Tells the follower what happens in the new sequence.
+    fn list_parts(&mut self, run: &Run, decision: &Decision) {
+        let (events, waiting) = (run.trace.events.len(), run.waiting.len());
+        let stands_at = if decision.frozen { usize::MAX } else { self.places[decision.at] as usize };
+        self.follower.clear(events, waiting, run.trace.locs.len());
+        let changed = self.changed(events);
+        for at in 0..events + waiting {
+            if let Some(member) = changed.at(at) {
+                self.follower.push_changed(member.who, member.reads_from(), member.op.loc, member.writes);
+            } else if at < events && (self.needed.contains(at) || (!self.behind.contains(at) && stands_at != at)) {
+                self.follower.push(self.described[at].0);
+            }
+        }
+    }
+
+    /// The execution that was found by following.
+    fn followed(&mut self, run: &Run) -> PackedWitness {
+        let events = &run.trace.events;
+        let (changed, order) = (self.changed(events.len()), self.follower.order());
         let mut steps = Vec::with_capacity(order.len() * if run.model.has_buffers() { 2 } else { 1 });
         for at in order.iter().map(|&who| who as usize) {
-            if changed.contains(&at) {
-                let member = if changed[0] == at { &self.actor } else { &self.second };
-                steps.push(self.steps.pack(&member.as_ref().expect("it is changed").forced(run)));
-                continue;
+            match changed.at(at) {
+                Some(member) => steps.push(self.steps.pack(&member.forced(run))),
+                None => steps.push(self.described[at].1),
             }
-            steps.push(self.described[at].1);
-            if events[at].buffered {
+            if events.get(at).is_some_and(|event| event.buffered) {
                 steps.push(self.steps.pack(&Forced::flush(events[at].id)));
             }
         }
-        Some(Some(PackedWitness { steps, modification: Vec::new() }))
+        PackedWitness { steps, modification: Vec::new() }
+    }
+
+    /// What is changed, in a run with so many events.
+    fn changed(&self, events: usize) -> Changed {
+        let number = |member: Member| match member.who {
+            Actor::Event(at) => (at, member),
+            Actor::Waiting(i) => (events + i, member),
+        };
+        Changed([self.actor.map(number), self.second.map(number)])
     }
 
     /// Describes the events of a run, once.
