@@ -78,7 +78,7 @@ impl fmt::Debug for EventId {
 }
 
 /// A table with one entry per id.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 pub struct IdVec<I, T> {
     entries: Vec<T>,
     ids: PhantomData<fn(I)>,
@@ -141,6 +141,17 @@ impl<I: Id, T> IdVec<I, T> {
         if self.entries.len() <= id.index() {
             self.entries.resize_with(id.index() + 1, fill);
         }
+    }
+}
+
+impl<I, T: Clone> Clone for IdVec<I, T> {
+    fn clone(&self) -> Self {
+        Self { entries: self.entries.clone(), ids: PhantomData }
+    }
+
+    /// Keeps the memory, also that of the entries.
+    fn clone_from(&mut self, other: &Self) {
+        self.entries.clone_from(&other.entries);
     }
 }
 

@@ -4,7 +4,7 @@ use crate::base::{EventId, Id, IdVec, LocId, ThreadId};
 use crate::trace::{Event, LocInfo, Note, NoteKind, Source, ThreadInfo};
 
 /// One execution, in the order in which it happened. Reused from run to run.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Trace {
     /// The visible operations.
     pub events: Vec<Event>,
@@ -24,6 +24,24 @@ pub enum Row<'a> {
     Event(usize, &'a Event),
     /// A note.
     Note(&'a Note),
+}
+
+impl Clone for Trace {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Keeps the memory.
+    fn clone_from(&mut self, other: &Self) {
+        let Self { events, notes, locs, threads, by_thread } = other;
+        self.events.clone_from(events);
+        self.notes.clone_from(notes);
+        self.locs.clone_from(locs);
+        self.threads.clone_from(threads);
+        self.by_thread.clone_from(by_thread);
+    }
 }
 
 impl Trace {

@@ -97,6 +97,11 @@ impl Graph {
         }
     }
 
+    /// Whether every execution of these events is one under SC, whatever is read.
+    pub(super) fn is_sc(&self) -> bool {
+        self.rules == MemoryModel::Sc
+    }
+
     /// Whether `a` is causally before `b`.
     pub(super) fn precedes(&self, a: usize, b: usize) -> bool {
         self.past.get(b, a)

@@ -194,7 +194,7 @@ impl RfSmc {
             return; // There is nothing to decide, however long it runs.
         }
         self.graph.compute(run);
-        self.builder.begin(run, &self.tau);
+        self.builder.begin(run, &self.tau, self.current.as_ref());
         // What could be done instead depends on more where somebody waits.
         let known = if run.waiting.is_empty() && run.waiting_loops.is_empty() { known } else { 0 };
         let since = known.checked_sub(1).map_or(0, |last| self.decisions[last].at);

@@ -20,6 +20,16 @@ pub(super) enum Actor {
     Waiting(usize),
 }
 
+impl Actor {
+    /// Its number among the actors of a run with so many events: these come first, then who waits.
+    pub(super) fn number(self, events: usize) -> usize {
+        match self {
+            Actor::Event(at) => at,
+            Actor::Waiting(i) => events + i,
+        }
+    }
+}
+
 /// A decision taken differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mutation {

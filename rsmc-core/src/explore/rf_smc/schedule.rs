@@ -152,6 +152,8 @@ pub(super) struct Builder {
     /// By event of the run, if there is a question about it: how it is followed, and the step in which it happens again.
     described: Vec<(Part, Packed)>,
     pub(super) steps: Steps,
+    /// The steps that the run was made to take.
+    forced: Vec<Packed>,
     /// The events of the entries from `behind_from` on: those behind the decision's place.
     behind: BitSet,
     behind_from: usize,
@@ -175,8 +177,8 @@ impl Builder {
         Self { verifier: Verifier::new(model), ..Self::default() }
     }
 
-    /// Begins with a run, all of which is in `τ`.
-    pub(super) fn begin(&mut self, run: &Run, tau: &[Entry]) {
+    /// Begins with a run, all of which is in `τ`, and which began with this schedule.
+    pub(super) fn begin(&mut self, run: &Run, tau: &[Entry], schedule: Option<&Schedule>) {
         debug_assert_eq!(tau.len(), run.trace.events.len());
         self.places.clear();
         self.keys.resize(tau.len(), Digest::EMPTY);
@@ -187,6 +189,8 @@ impl Builder {
             self.keys[at] = entry.key;
         }
         self.described.clear();
+        self.forced.clear();
+        self.forced.extend(schedule.into_iter().flat_map(|schedule| &schedule.witness.steps));
         self.behind.reset(tau.len());
         self.behind_from = tau.len();
     }
@@ -332,7 +336,15 @@ impl Builder {
         match self.follower.follow(preds) {
             Answer::Possible => Some(Some(self.followed(run))),
             Answer::Impossible => Some(None),
-            Answer::Unknown => None,
+            Answer::Unknown => {
+                let changed = self.changed(events.len());
+                // What is changed is before nothing that is as it was.
+                let precedes = |write: u32, who: u32| match changed.at(who as usize) {
+                    Some(_) => graph.precedes_by_program(write as usize, preds(who)),
+                    None => graph.precedes(write as usize, who as usize),
+                };
+                (graph.is_sc() && self.follower.is_refuted(preds, precedes)).then_some(None)
+            }
         }
     }
 
@@ -370,19 +382,19 @@ impl Builder {
 
     /// What is changed, in a run with so many events.
     fn changed(&self, events: usize) -> Changed {
-        let number = |member: Member| match member.who {
-            Actor::Event(at) => (at, member),
-            Actor::Waiting(i) => (events + i, member),
-        };
+        let number = |member: Member| (member.who.number(events), member);
         Changed([self.actor.map(number), self.second.map(number)])
     }
 
     /// Describes the events of a run, once.
     fn describe(&mut self, run: &Run) {
         if self.described.is_empty() {
-            let events = run.trace.events.iter().enumerate();
+            let events = || run.trace.events.iter().enumerate();
+            let forced = self.steps.of_events(&self.forced).zip(events());
+            self.described.extend(forced.map_while(|(step, (at, event))| Some((Part::of(at, event), step?))));
+            let rest = self.described.len();
             let steps = &mut self.steps;
-            self.described.extend(events.map(|(at, event)| {
+            self.described.extend(events().skip(rest).map(|(at, event)| {
                 (Part::of(at, event), steps.pack(&Forced::of(event, &run.trace.locs[event.op.loc])))
             }));
         }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::base::EventId;
 use crate::explore::rf_smc::schedule::Witness;
-use crate::step::{Expect, Forced, Plan, Route};
+use crate::step::{Expect, Forced, Plan, Route, Step};
 
 /// A forced step: the number of what is known of it, and the value that it reads, if it reads.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +42,15 @@ impl Steps {
             self.known.len() as u32 - 1
         });
         Packed { number, read: [read as u32, (read >> 32) as u32] }
+    }
+
+    /// By event the step that it was made by, if that says nothing but what the event was.
+    pub(super) fn of_events<'a>(&'a self, steps: &'a [Packed]) -> impl Iterator<Item = Option<Packed>> + 'a {
+        steps.iter().filter_map(|packed| match self.known[packed.number as usize].step {
+            Step::Flush(_) => None,
+            Step::Run(_) | Step::Choose { takes: None, .. } => Some(Some(*packed)),
+            Step::Take(..) | Step::Choose { .. } => Some(None),
+        })
     }
 
     fn unpack(&self, packed: &Packed) -> Forced {

@@ -7,10 +7,56 @@ use crate::explore::view_xplore::snapshot::{Next, Seen, Snapshot};
 use crate::trace::{Action, Effect};
 
 /// How many observations each thread of a run has made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Cut {
-    pub(super) made: Vec<u32>,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut<'a> {
+    pub(super) made: &'a [u32],
     pub(super) name: Digest,
+}
+
+/// Cuts of one run, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Cuts {
+    /// How many threads observe.
+    width: usize,
+    made: Vec<u32>,
+    names: Vec<Digest>,
+}
+
+impl Cuts {
+    fn clear(&mut self, width: usize) {
+        self.width = width;
+        self.made.clear();
+        self.names.clear();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    fn at(&self, number: usize) -> Cut<'_> {
+        Cut { made: &self.made[number * self.width..(number + 1) * self.width], name: self.names[number] }
+    }
+
+    pub(super) fn first(&self) -> Option<Cut<'_>> {
+        (self.len() > 0).then(|| self.at(0))
+    }
+
+    pub(super) fn last(&self) -> Option<Cut<'_>> {
+        self.len().checked_sub(1).map(|last| self.at(last))
+    }
+
+    pub(super) fn pop(&mut self) {
+        self.names.pop();
+        self.made.truncate(self.names.len() * self.width);
+    }
+
+    /// Adds the cut with this number without the last observation of a thread.
+    fn push_without(&mut self, number: usize, thread: usize, name: Digest) {
+        let from = self.made.len();
+        self.made.extend_from_within(number * self.width..(number + 1) * self.width);
+        self.made[from + thread] -= 1;
+        self.names.push(name);
+    }
 }
 
 /// A thread observes something that it does not observe in the run.
@@ -33,43 +79,44 @@ fn part(id: EventId, action: Action, seen: Seen) -> Digest {
     Digest::of(&[u64::from(id.thread.0), u64::from(id.index), kind, a, b, action.alternative()])
 }
 
-/// By thread: the parts of a cut's name that its observations make.
-fn parts(snapshot: &Snapshot) -> Vec<Vec<Digest>> {
+/// The parts of a cut's name that the observations of a run make, thread by thread.
+fn find_parts(snapshot: &Snapshot, parts: &mut Vec<Digest>) {
     let part = |&at: &u32| {
         let event = &snapshot.trace.events[at as usize];
         part(event.id, event.op.action, snapshot.seen(event))
     };
-    snapshot.observing.iter().map(|observing| observing.iter().map(part).collect()).collect()
+    parts.clear();
+    parts.extend(snapshot.all_observing().iter().map(part));
 }
 
 /// The name of a cut with one observation more.
-pub(super) fn longer(cut: &Cut, extension: &Extension) -> Digest {
+pub(super) fn longer(cut: Cut<'_>, extension: &Extension) -> Digest {
     cut.name.with(part(extension.next.id, extension.next.op.action, extension.seen))
 }
 
-/// The cuts of a run that no earlier run has had, which are entered in `had`: from the longest down to known ones.
-pub(super) fn new_cuts(snapshot: &Snapshot, had: &mut FxHashSet<Digest>) -> Vec<Cut> {
-    let parts = parts(snapshot);
-    let mut cuts = Vec::new();
-    let name = parts.iter().flatten().fold(Digest::EMPTY, |name, &part| name.with(part));
-    let full = Cut { made: parts.iter().map(|parts| parts.len() as u32).collect(), name };
-    if had.insert(full.name) {
-        cuts.push(full);
+/// Finds the cuts of a run that no earlier run has had, which are entered in `had`: from the longest down to known ones.
+/// What `parts` holds does not matter.
+pub(super) fn find_new(snapshot: &Snapshot, had: &mut FxHashSet<Digest>, parts: &mut Vec<Digest>, cuts: &mut Cuts) {
+    find_parts(snapshot, parts);
+    let threads = snapshot.threads.len();
+    cuts.clear(threads);
+    let name = parts.iter().fold(Digest::EMPTY, |name, &part| name.with(part));
+    if had.insert(name) {
+        cuts.names.push(name);
+        cuts.made.extend((0..threads).map(|thread| snapshot.observing(thread).len() as u32));
     }
     let mut next = 0;
     while next < cuts.len() {
-        for (thread, parts) in parts.iter().enumerate() {
-            let Some(last) = (cuts[next].made[thread] as usize).checked_sub(1) else { continue };
-            let name = cuts[next].name.without(parts[last]);
-            if is_closed_without(snapshot, &cuts[next].made, thread) && had.insert(name) {
-                let mut made = cuts[next].made.clone();
-                made[thread] -= 1;
-                cuts.push(Cut { made, name });
+        for thread in 0..threads {
+            let Cut { made, name } = cuts.at(next);
+            let Some(last) = (made[thread] as usize).checked_sub(1) else { continue };
+            let name = name.without(parts[snapshot.first_of(thread) + last]);
+            if is_closed_without(snapshot, made, thread) && had.insert(name) {
+                cuts.push_without(next, thread, name);
             }
         }
         next += 1;
     }
-    cuts
 }
 
 /// Whether all that is observed in a cut still has what must be observed before it, without the last observation of a
@@ -77,7 +124,7 @@ pub(super) fn new_cuts(snapshot: &Snapshot, had: &mut FxHashSet<Digest>) -> Vec<
 fn is_closed_without(snapshot: &Snapshot, made: &[u32], thread: usize) -> bool {
     let needs_it = |(other, &own): (usize, &u32)| {
         own > 0 && other != thread && {
-            let last = snapshot.observing[other][own as usize - 1];
+            let last = snapshot.observing(other)[own as usize - 1];
             snapshot.needs(last as usize)[thread] == made[thread]
         }
     };
@@ -85,17 +132,18 @@ fn is_closed_without(snapshot: &Snapshot, made: &[u32], thread: usize) -> bool {
 }
 
 /// The positions of the events of a cut.
-pub(super) fn find_inside(snapshot: &Snapshot, cut: &Cut, inside: &mut Vec<usize>) {
+pub(super) fn find_inside(snapshot: &Snapshot, cut: Cut<'_>, inside: &mut Vec<usize>) {
     inside.clear();
-    inside.extend((0..snapshot.trace.events.len()).filter(|&at| snapshot.is_in(at, &cut.made)));
+    inside.extend((0..snapshot.trace.events.len()).filter(|&at| snapshot.is_in(at, cut.made)));
 }
 
 /// Whether every read of the cut has a write in the cut that it can take. A cut without cannot be the beginning of an
 /// execution, and then neither can a longer one by one more read.
-pub(super) fn is_plausible(snapshot: &Snapshot, cut: &Cut, inside: &[usize]) -> bool {
+pub(super) fn is_plausible(snapshot: &Snapshot, cut: Cut<'_>, inside: &[usize]) -> bool {
     let events = &snapshot.trace.events;
-    let reads = snapshot.observing.iter().zip(&cut.made).flat_map(|(observing, &made)| &observing[..made as usize]);
-    reads.into_iter().all(|&read| {
+    let mut reads =
+        cut.made.iter().enumerate().flat_map(|(thread, &made)| &snapshot.observing(thread)[..made as usize]);
+    reads.all(|&read| {
         let event = &events[read as usize];
         let seen = snapshot.seen(event);
         let is_good = |&at: &usize| {
@@ -109,7 +157,7 @@ pub(super) fn is_plausible(snapshot: &Snapshot, cut: &Cut, inside: &[usize]) -> 
 }
 
 /// Collects what each thread could observe next by the writes of the cut.
-pub(super) fn extensions(snapshot: &Snapshot, cut: &Cut, inside: &[usize], found: &mut Vec<Extension>) {
+pub(super) fn extensions(snapshot: &Snapshot, cut: Cut<'_>, inside: &[usize], found: &mut Vec<Extension>) {
     let mut looked = Vec::new();
     for (number, &thread) in snapshot.threads.iter().enumerate() {
         let Some(next) = snapshot.next(number, cut.made[number]) else { continue };
@@ -123,8 +171,8 @@ pub(super) fn extensions(snapshot: &Snapshot, cut: &Cut, inside: &[usize], found
 }
 
 /// Whether all that must be observed before the next observation of a thread is observed in the cut.
-fn comes_to_next(snapshot: &Snapshot, cut: &Cut, thread: usize) -> bool {
-    snapshot.next_needs(thread, cut.made[thread]).iter().zip(&cut.made).all(|(need, made)| need <= made)
+fn comes_to_next(snapshot: &Snapshot, cut: Cut<'_>, thread: usize) -> bool {
+    snapshot.next_needs(thread, cut.made[thread]).iter().zip(cut.made).all(|(need, made)| need <= made)
 }
 
 /// What a thread could observe next, except what was looked at.
@@ -158,14 +206,14 @@ fn extend(
 
 /// What is watched by the threads that wait in a loop at the end of a cut, if nobody else can go on: they may wait for
 /// ever, and no longer cut shows that.
-pub(super) fn watched(snapshot: &Snapshot, cut: &Cut) -> Vec<(LocId, u64)> {
+pub(super) fn watched(snapshot: &Snapshot, cut: Cut<'_>) -> Vec<(LocId, u64)> {
     let mut watched = Vec::new();
     if snapshot.waits.is_empty() {
         return watched;
     }
     for (number, &made) in cut.made.iter().enumerate() {
         let Some(next) = snapshot.next(number, made) else { continue };
-        let observes = || made < snapshot.observing[number].len() as u32 && comes_to_next(snapshot, cut, number);
+        let observes = || made < snapshot.observing(number).len() as u32 && comes_to_next(snapshot, cut, number);
         match snapshot.waits.iter().rfind(|wait| wait.next == next.id) {
             Some(wait) => watched.extend_from_slice(&wait.watched),
             None if observes() => return Vec::new(),

@@ -40,7 +40,7 @@ use rustc_hash::FxHashSet;
 use crate::base::Digest;
 use crate::consistency::Decided;
 use crate::explore::by_source::BySource;
-use crate::explore::view_xplore::cuts::{Cut, Extension};
+use crate::explore::view_xplore::cuts::{Cuts, Extension};
 use crate::explore::view_xplore::question::Asker;
 use crate::explore::view_xplore::snapshot::Snapshot;
 use crate::model::MemoryModel;
@@ -74,12 +74,17 @@ pub struct Effort {
     pub runs_kept: usize,
 }
 
+/// How many frames are kept for their memory.
+const MOST_SPARE: usize = 64;
+
 /// A run, and the cuts that it was the first to have.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Frame {
     snapshot: Snapshot,
-    /// The last of them is looked at.
-    cuts: Vec<Cut>,
+    /// The last of them is looked at, unless `is_new`.
+    cuts: Cuts,
+    /// None of them was looked at.
+    is_new: bool,
     /// The events of that cut, and how it can become longer.
     inside: Vec<usize>,
     extensions: Vec<Extension>,
@@ -90,6 +95,9 @@ struct Frame {
 pub struct ViewXplore {
     traversal: Traversal,
     frames: VecDeque<Frame>,
+    /// Frames that were finished with, for their memory.
+    spare: Vec<Frame>,
+    parts: Vec<Digest>,
     started: bool,
     /// The cuts that some run has had.
     had: FxHashSet<Digest>,
@@ -142,7 +150,9 @@ impl ViewXplore {
                 }
                 continue;
             }
-            frame.cuts.pop();
+            if !std::mem::take(&mut frame.is_new) {
+                frame.cuts.pop();
+            }
             let Some(cut) = frame.cuts.last() else {
                 self.drop_frame();
                 continue;
@@ -176,10 +186,12 @@ impl ViewXplore {
     }
 
     fn drop_frame(&mut self) {
-        match self.traversal {
+        let frame = match self.traversal {
             Traversal::DepthFirst => self.frames.pop_back(),
             Traversal::BreadthFirst => self.frames.pop_front(),
         };
+        // More than the few in use at a time are not worth their memory.
+        self.spare.extend(frame.filter(|_| self.spare.len() < MOST_SPARE));
     }
 }
 
@@ -203,14 +215,14 @@ impl Explorer for ViewXplore {
             self.start_over(by_source);
             return;
         }
-        let snapshot = Snapshot::of(run, self.by_source);
-        let mut cuts = cuts::new_cuts(&snapshot, &mut self.had);
-        self.effort.cuts += cuts.len() as u64;
+        let mut frame = self.spare.pop().unwrap_or_default();
+        frame.is_new = true;
+        frame.snapshot.take(run, self.by_source);
+        cuts::find_new(&frame.snapshot, &mut self.had, &mut self.parts, &mut frame.cuts);
+        self.effort.cuts += frame.cuts.len() as u64;
         // If it ends in a livelock, that is the class of its longest cut.
-        self.livelocks.extend(cuts.first().map(|full| full.name));
-        // The first is on top, and its extensions are still to be found.
-        cuts.push(Cut::default());
-        self.frames.push_back(Frame { snapshot, cuts, inside: Vec::new(), extensions: Vec::new() });
+        self.livelocks.extend(frame.cuts.first().map(|full| full.name));
+        self.frames.push_back(frame);
         self.effort.runs_kept = self.effort.runs_kept.max(self.frames.len());
     }
 

@@ -32,7 +32,7 @@ pub(super) struct Next {
 }
 
 /// A run as it is kept.
-#[derive(Clone, Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Snapshot {
     pub(super) trace: Trace,
     pub(super) order: ProgramOrder,
@@ -48,54 +48,91 @@ pub(super) struct Snapshot {
     pub(super) steps: Vec<Step>,
     /// The threads that observe something or wait to, in order of their ids: the others do not count in cuts.
     pub(super) threads: Vec<ThreadId>,
-    /// By thread: the positions of its events that observe.
-    pub(super) observing: Vec<Vec<u32>>,
+    /// The positions of the events that observe, thread by thread, and where those of each thread end.
+    observing: Vec<u32>,
+    observing_ends: Vec<usize>,
     /// By thread: the operation that it waits to perform, if it observes.
     pub(super) waiting: Vec<Option<Next>>,
     /// By event, then by thread: how many observations are before it, itself not counted. Then the same for what each
     /// of the threads waits to perform.
     needs: Vec<u32>,
+    /// By id of a thread: its number among `threads`, if it has one.
+    numbers: IdVec<ThreadId, Option<usize>>,
 }
 
 impl Snapshot {
-    pub(super) fn of(run: &Run, by_source: BySource) -> Self {
-        let trace = run.trace.clone();
-        let mut order = ProgramOrder::default();
-        order.compute(&trace);
-        let waiting_of = |thread: ThreadId| {
-            let pending = run.waiting.iter().find(|pending| pending.id.thread == thread)?;
-            pending.op.filter(|op| op.action.reads()).map(|op| Next { id: pending.id, op })
-        };
-        let observing_of = |thread: ThreadId| -> Vec<u32> {
-            trace.of_thread(thread).iter().copied().filter(|&at| observes(&trace.events[at as usize])).collect()
-        };
-        let (mut threads, mut observing, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
-        for thread in trace.threads.ids() {
-            let (observes, waits) = (observing_of(thread), waiting_of(thread));
-            if waits.is_some() || !observes.is_empty() {
-                threads.push(thread);
-                observing.push(observes);
-                waiting.push(waits);
+    /// Becomes the snapshot of a run; keeps the memory of another.
+    pub(super) fn take(&mut self, run: &Run, by_source: BySource) {
+        self.trace.clone_from(&run.trace);
+        self.order.compute(&self.trace);
+        self.by_source = by_source;
+        self.waits.clone_from(&run.waits);
+        self.waiting_loops.clone_from(&run.waiting_loops);
+        (self.spin_bound, self.spurious) = (run.spin_bound, run.spurious);
+        self.steps.clear();
+        self.steps.extend(run.steps());
+        self.find_observations(run);
+        self.find_needs();
+    }
+
+    fn find_observations(&mut self, run: &Run) {
+        self.threads.clear();
+        self.observing.clear();
+        self.observing_ends.clear();
+        self.waiting.clear();
+        self.numbers.clear();
+        for thread in self.trace.threads.ids() {
+            let events = &self.trace.events;
+            let before = self.observing.len();
+            let own = self.trace.of_thread(thread).iter().copied();
+            self.observing.extend(own.filter(|&at| observes(&events[at as usize])));
+            let pending = run.waiting.iter().find(|pending| pending.id.thread == thread);
+            let waits = pending.and_then(|pending| Some(Next { id: pending.id, op: pending.op? }));
+            let waits = waits.filter(|next| next.op.action.reads());
+            let counts = waits.is_some() || self.observing.len() > before;
+            self.numbers.push(counts.then_some(self.threads.len()));
+            if counts {
+                self.threads.push(thread);
+                self.observing_ends.push(self.observing.len());
+                self.waiting.push(waits);
             }
         }
-        let steps = run.steps().collect();
-        let needs = needs(&trace, &order, &threads);
-        let (waits, waiting_loops) = (run.waits.clone(), run.waiting_loops.clone());
-        let (spin_bound, spurious) = (run.spin_bound, run.spurious);
-        Self {
-            trace,
-            order,
-            by_source,
-            waits,
-            waiting_loops,
-            spin_bound,
-            spurious,
-            steps,
-            threads,
-            observing,
-            waiting,
-            needs,
+    }
+
+    /// Finds how many observations of each thread are before each event, and before what each thread waits to perform.
+    fn find_needs(&mut self) {
+        let Self { trace, order, threads, needs, numbers, .. } = self;
+        let width = threads.len();
+        needs.clear();
+        let waiting = threads.iter().map(|&thread| order.next_preds(thread));
+        for preds in (0..trace.events.len()).map(|at| order.preds(at)).chain(waiting) {
+            let from = needs.len();
+            needs.resize(from + width, 0);
+            let (before, own) = needs.split_at_mut(from);
+            for &pred in preds {
+                let event = &trace.events[pred as usize];
+                let theirs = &before[pred as usize * width..(pred as usize + 1) * width];
+                own.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine = (*theirs).max(*mine));
+                if let Some(thread) = numbers[event.id.thread].filter(|_| observes(event)) {
+                    own[thread] = own[thread].max(theirs[thread] + 1);
+                }
+            }
         }
+    }
+
+    /// The positions of the events by which a thread observes.
+    pub(super) fn observing(&self, thread: usize) -> &[u32] {
+        &self.observing[self.first_of(thread)..self.observing_ends[thread]]
+    }
+
+    /// Where the observations of a thread begin among those of all, which [`Self::all_observing`] has.
+    pub(super) fn first_of(&self, thread: usize) -> usize {
+        if thread == 0 { 0 } else { self.observing_ends[thread - 1] }
+    }
+
+    /// The positions of all events that observe, thread by thread.
+    pub(super) fn all_observing(&self) -> &[u32] {
+        &self.observing
     }
 
     /// By thread, how many observations must be made before an event.
@@ -105,7 +142,7 @@ impl Snapshot {
 
     /// The same for what a thread does after `made` observations: an event or what it waits to perform.
     pub(super) fn next_needs(&self, thread: usize, made: u32) -> &[u32] {
-        match self.observing[thread].get(made as usize) {
+        match self.observing(thread).get(made as usize) {
             Some(&at) => self.needs(at as usize),
             None => self.needs(self.trace.events.len() + thread),
         }
@@ -113,7 +150,7 @@ impl Snapshot {
 
     /// What a thread observes next after `made` observations.
     pub(super) fn next(&self, thread: usize, made: u32) -> Option<Next> {
-        match self.observing[thread].get(made as usize) {
+        match self.observing(thread).get(made as usize) {
             Some(&at) => {
                 let event = &self.trace.events[at as usize];
                 Some(Next { id: event.id, op: event.op })
@@ -159,37 +196,12 @@ impl Snapshot {
     /// observes itself.
     pub(super) fn is_in(&self, at: usize, made: &[u32]) -> bool {
         let event = &self.trace.events[at];
-        let own = |thread: usize| u32::from(observes(event) && self.threads[thread] == event.id.thread);
-        self.needs(at).iter().zip(made).enumerate().all(|(thread, (need, made))| need + own(thread) <= *made)
+        let needs = self.needs(at);
+        let own = self.numbers[event.id.thread].filter(|_| observes(event));
+        own.is_none_or(|own| needs[own] < made[own]) && needs.iter().zip(made).all(|(need, made)| need <= made)
     }
 }
 
 fn observes(event: &Event) -> bool {
     event.source != Source::None
-}
-
-/// How many observations of each thread are before each event, and before what each thread waits to perform.
-fn needs(trace: &Trace, order: &ProgramOrder, threads: &[ThreadId]) -> Vec<u32> {
-    let width = threads.len();
-    let mut number: IdVec<ThreadId, Option<usize>> = IdVec::new();
-    if let Some(&last) = threads.last() {
-        number.grow_to(last, || None);
-    }
-    threads.iter().enumerate().for_each(|(i, &thread)| number[thread] = Some(i));
-    let mut needs = Vec::with_capacity((trace.events.len() + width) * width);
-    let waiting = threads.iter().map(|&thread| order.next_preds(thread));
-    for preds in (0..trace.events.len()).map(|at| order.preds(at)).chain(waiting) {
-        let from = needs.len();
-        needs.resize(from + width, 0);
-        let (before, own) = needs.split_at_mut(from);
-        for &pred in preds {
-            let event = &trace.events[pred as usize];
-            let theirs = &before[pred as usize * width..(pred as usize + 1) * width];
-            own.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine = (*theirs).max(*mine));
-            if let Some(&Some(thread)) = number.get(event.id.thread).filter(|_| observes(event)) {
-                own[thread] = own[thread].max(theirs[thread] + 1);
-            }
-        }
-    }
-    needs
 }

@@ -5,14 +5,19 @@
 //! Method. Take its events in the order of the run, each as soon as it can happen: what is before it in program order
 //! has happened, memory holds what it reads, and nobody still has to read what it overwrites. What cannot is looked at
 //! again in the next pass. A mutation changes little, so this mostly gets to the end. Where two updates read from the same
-//! write there is no execution under any model.
+//! write there is no execution under any model. Where it gets stuck, and under SC, what is left may show that there is none
+//! (`refute`).
 //!
-//! Cost. Events times passes; a pass that takes nothing ends it. The verifier of the memory model is asked then.
+//! Cost. Events times passes; a pass that takes nothing ends it. The verifier of the memory model is asked where nothing is
+//! shown.
 //!
-//! An answer is an execution under SC, which is one under every model: every store leaves its buffer at once, and under
+//! An execution that is found is an execution under SC, which is one under every model: every store leaves its buffer at once, and under
 //! C11 the modification order is the order in which writes happen.
 
+mod refute;
+
 use crate::base::LocId;
+use crate::explore::rf_smc::follow::refute::{Known, is_refuted};
 use crate::explore::rf_smc::mutate::Actor;
 use crate::trace::{Event, Source};
 
@@ -58,6 +63,8 @@ pub(super) struct Follower {
     actors: Vec<State>,
     locs: Vec<Loc>,
     order: Vec<u32>,
+    /// By actor, whether it is among those that are left.
+    waits: Vec<bool>,
     events: usize,
     contradiction: bool,
 }
@@ -116,15 +123,14 @@ impl Follower {
     /// Adds an event that is not as it was in the run; `source` is whose write it reads, if it reads.
     pub(super) fn push_changed(&mut self, who: Actor, source: Option<Option<Actor>>, loc: LocId, writes: bool) {
         let reads = source.is_some();
-        let source = source.flatten().map_or(NOBODY, |write| self.number(write));
-        self.push(Part { who: self.number(who), source, loc: loc.0, reads, writes });
-    }
-
-    fn number(&self, who: Actor) -> u32 {
-        (match who {
-            Actor::Event(at) => at,
-            Actor::Waiting(i) => self.events + i,
-        }) as u32
+        let number = |who: Actor| who.number(self.events) as u32;
+        self.push(Part {
+            who: number(who),
+            source: source.flatten().map_or(NOBODY, number),
+            loc: loc.0,
+            reads,
+            writes,
+        });
     }
 
     /// Whether all that was added can happen; `preds` says what is before an actor in program order.
@@ -144,6 +150,21 @@ impl Follower {
         let found = left.is_empty();
         self.left = left;
         if found { Answer::Possible } else { Answer::Unknown }
+    }
+
+    /// Where following got stuck: whether what is left shows that it cannot happen under SC. `precedes` says whether a write
+    /// certainly happens before an actor.
+    pub(super) fn is_refuted<'a>(
+        &mut self,
+        preds: impl Fn(u32) -> &'a [u32],
+        precedes: impl Fn(u32, u32) -> bool,
+    ) -> bool {
+        self.waits.clear();
+        self.waits.resize(self.actors.len(), false);
+        for &part in &self.left {
+            self.waits[self.parts[part as usize].who as usize] = true;
+        }
+        is_refuted(&self.parts, &mut self.left, &mut self.waits, &Known { preds, precedes })
     }
 
     /// The actors in an order in which they can happen.
