@@ -43,6 +43,7 @@
 
 mod env;
 mod jobs;
+mod outcomes;
 mod run;
 
 pub use rsmc_core::base::{EventId, LocId, ThreadId};
@@ -54,6 +55,7 @@ pub use rsmc_macros::test;
 pub use rsmc_shim::{Nondet, alloc, cell, choose, coerce_arc, future, hint, nondet, sync, thread, thread_local, time};
 
 pub use crate::env::EnvError;
+pub use crate::outcomes::{Outcome, Outcomes, outcomes};
 pub use crate::run::{check, check_with, explore, render};
 
 /// What `#[rsmc::test]` expands to. Not for use by hand.

@@ -3,7 +3,7 @@
 use crate::machine::Rules;
 use crate::runtime::Runtime;
 use crate::session::jobs::{Crew, Link, work};
-use crate::session::{Config, ConfigError, Report, check_counted, check_divided};
+use crate::session::{Config, ConfigError, Report, Seen, check_counted, check_divided, check_watched};
 use crate::step::Run;
 
 /// Runs a check of `body`; `observe` sees every run, and whether it counts as an execution.
@@ -23,6 +23,22 @@ pub fn check_body(
     observe: &mut (dyn FnMut(&Run, bool) + Send),
 ) -> Result<Report, ConfigError> {
     with_executor(config, body, |executor| check_counted(config, executor, observe))
+}
+
+/// As [`check_body`]; `watch` also sees when the exploration starts over.
+///
+/// # Errors
+/// If the configuration cannot be carried out.
+///
+/// # Panics
+/// If it is called inside an execution: checks do not nest.
+#[track_caller]
+pub fn watch_body(
+    config: &Config,
+    body: &(dyn Fn() + Sync),
+    watch: &mut (dyn FnMut(Seen<'_>) + Send),
+) -> Result<Report, ConfigError> {
+    with_executor(config, body, |executor| check_watched(config, executor, watch))
 }
 
 /// As [`check_body`], with workers; `observe` sees what is run in this process.

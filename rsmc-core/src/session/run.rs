@@ -28,8 +28,30 @@ pub fn check(config: &Config, executor: &mut dyn Executor, observe: &mut dyn FnM
 
 /// As [`check`]; `observe` sees every run, and whether it counts as an execution.
 pub fn check_counted(config: &Config, executor: &mut dyn Executor, observe: &mut dyn FnMut(&Run, bool)) -> Report {
+    check_watched(config, executor, &mut |seen| seen.show(observe))
+}
+
+/// What is seen of a check while it goes on.
+#[derive(Clone, Copy, Debug)]
+pub enum Seen<'a> {
+    /// A run, and whether it counts as an execution.
+    Run(&'a Run, bool),
+    /// All that was seen before does not count: it is explored again with what was learned.
+    StartOver,
+}
+
+impl Seen<'_> {
+    fn show(self, observe: &mut dyn FnMut(&Run, bool)) {
+        if let Seen::Run(run, counts) = self {
+            observe(run, counts);
+        }
+    }
+}
+
+/// As [`check_counted`]; `watch` also sees when the exploration starts over.
+pub fn check_watched(config: &Config, executor: &mut dyn Executor, watch: &mut dyn FnMut(Seen<'_>)) -> Report {
     let mut check = Check::new(config);
-    let verdict = check.explore(executor, observe, None);
+    let verdict = check.explore(executor, watch, None);
     check.report(verdict)
 }
 
@@ -41,7 +63,7 @@ pub fn check_divided(
     crew: &mut dyn Crew,
 ) -> Report {
     let mut check = Check::new(config);
-    let verdict = check.explore(executor, observe, Some(crew));
+    let verdict = check.explore(executor, &mut |seen| seen.show(observe), Some(crew));
     check.report(verdict)
 }
 
@@ -93,7 +115,7 @@ impl<'c> Check<'c> {
     fn explore(
         &mut self,
         executor: &mut dyn Executor,
-        observe: &mut dyn FnMut(&Run, bool),
+        watch: &mut dyn FnMut(Seen<'_>),
         crew: Option<&mut dyn Crew>,
     ) -> Verdict {
         let mut explorer = self.explorer();
@@ -112,15 +134,15 @@ impl<'c> Check<'c> {
             executor.execute(&self.plan, &mut self.run);
             self.tally.runs += 1;
             if self.run.end == End::Learned {
-                observe(&self.run, false);
-                self.start_over();
+                watch(Seen::Run(&self.run, false));
+                self.start_over(watch);
                 explorer = self.explorer();
                 continue;
             }
             let before = self.tally.executions;
             let finding = self.take_in();
             let found = finding.is_some();
-            observe(&self.run, self.tally.executions > before);
+            watch(Seen::Run(&self.run, self.tally.executions > before));
             let over = is_final(&self.run.end) || executor.is_broken();
             if let Some(finding) = finding
                 && self.first.is_none()
@@ -132,7 +154,7 @@ impl<'c> Check<'c> {
             }
             explorer.get().observe(&self.run);
             if explorer.get().starts_over() {
-                self.start_over();
+                self.start_over(watch);
             }
             if let Some(workers) = &mut team
                 && self.started.elapsed() >= self.config.divide_after
@@ -141,7 +163,7 @@ impl<'c> Check<'c> {
                     None => {}
                     Some(Then::Over(verdict)) => return verdict,
                     Some(Then::StartOver) => {
-                        self.start_over();
+                        self.start_over(watch);
                         explorer = self.explorer();
                     }
                 }
@@ -183,7 +205,8 @@ impl<'c> Check<'c> {
 
     /// Something was learned, for instance that a loop waits for others: what was explored so far was explored
     /// without knowing it.
-    fn start_over(&mut self) {
+    fn start_over(&mut self, watch: &mut dyn FnMut(Seen<'_>)) {
+        watch(Seen::StartOver);
         self.tally.start_over();
         self.first = None;
         self.livelocks.clear();
