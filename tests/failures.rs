@@ -326,6 +326,59 @@ fn a_seed_replays_its_execution_only_and_fails_the_same_way() {
     assert!(stale.message.contains("does not fit this test any more"), "{}", stale.message);
 }
 
+/// What a replay says of a body that is not the one the seed was made of.
+fn stale_message(seed: &Seed, body: impl Fn() + Sync) -> String {
+    let report = rsmc::explore(&Config::default().replay(seed.clone()), body);
+    let Verdict::Failed(stale) = report.verdict else { panic!("{:?}", report.verdict) };
+    assert_eq!(stale.kind, FailureKind::StaleSeed);
+    stale.message
+}
+
+#[test]
+fn a_stale_seed_says_what_changed() {
+    let seed = failure(lost_update).seed;
+    let with = |update: fn(&AtomicU32)| {
+        let x = AtomicU32::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| update(&x));
+            scope.spawn(|| update(&x));
+        });
+    };
+    let stores_first = stale_message(&seed, || with(|x| x.store(1, SeqCst)));
+    assert!(
+        stores_first.contains("operation 1 was a load and is a store now, at tests/failures.rs:"),
+        "{stores_first}"
+    );
+    let relaxed = stale_message(&seed, || with(|x| x.store(x.load(Relaxed) + 1, SeqCst)));
+    assert!(relaxed.contains("operation 1 is a load as before"), "{relaxed}");
+    let ends = stale_message(&seed, || with(|x| assert!(x.load(SeqCst) < 9)));
+    assert!(ends.contains("was a store"), "{ends}");
+}
+
+#[test]
+fn a_pinned_seed_is_run_first_and_then_all_is_explored() {
+    let seed = failure(lost_update).seed;
+    let pinned = || Config::default().pin(seed.clone());
+    let report = rsmc::explore(&pinned(), lost_update);
+    let Verdict::Failed(again) = &report.verdict else { panic!("{:?}", report.verdict) };
+    assert_eq!((report.runs, report.executions, report.failures), (1, 0, 1));
+    assert_eq!(again.seed, seed);
+    let all = rsmc::explore(&pinned().keep_going(true), lost_update);
+    let alone = rsmc::explore(&Config::default().keep_going(true), lost_update);
+    assert_eq!((all.executions, all.failures, all.runs), (alone.executions, alone.failures + 1, alone.runs + 1));
+    // What was mended is verified, and the seed that no longer fits is named.
+    let mended = rsmc::explore(&pinned(), || {
+        let x = AtomicU32::new(0);
+        thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(|| x.fetch_add(1, SeqCst)))));
+    });
+    assert!(matches!(mended.verdict, Verdict::Verified) && mended.notes.len() == 1, "{:?}", mended.notes);
+    let text = rsmc::render(&mended, None).replace("\n  ", " ");
+    assert!(text.contains("note: pinned seed 1 was passed over: it does not fit this test any more"), "{text}");
+    assert!(text.contains("operation 1 was a load and is an update now"), "{text}");
+    let other = rsmc::explore(&pinned().memory(MemoryModel::Sc), lost_update);
+    assert!(matches!(other.verdict, Verdict::Failed(_)) && other.notes[0].contains("this check is under sc"));
+}
+
 /// The events of a failure, as text.
 fn rsmc_text(failure: &Failure) -> String {
     failure.trace.events.iter().map(|event| format!("{:?} {:?} {}\n", event.id, event.op.action, event.read)).collect()
@@ -335,7 +388,7 @@ fn rsmc_text(failure: &Failure) -> String {
 fn a_failing_check_panics_with_the_report() {
     let payload = catch_unwind(AssertUnwindSafe(|| rsmc::check(lost_update))).unwrap_err();
     let text = payload.downcast_ref::<String>().unwrap();
-    for part in ["an update is lost", "RSMC_REPLAY=rsmc1-", "AtomicU32", "schedule"] {
+    for part in ["an update is lost", "RSMC_REPLAY=rsmc2-", "AtomicU32", "schedule"] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
 }

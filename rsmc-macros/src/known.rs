@@ -2,7 +2,7 @@
 
 /// An argument that the attribute knows.
 pub(crate) struct Known {
-    /// The argument's name, which is also the name of the setter.
+    /// The argument's name, which is also the name of the setter; but for `replay`, which is `pin`.
     pub(crate) name: &'static str,
     /// What stands to the right of `=`.
     pub(crate) kind: Kind,

@@ -58,7 +58,7 @@ use proc_macro::TokenStream;
 /// | `check_leaks` | `true`, `false` | report what is not dropped by the end of an execution |
 /// | `check_joins` | `true`, `false` | report threads that nobody joins; by default not |
 /// | `seed` | integer | where the random explorers start |
-/// | `replay` | text that a failing test printed | run this one schedule only |
+/// | `replay` | text that a failing test printed | run this schedule first, then explore |
 ///
 /// The names of memory models and explorers that are planned are known, too: a test that asks for one fails, and lists
 /// what is implemented.

@@ -47,7 +47,10 @@ pub(crate) fn read(known: &Known, name: &Ident, value: &Expr) -> Result<Asked> {
         Kind::Integer(min, max, ty) => integer(known, value, *min..=*max, ty)?,
         Kind::Bool => boolean(known, value)?,
         Kind::Duration => time(known, value)?,
-        Kind::Replay => replay(known, value)?,
+        Kind::Replay => {
+            let (pin, seed) = (Ident::new("pin", name.span()), replay(known, value)?);
+            return Ok(Asked::Setter(quote!(.#pin(#seed))));
+        }
     };
     Ok(Asked::Setter(quote!(.#name(#argument))))
 }

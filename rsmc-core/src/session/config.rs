@@ -148,6 +148,8 @@ pub struct Config {
     pub check_joins: bool,
     /// Run just the execution of this seed.
     pub replay: Option<Seed>,
+    /// Run the executions of these seeds before exploring. Default: none.
+    pub pinned: Vec<Seed>,
     /// Seed of the random explorers. Default: 0.
     pub seed: u64,
     /// How many processes explore. Default: 1.
@@ -174,6 +176,7 @@ impl Default for Config {
             check_leaks: true,
             check_joins: false,
             replay: None,
+            pinned: Vec::new(),
             seed: 0,
             jobs: 1,
             divide_after: Duration::from_millis(200),
@@ -264,6 +267,14 @@ impl Config {
     /// Runs just the execution of a seed.
     pub fn replay(mut self, seed: Seed) -> Self {
         self.replay = Some(seed);
+        self
+    }
+
+    /// Runs the execution of this seed before exploring: a failure that was mended once, and is to be seen at once if it comes
+    /// back. It may be used several times. These runs count as runs, not as executions. A seed that does not fit the code
+    /// any more, or is of another memory model than the check, is passed over, and a note of the report says why.
+    pub fn pin(mut self, seed: Seed) -> Self {
+        self.pinned.push(seed);
         self
     }
 

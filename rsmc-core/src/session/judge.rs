@@ -2,7 +2,7 @@
 
 use crate::analysis::race::{Race, find_race};
 use crate::base::ThreadId;
-use crate::seed::Seed;
+use crate::seed::{Mismatch, Seed};
 use crate::session::{Config, Failure, FailureKind};
 use crate::step::{End, Panicked, Pending, Run, Why};
 use crate::trace::{NoteKind, Trace};
@@ -177,23 +177,35 @@ fn name(trace: &Trace, thread: ThreadId) -> String {
 
 /// Whether a replay did what its seed says.
 pub(super) fn judge_replay(seed: &Seed, run: &Run) -> Option<Finding> {
-    let mismatch = seed.mismatch(run);
-    let reason = match (&run.end, mismatch) {
-        (End::Diverged { step, difference, .. }, None) => format!("at step {}, {difference}", step + 1),
-        (_, Some(mismatch)) => {
-            let found = run.trace.events.get(mismatch.step).map(|event| event.op.site);
-            match found {
-                Some(site) => format!("step {} is another operation now, at {site}", mismatch.step + 1),
-                None => format!("the execution ends before step {}", mismatch.step + 1),
-            }
-        }
-        (_, None) => return None,
-    };
+    let reason = why_stale(seed, run)?;
     let message = format!(
         "the seed does not fit this test any more: {reason}. The code changed since the seed was made, or it belongs \
          to another test: run without RSMC_REPLAY to search again"
     );
     Some(Finding::new(FailureKind::StaleSeed, message))
+}
+
+/// Where a run did something else than its seed says, if it did.
+pub(super) fn why_stale(seed: &Seed, run: &Run) -> Option<String> {
+    let mismatch = seed.mismatch(run);
+    match (&run.end, mismatch) {
+        (End::Diverged { step, difference, .. }, None) => Some(format!("at step {}, {difference}", step + 1)),
+        (_, Some(mismatch)) => {
+            let Mismatch { at, was, is } = mismatch;
+            let number = at + 1;
+            Some(match is.zip(run.trace.events.get(at)) {
+                None => format!("the execution ends before operation {number}, which was {was}"),
+                Some((is, event)) if is == was => {
+                    format!(
+                        "operation {number} is {is} as before, at {}, but its ordering or its type is not",
+                        event.op.site
+                    )
+                }
+                Some((is, event)) => format!("operation {number} was {was} and is {is} now, at {}", event.op.site),
+            })
+        }
+        (_, None) => None,
+    }
 }
 
 /// A finding with all that a report needs.

@@ -11,7 +11,7 @@ use crate::explore::{Exhaustive, Pct, Random, RfSmc, RvfSmc, ViewXplore, up_to_d
 use crate::seed::Seed;
 use crate::session::config::RANDOM_EXECUTIONS;
 use crate::session::jobs::{Crew, Problem, Team, Then, Work};
-use crate::session::judge::{Finding, failure, is_final, judge, judge_replay};
+use crate::session::judge::{Finding, failure, is_final, judge, judge_replay, why_stale};
 use crate::session::tally::{Tally, Worth};
 use crate::session::{Config, ExplorerKind, Failure, FailureKind, Limit, Report, Verdict};
 use crate::step::{End, Executor, Explorer, Forced, Plan, Run, Step, Tail};
@@ -75,6 +75,8 @@ pub(super) struct Check<'c> {
     plan: Plan,
     run: Run,
     first: Option<Box<Failure>>,
+    /// That of the first pinned seed that fails.
+    of_pinned: Option<Box<Failure>>,
     /// The classes of the livelocks so far.
     livelocks: FxHashSet<Digest>,
     notes: Vec<String>,
@@ -107,6 +109,7 @@ impl<'c> Check<'c> {
             plan: Plan::default(),
             run: Run::default(),
             first: None,
+            of_pinned: None,
             livelocks: FxHashSet::default(),
             notes: Vec::new(),
         }
@@ -118,6 +121,9 @@ impl<'c> Check<'c> {
         watch: &mut dyn FnMut(Seen<'_>),
         crew: Option<&mut dyn Crew>,
     ) -> Verdict {
+        if self.config.replay.is_none() && self.run_pinned(executor, watch) {
+            return Verdict::Verified;
+        }
         let mut explorer = self.explorer();
         let mut team = crew.map(Team::new);
         loop {
@@ -173,6 +179,45 @@ impl<'c> Check<'c> {
                 }
             }
         }
+    }
+
+    /// Runs the executions that are pinned, which are not counted. True if one of them fails and that ends the check.
+    fn run_pinned(&mut self, executor: &mut dyn Executor, watch: &mut dyn FnMut(Seen<'_>)) -> bool {
+        let config = self.config;
+        for (number, seed) in config.pinned.iter().enumerate() {
+            let passed_over = |why: &str| format!("pinned seed {} was passed over: {why}", number + 1);
+            if seed.model() != self.memory {
+                let note =
+                    passed_over(&format!("it is one under {}, and this check is under {}", seed.model(), self.memory));
+                self.notes.push(note);
+                continue;
+            }
+            self.run_seed(seed, executor, watch);
+            if let Some(why) = why_stale(seed, &self.run) {
+                self.notes.push(passed_over(&format!("it does not fit this test any more: {why}")));
+            } else if let Some(finding) = judge(&self.run, config) {
+                let failure = self.failure(finding, executor);
+                self.of_pinned.get_or_insert_with(|| Box::new(failure));
+            }
+            if executor.is_broken() || (self.of_pinned.is_some() && !config.keep_going) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Runs the execution of a seed. What the executor learns from it is forgotten: the exploration has to learn by itself.
+    fn run_seed(&mut self, seed: &Seed, executor: &mut dyn Executor, watch: &mut dyn FnMut(Seen<'_>)) {
+        let before = executor.knowledge();
+        loop {
+            executor.execute(&seed.plan(), &mut self.run);
+            self.tally.runs += 1;
+            watch(Seen::Run(&self.run, false));
+            if self.run.end != End::Learned {
+                break;
+            }
+        }
+        executor.know(&before);
     }
 
     /// Lets workers go on from here, if there are any and this explorer can be divided.
@@ -329,14 +374,14 @@ impl<'c> Check<'c> {
         let Tally { executions, runs, blocked, failures, threads, events, shares, unmodelled } = self.tally;
         debug_assert!(runs >= executions);
         Report {
-            verdict: match self.first {
+            failures: failures + u64::from(self.of_pinned.is_some()),
+            verdict: match self.of_pinned.or(self.first) {
                 Some(failure) => Verdict::Failed(failure),
                 None => verdict,
             },
             executions,
             runs,
             blocked,
-            failures,
             threads,
             events,
             shares,

@@ -2,28 +2,31 @@
 //!
 //! A seed holds the memory model, the sequence of steps and a byte per operation that tells of what kind it is. Lines
 //! and values are not part of it, so it survives edits that move code; where an operation changed, the replay says
-//! which.
+//! which, and what it was (`check`).
 //!
-//! Text form: `rsmc1-` and base64 (URL alphabet, no padding) of: model and what is observed, number of steps, runs of equal steps, for
+//! Text form: `rsmc2-` and base64 (URL alphabet, no padding) of: model and what is observed, number of steps, runs of equal steps, for
 //! what each step needs besides, check bytes, checksum. A step is three times the number of its thread, plus 1 for a flush
 //! (needs: how many operations ago its thread stored that), or under C11 for a read that names its source (needs: 0 for
 //! the initial value, else the index of the write plus 1, and its thread), plus 2 for another alternative of an operation
 //! (needs: its number, and 0, or 1 and then what it takes). Threads are numbered in the order in which they are spawned.
 
+mod check;
+
 use std::fmt;
 use std::str::FromStr;
-use std::sync::atomic::Ordering;
 
 use data_encoding::BASE64URL_NOPAD;
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::base::{EventId, IdVec, ThreadId, mix};
+use crate::base::{EventId, IdVec, ThreadId};
 use crate::model::MemoryModel;
 use crate::step::{Forced, Observed, Plan, Run, Step};
-use crate::trace::{Action, Event, RmwKind, Trace};
 
-const PREFIX: &str = "rsmc1-";
+const PREFIX: &str = "rsmc2-";
+
+/// How all seeds start, of this version or another.
+const NAME: &str = "rsmc";
 
 /// Longer executions keep their first steps only; the rest of a replay runs without a choice. A step more costs a
 /// letter or two.
@@ -46,16 +49,23 @@ pub enum SeedError {
     /// It does not start like one.
     #[error("a seed starts with `{PREFIX}`, as printed in the report; this is `{0}`")]
     NotASeed(String),
+    /// It was made by a version whose seeds are written otherwise.
+    #[error("the seed was made by another version of rsmc: seeds of this one start with `{PREFIX}`; search again")]
+    OtherVersion,
     /// It is damaged.
     #[error("the seed is damaged (a letter is missing or changed): copy it again from the report")]
     Damaged,
 }
 
-/// The step at which a seed stops to fit a program.
+/// The operation at which a seed stops to fit a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The number of the step, from 0.
-    pub step: usize,
+    /// The position of the event.
+    pub at: usize,
+    /// What it did when the seed was made: "a load".
+    pub was: &'static str,
+    /// What it does now, unless the execution ends before it.
+    pub is: Option<&'static str>,
 }
 
 impl Seed {
@@ -82,7 +92,7 @@ impl Seed {
         };
         let steps: Vec<Step> = run.steps().take(LONGEST).map(renamed).collect();
         let operations = steps.iter().filter(|step| !matches!(step, Step::Flush(_))).count();
-        let checks = run.trace.events[..operations].iter().map(|event| check(event, &run.trace)).collect();
+        let checks = run.trace.events[..operations].iter().map(|event| check::of(event, &run.trace)).collect();
         Self { model, observed: observed.clone(), steps, checks }
     }
 
@@ -105,10 +115,10 @@ impl Seed {
 
     /// Where a replay did something else than the seed says, if it did.
     pub fn mismatch(&self, run: &Run) -> Option<Mismatch> {
-        let found = run.trace.events.iter().map(|event| check(event, &run.trace));
-        let differs = self.checks.iter().zip(found).position(|(&expected, found)| expected != found);
-        let short = (run.trace.events.len() < self.checks.len()).then_some(run.trace.events.len());
-        differs.or(short).map(|step| Mismatch { step })
+        let found = run.trace.events.iter().map(|event| check::of(event, &run.trace));
+        let found = found.map(Some).chain(std::iter::repeat(None));
+        let (at, (&was, is)) = self.checks.iter().zip(found).enumerate().find(|&(_, (&was, is))| is != Some(was))?;
+        Some(Mismatch { at, was: check::name(was), is: is.map(check::name) })
     }
 
     fn bytes(&self) -> Vec<u8> {
@@ -241,51 +251,6 @@ impl Performed {
     }
 }
 
-/// What kind of operation an event is, in a byte.
-fn check(event: &Event, trace: &Trace) -> u8 {
-    let action = match event.op.action {
-        Action::Load => 1,
-        Action::Store(_) => 2,
-        Action::Cas { .. } => 3,
-        Action::Acquire => 4,
-        Action::TryAcquire => 5,
-        Action::Release { .. } => 6,
-        Action::Park => 7,
-        Action::Unpark => 8,
-        // Which alternative it is says the step.
-        Action::Fail { .. } => 3,
-        Action::Choose { .. } => 9,
-        Action::Rmw(rmw) => 16 + rmw_number(rmw.kind),
-    };
-    let order = |order: Ordering| match order {
-        Ordering::Relaxed => 0,
-        Ordering::Acquire => 1,
-        Ordering::Release => 2,
-        Ordering::AcqRel => 3,
-        _ => 4,
-    };
-    let orders = order(event.op.order) * 8 + order(event.op.failure);
-    let kind = trace.locs[event.op.loc].kind.bytes().fold(0, |hash, byte| mix(hash, u64::from(byte)));
-    mix(mix(action, orders), kind) as u8
-}
-
-fn rmw_number(kind: RmwKind) -> u64 {
-    match kind {
-        RmwKind::Swap => 0,
-        RmwKind::Add => 1,
-        RmwKind::Sub => 2,
-        RmwKind::And => 3,
-        RmwKind::Nand => 4,
-        RmwKind::Or => 5,
-        RmwKind::Xor => 6,
-        RmwKind::MaxUnsigned => 7,
-        RmwKind::MinUnsigned => 8,
-        RmwKind::MaxSigned => 9,
-        RmwKind::MinSigned => 10,
-        RmwKind::AddUnlessZero => 11,
-    }
-}
-
 /// Appends a number, seven bits a byte, lowest first.
 fn put(bytes: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
@@ -319,6 +284,10 @@ impl FromStr for Seed {
     fn from_str(text: &str) -> Result<Self, SeedError> {
         let text = text.trim();
         let Some(code) = text.strip_prefix(PREFIX) else {
+            let is_version = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit()) && rest.contains('-');
+            if text.strip_prefix(NAME).is_some_and(is_version) {
+                return Err(SeedError::OtherVersion);
+            }
             let start: String = text.chars().take(40).collect();
             return Err(SeedError::NotASeed(start));
         };
@@ -373,5 +342,7 @@ mod tests {
             assert_eq!(text[..at].parse::<Seed>(), Err(SeedError::Damaged));
         }
         assert_eq!("hello".parse::<Seed>(), Err(SeedError::NotASeed("hello".into())));
+        assert_eq!("rsmc1-AwkAAQI".parse::<Seed>(), Err(SeedError::OtherVersion));
+        assert_eq!("rsmc".parse::<Seed>(), Err(SeedError::NotASeed("rsmc".into())));
     }
 }
