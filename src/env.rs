@@ -45,6 +45,9 @@ pub enum EnvError {
         /// What is wrong with it.
         error: ConfigError,
     },
+    /// A value that stands for nothing to print.
+    #[error("`RSMC_LOG` must be `trace`, which prints every operation while it happens, not `{0}`")]
+    NotALog(String),
     /// A seed that cannot be read.
     #[error("`RSMC_REPLAY`: {0}")]
     Seed(SeedError),
@@ -54,8 +57,15 @@ pub enum EnvError {
 }
 
 /// The variables there are.
-const KNOWN: [&str; 6] =
-    ["RSMC_REPLAY", "RSMC_MEMORY", "RSMC_EXPLORER", "RSMC_MAX_EXECUTIONS", "RSMC_MAX_DURATION", "RSMC_JOBS"];
+const KNOWN: [&str; 7] = [
+    "RSMC_REPLAY",
+    "RSMC_MEMORY",
+    "RSMC_EXPLORER",
+    "RSMC_MAX_EXECUTIONS",
+    "RSMC_MAX_DURATION",
+    "RSMC_JOBS",
+    "RSMC_LOG",
+];
 
 /// The variables that start with `RSMC_`, except those of the project's own tests, and what makes a process a worker.
 pub(crate) fn read() -> Result<Vec<(String, String)>, EnvError> {
@@ -81,10 +91,17 @@ pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Resul
             "RSMC_MAX_EXECUTIONS" => config.max_executions(number("RSMC_MAX_EXECUTIONS", value)?),
             "RSMC_MAX_DURATION" => config.max_duration(duration("RSMC_MAX_DURATION", value)?),
             "RSMC_JOBS" => config.jobs(jobs(value)?),
+            "RSMC_LOG" if value == "trace" => config,
+            "RSMC_LOG" => return Err(EnvError::NotALog(value.clone())),
             _ => return Err(EnvError::Unknown(name.clone())),
         };
     }
     Ok(config)
+}
+
+/// Whether every operation is to be printed while it happens.
+pub(crate) fn wants_trace(variables: &[(String, String)]) -> bool {
+    variables.iter().any(|(name, _)| name == "RSMC_LOG")
 }
 
 fn named<T: std::str::FromStr<Err = ConfigError>>(name: &'static str, value: &str) -> Result<T, EnvError> {
@@ -158,6 +175,7 @@ mod tests {
         for wrong in ["0", "many", "-1"] {
             assert!(message("RSMC_JOBS", wrong).contains("from 1 on, or `all`"), "{wrong}");
         }
+        assert!(message("RSMC_LOG", "debug").contains("must be `trace`"));
         assert!(message("RSMC_MAX_EXECUTIONS", "many").contains("whole number"));
         assert!(message("RSMC_REPLAY", "x").contains("a seed starts with"));
     }

@@ -1,11 +1,13 @@
 //! Running a check and saying how it went: the only place that panics or prints.
 
+use std::cell::RefCell;
 use std::fmt::Debug;
 use std::panic::Location;
+use std::rc::Rc;
 
 use rsmc_core::report;
 use rsmc_core::seed::Seed;
-use rsmc_core::session::{Config, Limit, Report, Verdict};
+use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, trace_body};
 
 use crate::env;
 use crate::jobs::{self, Which};
@@ -112,15 +114,17 @@ pub fn parse_seed(text: &str) -> Seed {
 
 #[track_caller]
 fn settle(config: Config, name: Option<&str>, body: &(dyn Fn() + Sync)) {
-    let config = match env::read().and_then(|variables| env::apply(config, &variables)) {
-        Ok(config) => config,
+    let read = env::read().and_then(|variables| Ok((env::apply(config, &variables)?, env::wants_trace(&variables))));
+    let (config, is_traced) = match read {
+        Ok(read) => read,
         Err(error) => panic!("rsmc: {error}"),
     };
     let which = Which::next(name, Location::caller());
     if jobs::is_passed(&which) {
         return;
     }
-    let report = match jobs::check(&which, &config, body) {
+    let report = if is_traced { trace(&config, body) } else { jobs::check(&which, &config, body) };
+    let report = match report {
         Ok(report) => report,
         Err(error) => panic!("rsmc: {error}"),
     };
@@ -133,6 +137,22 @@ fn settle(config: Config, name: Option<&str>, body: &(dyn Fn() + Sync)) {
     } else {
         panic!("{text}");
     }
+}
+
+/// Stacks are at least as large where every operation is printed on them.
+const TRACED_STACK: usize = 1024 * 1024;
+
+/// As [`jobs::check`] in this process; every operation is printed while it happens.
+#[track_caller]
+fn trace(config: &Config, body: &(dyn Fn() + Sync)) -> Result<Report, ConfigError> {
+    let config = config.clone().stack_size(config.stack_size.max(TRACED_STACK));
+    trace_body(&config, body, || {
+        let live = RefCell::new(report::Live::default());
+        Rc::new(move |run| {
+            #[allow(clippy::print_stderr, reason = "asked for by RSMC_LOG, and captured with what the body prints")]
+            live.borrow_mut().news(run).iter().for_each(|line| eprintln!("{line}"));
+        })
+    })
 }
 
 /// A check that ended at a limit passes only if the user asked for that limit, or for samples (`random`, `pct`).

@@ -171,7 +171,7 @@ impl Machine {
         self.waiting_loops.extend(&knowledge.loops);
     }
 
-    /// Shows the run so far to `watcher` at every step; or to nobody.
+    /// Shows the run so far to `watcher` whenever something happens; or to nobody.
     pub fn watch(&mut self, watcher: Option<Watcher>) {
         self.watcher = watcher;
     }
@@ -338,7 +338,6 @@ impl Machine {
         }
         self.steps += 1;
         self.note(thread, NoteKind::Flush(at), self.run.trace.events[at as usize].op.site);
-        self.show();
         if self.memory.waiting_of(thread).is_empty()
             && let Status::Draining(then) = self.threads[thread].status
         {
@@ -387,6 +386,7 @@ impl Machine {
     pub fn note(&mut self, thread: ThreadId, kind: NoteKind, site: Site) {
         let at = self.run.trace.events.len() as u32;
         self.run.trace.notes.push(Note { at, thread, kind, site });
+        self.show();
     }
 
     /// A thread says that it is about to repeat a loop.

@@ -8,6 +8,7 @@
 //! - `legend`: the names of locations, and where they were created.
 //! - `rows`: the execution as rows; `fold` leaves out the middle of a long one.
 //! - `buffers`: what the rows say about stores that wait in the buffer of their thread.
+//! - `live`: the rows of an execution that goes on.
 //! - `table`: the rows with one column per thread; `lanes`: with one narrow lane per thread, where columns are too
 //!   wide.
 //! - `summary`: one line for a success, what to do about a limit, counts and replay line of a failure.
@@ -18,6 +19,7 @@ mod fold;
 mod headline;
 mod lanes;
 mod legend;
+mod live;
 mod names;
 mod places;
 mod race;
@@ -34,6 +36,7 @@ use crate::session::{ExplorerKind, Failure, FailureKind, MemoryModel, Report, Ve
 use crate::step::{Panicked, Pending};
 use crate::trace::Trace;
 
+pub use live::Live;
 pub use summary::{incomplete, verified};
 
 /// A failing execution, as far as its report needs it; the seed is text already.

@@ -75,7 +75,7 @@ impl Locations {
         let mut ordinals: BTreeMap<String, u32> = BTreeMap::new();
         let mut names = BTreeMap::new();
         let mentioned = mentioned(finding);
-        for (loc, info) in finding.trace.locs.iter().filter(|(loc, _)| mentioned.contains(&loc.0)) {
+        for (loc, info) in finding.trace.locs.iter() {
             let owned = match info.kind {
                 "thread end" => by_user(finding, loc, &Action::Store(1)).map(|thread| ("end", thread)),
                 _ => by_user(finding, loc, &Action::Park).map(|thread| ("token", thread)),
@@ -84,7 +84,10 @@ impl Locations {
                 Some((what, thread)) => format!("{what}({})", threads.name(thread)),
                 None => numbered(stem(info.kind), &mut ordinals),
             };
-            names.insert(loc.0, name);
+            // One that a thread only stood before counts, too: the names do not change while the execution goes on.
+            if mentioned.contains(&loc.0) {
+                names.insert(loc.0, name);
+            }
         }
         Self { names }
     }

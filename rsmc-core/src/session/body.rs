@@ -3,8 +3,8 @@
 use crate::machine::Rules;
 use crate::runtime::Runtime;
 use crate::session::jobs::{Crew, Link, work};
-use crate::session::{Config, ConfigError, Report, Seen, check_counted, check_divided, check_watched};
-use crate::step::Run;
+use crate::session::{Config, ConfigError, Report, Seen, check, check_counted, check_divided, check_watched};
+use crate::step::{Executor, Run, Watcher};
 
 /// Runs a check of `body`; `observe` sees every run, and whether it counts as an execution.
 ///
@@ -39,6 +39,26 @@ pub fn watch_body(
     watch: &mut (dyn FnMut(Seen<'_>) + Send),
 ) -> Result<Report, ConfigError> {
     with_executor(config, body, |executor| check_watched(config, executor, watch))
+}
+
+/// As [`check_body`]; the watcher sees every execution while it goes on. It is made in the thread of the check, and called on
+/// the stacks of the modelled threads.
+///
+/// # Errors
+/// If the configuration cannot be carried out.
+///
+/// # Panics
+/// If it is called inside an execution: checks do not nest.
+#[track_caller]
+pub fn trace_body(
+    config: &Config,
+    body: &(dyn Fn() + Sync),
+    watcher: impl FnOnce() -> Watcher + Send,
+) -> Result<Report, ConfigError> {
+    with_executor(config, body, |executor| {
+        executor.watch(Some(watcher()));
+        check(config, executor, &mut |_| {})
+    })
 }
 
 /// As [`check_body`], with workers; `observe` sees what is run in this process.

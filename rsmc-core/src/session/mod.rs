@@ -8,7 +8,7 @@ mod outcome;
 mod run;
 mod tally;
 
-pub use body::{check_body, check_body_divided, watch_body, work_on_body};
+pub use body::{check_body, check_body_divided, trace_body, watch_body, work_on_body};
 pub use config::{Config, ConfigError, ExplorerKind, MemoryModel};
 pub use outcome::{Failure, FailureKind, Limit, Report, Verdict};
 pub use run::{Seen, check, check_counted, check_divided, check_watched};

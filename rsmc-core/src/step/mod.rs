@@ -59,6 +59,6 @@ pub trait Executor {
     /// Makes it know this, and nothing else.
     fn know(&mut self, _knowledge: &Knowledge) {}
 
-    /// Shows the run so far to `watcher` at every step, before the thread goes on; or to nobody.
+    /// Shows the run so far to `watcher` whenever something happens, before the thread goes on; or to nobody.
     fn watch(&mut self, _watcher: Option<Watcher>) {}
 }

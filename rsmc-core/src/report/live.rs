@@ -1,0 +1,65 @@
+//! An execution as it goes on: its rows, as soon as they have happened.
+//!
+//! Numbers, and names of threads and locations, are those that the report of the finished execution has. What a later row
+//! decides is missing: the mark of the failure, whether a store waits in its buffer, and whose a park token is that nobody
+//! has waited for yet.
+
+use crate::report::rows::{Buffering, Line, Origin, Scene};
+use crate::report::{Finding, headline, text};
+use crate::session::FailureKind;
+use crate::step::Run;
+
+/// What was shown of an execution.
+#[derive(Debug, Default)]
+pub struct Live {
+    shown: usize,
+}
+
+impl Live {
+    /// What the run shows that was not shown before, a line for each row. A run that has fewer rows is another one, and begins
+    /// with a heading. Cost: that of the rows so far.
+    pub fn news(&mut self, run: &Run) -> Vec<String> {
+        // It did not fail so far; the kind only says what is marked.
+        let finding = Finding {
+            kind: FailureKind::Panic,
+            message: "",
+            seed: "",
+            trace: &run.trace,
+            waiting: &[],
+            panics: &run.panics,
+            race: None,
+        };
+        let scene = Scene::new(&finding);
+        let mut lines = Vec::new();
+        if scene.lines.len() < self.shown {
+            self.shown = 0;
+        }
+        if self.shown == 0 {
+            lines.push("rsmc: an execution".to_owned());
+        }
+        lines.extend(scene.lines[self.shown..].iter().map(|line| row(&scene, line)));
+        self.shown = scene.lines.len();
+        lines
+    }
+}
+
+/// `rsmc:   4 t1   load usize1 → 0 (acq, from the initial value) at src/queue.rs:12`.
+fn row(scene: &Scene<'_>, line: &Line) -> String {
+    let number = line.number.map(|number| number.to_string()).unwrap_or_default();
+    let thread = text::pad(scene.threads.name(line.thread), 4);
+    let from = match line.from {
+        Origin::Nowhere => None,
+        Origin::Init => Some("from the initial value".to_owned()),
+        Origin::Row(row) => Some(format!("from #{row}")),
+    };
+    let buffering = match line.buffering {
+        // Whether a store waits is not known yet; a row says so when it becomes visible to all.
+        Buffering::Nothing | Buffering::Waits | Buffering::Flush(_) => None,
+        Buffering::Misses(row) => Some(format!("does not see #{row}, which waits")),
+    };
+    let order = Some(line.order.to_owned()).filter(|order| !order.is_empty());
+    let details: Vec<String> = order.into_iter().chain(from).chain(buffering).collect();
+    let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
+    let place = headline::at(line.site);
+    format!("rsmc: {number:>3} {thread} {}{details}{place}", line.what)
+}

@@ -1,0 +1,72 @@
+//! `RSMC_LOG=trace`: every operation is printed while it happens, between what the body prints.
+
+use std::process::{Command, Output};
+
+use rsmc::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use rsmc::{Config, thread};
+
+/// What the body reads: nothing here is a step but the store and the load.
+fn body() -> u32 {
+    let x = AtomicU32::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            x.store(1, Relaxed);
+            eprintln!("body: stored");
+        });
+        let read = x.load(Relaxed);
+        eprintln!("body: read {read}");
+        read
+    })
+}
+
+/// What the other tests run in a process of its own.
+#[rsmc::test]
+fn traced() {
+    body();
+}
+
+fn run(variables: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["traced", "--exact", "--nocapture", "--test-threads=1"]).envs(variables.iter().copied());
+    command.output().unwrap()
+}
+
+/// The lines of rsmc and of the body, without places.
+fn lines(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let ours = text.lines().filter(|line| line.starts_with("rsmc:") || line.starts_with("body:"));
+    ours.map(|line| line.split(" at ").next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn a_replay_is_printed_while_it_happens() {
+    let found = rsmc::outcomes(&Config::default(), body);
+    let seed = found.get(&1).unwrap().seed.to_string();
+    let output = run(&[("RSMC_LOG", "trace"), ("RSMC_REPLAY", &seed)]);
+    assert!(output.status.success(), "{output:?}");
+    let expected = [
+        "rsmc: an execution",
+        "rsmc: 1 main spawn t1",
+        "rsmc: 2 t1 store u32_1 = 1 (rlx)",
+        "body: stored",
+        "rsmc: 3 t1 end",
+        "rsmc: 4 main load u32_1 → 1 (rlx, from #2)",
+        "body: read 1",
+        "rsmc: 5 main join t1",
+        "rsmc: 6 main end",
+    ];
+    assert_eq!(lines(&output), expected);
+}
+
+#[test]
+fn without_a_seed_every_execution_is_printed() {
+    let output = run(&[("RSMC_LOG", "trace")]);
+    assert_eq!(lines(&output).iter().filter(|line| *line == "rsmc: an execution").count(), 2);
+}
+
+#[test]
+fn there_is_no_other_log() {
+    let output = run(&[("RSMC_LOG", "debug")]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && text.contains("`RSMC_LOG` must be `trace`"), "{text}");
+}
