@@ -57,7 +57,7 @@ pub enum EnvError {
 }
 
 /// The variables there are.
-const KNOWN: [&str; 7] = [
+const KNOWN: [&str; 8] = [
     "RSMC_REPLAY",
     "RSMC_MEMORY",
     "RSMC_EXPLORER",
@@ -65,6 +65,7 @@ const KNOWN: [&str; 7] = [
     "RSMC_MAX_DURATION",
     "RSMC_JOBS",
     "RSMC_LOG",
+    "RSMC_SHRINK",
 ];
 
 /// The variables that start with `RSMC_`, except those of the project's own tests, and what makes a process a worker.
@@ -93,6 +94,7 @@ pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Resul
             "RSMC_JOBS" => config.jobs(jobs(value)?),
             "RSMC_LOG" if value == "trace" => config,
             "RSMC_LOG" => return Err(EnvError::NotALog(value.clone())),
+            "RSMC_SHRINK" => config.shrink(u32::try_from(number("RSMC_SHRINK", value)?).unwrap_or(u32::MAX)),
             _ => return Err(EnvError::Unknown(name.clone())),
         };
     }
@@ -160,6 +162,7 @@ mod tests {
         assert_eq!(with("RSMC_MAX_DURATION", "1m30s").unwrap().max_duration, Duration::from_secs(90));
         assert_eq!(with("RSMC_EXPLORER", "pct").unwrap().explorer, ExplorerKind::Pct);
         assert_eq!(with("RSMC_JOBS", "3").unwrap().jobs, 3);
+        assert_eq!(with("RSMC_SHRINK", "0").unwrap().shrink, 0);
         assert!(with("RSMC_JOBS", "all").unwrap().jobs >= 1);
         assert_eq!(with("RSMC_MEMORY", "tso").unwrap().memory, Some(MemoryModel::Tso));
     }
@@ -177,6 +180,7 @@ mod tests {
         }
         assert!(message("RSMC_LOG", "debug").contains("must be `trace`"));
         assert!(message("RSMC_MAX_EXECUTIONS", "many").contains("whole number"));
+        assert!(message("RSMC_SHRINK", "-1").contains("whole number"));
         assert!(message("RSMC_REPLAY", "x").contains("a seed starts with"));
     }
 }

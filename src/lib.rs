@@ -49,7 +49,9 @@ mod run;
 pub use rsmc_core::base::{EventId, LocId, ThreadId};
 pub use rsmc_core::seed::{Seed, SeedError};
 pub use rsmc_core::session::ExplorerKind as Explorer;
-pub use rsmc_core::session::{Config, ConfigError, Failure, FailureKind, Limit, MemoryModel, Report, Verdict};
+pub use rsmc_core::session::{
+    Config, ConfigError, Failure, FailureKind, Fewest, Limit, MemoryModel, Needs, Report, Verdict,
+};
 pub use rsmc_core::trace::Trace;
 pub use rsmc_macros::test;
 pub use rsmc_shim::{Nondet, alloc, cell, choose, coerce_arc, future, hint, nondet, sync, thread, thread_local, time};

@@ -28,7 +28,9 @@ fn essence(failure: &Failure) -> String {
 fn config(seed: u64) -> Config {
     let explorer = if seed.is_multiple_of(2) { ExplorerKind::ReadsFrom } else { ExplorerKind::Random };
     let memory = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11][seed as usize / 2 % 4];
-    Config::default().memory(memory).explorer(explorer).max_executions(500)
+    // Small schedules have few choices and delays.
+    let shrink = if seed.is_multiple_of(5) { 2_000 } else { 0 };
+    Config::default().memory(memory).explorer(explorer).max_executions(500).shrink(shrink)
 }
 
 #[test]

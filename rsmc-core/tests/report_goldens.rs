@@ -16,7 +16,7 @@ use rsmc_core::explore::{RfSmc, up_to_date};
 use rsmc_core::litmus::{Interpreter, parse};
 use rsmc_core::machine::Rules;
 use rsmc_core::report;
-use rsmc_core::session::{ExplorerKind, FailureKind, Limit, MemoryModel};
+use rsmc_core::session::{ExplorerKind, FailureKind, Fewest, Limit, MemoryModel, Needs};
 use rsmc_core::step::{Executor, Explorer, Plan, Run, Why};
 use rsmc_core::trace::{Action, NoteKind, Site};
 
@@ -232,6 +232,38 @@ fn many_threads_have_no_lanes() {
     s.panic(MAIN, "too many", 44);
     let run = s.finish();
     check("many_threads", &Case::new(FailureKind::Panic, "too many", &run).text(None));
+}
+
+/// What is said of the size of a schedule, and of memory models.
+#[test]
+fn smallest_schedule() {
+    use MemoryModel::{C11, Pso, Sc, Tso};
+    let mut s = Script::new("src/cache.rs");
+    let bits = s.location("AtomicU8", 3, 0);
+    s.step(MAIN, add(255), bits, Relaxed, 4);
+    s.panic(MAIN, "attempt to add with overflow", 5);
+    let run = s.finish();
+    let model = |strongest, open: &[MemoryModel]| Needs::Model { strongest, open: open.to_vec() };
+    let race = |fails, open: &[MemoryModel]| Needs::Race { fails, open: open.to_vec() };
+    let cases = [
+        (C11, Fewest::Possible, model(Sc, &[])),
+        (C11, Fewest::OneMore, model(Tso, &[])),
+        (Tso, Fewest::OneMore, model(Tso, &[])),
+        (C11, Fewest::Found, model(Pso, &[])),
+        (C11, Fewest::Found, model(C11, &[])),
+        (C11, Fewest::Found, model(Tso, &[Sc])),
+        (C11, Fewest::Found, model(C11, &[Tso, Pso])),
+        (C11, Fewest::Possible, race(None, &[])),
+        (C11, Fewest::Possible, race(None, &[Pso])),
+        (C11, Fewest::Possible, race(Some((Tso, FailureKind::Deadlock)), &[])),
+    ];
+    let texts = cases.map(|(memory, fewest, needs)| {
+        let case = Case::new(FailureKind::Panic, "attempt to add with overflow", &run);
+        let text = Case { memory, fewest, needs: Some(needs), ..case }.text(None);
+        let from = text.find("found after").expect("it has counts");
+        text[from..].split("\n\n").next().unwrap_or_default().to_owned()
+    });
+    check("smallest_schedule", &texts.join("\n\n"));
 }
 
 #[test]

@@ -14,6 +14,7 @@ fn no_arguments() {}
     stack_size = 65536,
     keep_going = true,
     check_races = false,
+    shrink = 0,
     seed = 0,
     jobs = 2
 )]

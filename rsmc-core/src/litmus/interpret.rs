@@ -15,6 +15,7 @@ use crate::litmus::expr::MASK;
 use crate::litmus::names::Place;
 use crate::litmus::{Error, Expr, Outcome, Program};
 use crate::machine::{Machine, Next, Outcome as Performed, Rules};
+use crate::model::MemoryModel;
 use crate::step::{End, Executor, Knowledge, Plan, Run, Watcher};
 use crate::trace::{Action, LocInfo, NoteKind, Op, POISONED, Rmw, Site};
 
@@ -318,6 +319,11 @@ impl Executor for Interpreter {
 
     fn know(&mut self, knowledge: &Knowledge) {
         self.machine.know(knowledge);
+    }
+
+    fn follow(&mut self, memory: MemoryModel) -> bool {
+        self.machine.follow(memory);
+        true
     }
 
     fn watch(&mut self, watcher: Option<Watcher>) {

@@ -157,6 +157,12 @@ impl Machine {
         }
     }
 
+    /// Makes executions from the next one on follow another memory model.
+    pub fn follow(&mut self, memory: MemoryModel) {
+        self.rules.memory = memory;
+        self.memory = Memory::new(memory);
+    }
+
     /// What it keeps from run to run; what is observed is not its business.
     pub fn knowledge(&self) -> Knowledge {
         let mut loops: Vec<u64> = self.waiting_loops.iter().copied().collect();

@@ -6,7 +6,7 @@
 
 use crate::report::rows::{Buffering, Line, Origin, Scene};
 use crate::report::{Finding, headline, text};
-use crate::session::FailureKind;
+use crate::session::{FailureKind, Fewest};
 use crate::step::Run;
 
 /// What was shown of an execution.
@@ -28,6 +28,9 @@ impl Live {
             waiting: &[],
             panics: &run.panics,
             race: None,
+            switches: 0,
+            fewest: Fewest::Unsought,
+            needs: None,
         };
         let scene = Scene::new(&finding);
         let mut lines = Vec::new();

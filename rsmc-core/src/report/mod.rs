@@ -32,7 +32,7 @@ mod values;
 use std::time::Duration;
 
 use crate::analysis::race::Race;
-use crate::session::{ExplorerKind, Failure, FailureKind, MemoryModel, Report, Verdict};
+use crate::session::{ExplorerKind, Failure, FailureKind, Fewest, MemoryModel, Needs, Report, Verdict};
 use crate::step::{Panicked, Pending};
 use crate::trace::Trace;
 
@@ -56,6 +56,12 @@ pub struct Finding<'a> {
     pub panics: &'a [Panicked],
     /// The race, if it is one.
     pub race: Option<&'a Race>,
+    /// How many context switches the execution has.
+    pub switches: u32,
+    /// Whether fewer are possible.
+    pub fewest: Fewest,
+    /// Which memory models allow the failure, if that was asked.
+    pub needs: Option<&'a Needs>,
 }
 
 /// The figures of a check; see [`Report`].
@@ -113,6 +119,9 @@ pub fn failure(failure: &Failure, name: Option<&str>, report: &Report) -> String
         waiting: &failure.waiting,
         panics: &failure.panics,
         race: failure.race.as_ref(),
+        switches: failure.switches,
+        fewest: failure.fewest,
+        needs: failure.needs.as_ref(),
     };
     finding_text(&finding, name, &report.into())
 }

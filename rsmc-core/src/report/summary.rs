@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::report::text::{count, wrap};
 use crate::report::{Counts, Finding};
-use crate::session::{ExplorerKind, FailureKind, Limit};
+use crate::session::{ExplorerKind, FailureKind, Fewest, Limit, MemoryModel};
 
 /// The line of a check that covered every execution. It says where there was nothing to explore: then the test may not
 /// test what it seems to.
@@ -98,10 +98,31 @@ pub(super) fn counts_section(finding: &Finding<'_>, counts: &Counts) -> String {
         count(counts.runs, "run"),
         how(counts)
     );
-    match counts.failures {
+    let found = match counts.failures {
         0 | 1 => found,
         failures => format!("{found}; {failures} executions fail, this is the first"),
-    }
+    };
+    let needs = finding.needs.map(|needs| wrap(&needs.to_string(), "  "));
+    [Some(found), switches(finding, counts.memory), needs].into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// How small the schedule is, if a small one was looked for.
+fn switches(finding: &Finding<'_>, memory: MemoryModel) -> Option<String> {
+    let fewest = match finding.fewest {
+        Fewest::Unsought => return None,
+        Fewest::Found => ", the fewest found".to_owned(),
+        Fewest::Possible => ", the fewest possible".to_owned(),
+        Fewest::OneMore => {
+            let weak = if memory == MemoryModel::C11 { "reads of old values" } else { "delayed stores" };
+            format!("; {} would do, with more {weak}", finding.switches.saturating_sub(1))
+        }
+    };
+    let switches = match finding.switches {
+        0 => return None,
+        1 => "1 context switch".to_owned(),
+        many => format!("{many} context switches"),
+    };
+    Some(switches + &fewest)
 }
 
 /// The command that runs the failing execution again, alone on its line and not broken.

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use scoped_tls::scoped_thread_local;
 
 use crate::machine::Rules;
+use crate::model::MemoryModel;
 use crate::runtime::coroutine;
 use crate::runtime::execution::Execution;
 use crate::runtime::hook;
@@ -59,6 +60,11 @@ impl Executor for Runtime<'_> {
 
     fn know(&mut self, knowledge: &Knowledge) {
         self.execution.know(knowledge);
+    }
+
+    fn follow(&mut self, memory: MemoryModel) -> bool {
+        self.execution.follow(memory);
+        true
     }
 
     fn watch(&mut self, watcher: Option<Watcher>) {

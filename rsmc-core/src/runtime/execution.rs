@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 
 use crate::base::{Id, IdVec, LocId, ThreadId};
 use crate::machine::{Machine, Next, Outcome, Rules};
+use crate::model::MemoryModel;
 use crate::runtime::births::Births;
 use crate::runtime::coroutine::{Coroutine, Job, Returned, Suspender};
 use crate::runtime::foreign::{Notice, Registered};
@@ -125,6 +126,10 @@ impl Execution {
         let mut core = self.core.borrow_mut();
         core.machine.know(knowledge);
         core.observed.clone_from(&knowledge.observed);
+    }
+
+    pub(super) fn follow(&self, memory: MemoryModel) {
+        self.core.borrow_mut().machine.follow(memory);
     }
 
     pub(super) fn watch(&self, watcher: Option<Watcher>) {

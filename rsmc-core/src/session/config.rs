@@ -146,6 +146,11 @@ pub struct Config {
     pub check_leaks: bool,
     /// Report threads that nobody joined. Default: false.
     pub check_joins: bool,
+    /// How many runs may look for a smaller schedule of a failure. Default: 2,000.
+    pub shrink: u32,
+    /// Whether shrinking improves the schedule first, or only searches.
+    #[doc(hidden)]
+    pub shrink_improves: bool,
     /// Run just the execution of this seed.
     pub replay: Option<Seed>,
     /// Run the executions of these seeds before exploring. Default: none.
@@ -175,6 +180,8 @@ impl Default for Config {
             check_races: true,
             check_leaks: true,
             check_joins: false,
+            shrink: 2_000,
+            shrink_improves: true,
             replay: None,
             pinned: Vec::new(),
             seed: 0,
@@ -261,6 +268,26 @@ impl Config {
     /// need not be joined; but then it may outlive the test.
     pub fn check_joins(mut self, on: bool) -> Self {
         self.check_joins = on;
+        self
+    }
+
+    /// Lets so many runs look for a smaller schedule of the failure that is reported, and asks which memory model allows it.
+    ///
+    /// The smallest schedule has the fewest context switches, or one more where that saves delayed stores and reads of old
+    /// values, and then the fewest steps. The search ends earlier where it is proven. Where a check is not under SC, the same
+    /// failure is also looked for under stronger models, in at most 10,000 executions each and 2 seconds in all.
+    ///
+    /// The body is run again and again for that; [`crate::session::Report::extra_runs`] counts it. 0 reports the first failing
+    /// execution as it was found, and runs nothing after it. A replay is never shrunk.
+    pub fn shrink(mut self, runs: u32) -> Self {
+        self.shrink = runs;
+        self
+    }
+
+    /// Lets shrinking improve the schedule first, or only search: for tests of the search.
+    #[doc(hidden)]
+    pub fn shrink_improves(mut self, on: bool) -> Self {
+        self.shrink_improves = on;
         self
     }
 

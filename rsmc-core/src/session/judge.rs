@@ -3,20 +3,23 @@
 use crate::analysis::race::{Race, find_race};
 use crate::base::ThreadId;
 use crate::seed::{Mismatch, Seed};
-use crate::session::{Config, Failure, FailureKind};
+use crate::session::shrink::Cost;
+use crate::session::{Config, Failure, FailureKind, Fewest};
 use crate::step::{End, Panicked, Pending, Run, Why};
-use crate::trace::{NoteKind, Trace};
+use crate::trace::{NoteKind, Site, Trace};
 
 /// What is wrong with a run.
 pub(super) struct Finding {
     pub(super) kind: FailureKind,
     pub(super) message: String,
-    race: Option<Race>,
+    pub(super) race: Option<Race>,
+    /// Where the thread was started that is left, for [`FailureKind::ThreadLeft`].
+    pub(super) started: Option<Site>,
 }
 
 impl Finding {
     pub(super) fn new(kind: FailureKind, message: String) -> Self {
-        Self { kind, message, race: None }
+        Self { kind, message, race: None, started: None }
     }
 }
 
@@ -137,7 +140,7 @@ fn thread_left(run: &Run) -> Option<Finding> {
     let left = run.trace.spawned().find(|thread| !joined.contains(thread))?;
     let site = run.trace.threads[left].site;
     let message = format!("{}, started at {site}, may still run when the test body ends", name(&run.trace, left));
-    Some(Finding::new(FailureKind::ThreadLeft, message))
+    Some(Finding { started: Some(site), ..Finding::new(FailureKind::ThreadLeft, message) })
 }
 
 fn wait(trace: &Trace, pending: &Pending) -> String {
@@ -222,5 +225,8 @@ pub(super) fn failure(run: &Run, finding: Finding, seed: Seed) -> Failure {
         waiting: run.waiting.clone(),
         panics: run.panics.clone(),
         race: finding.race,
+        switches: Cost::of(run).switches,
+        fewest: Fewest::Unsought,
+        needs: None,
     }
 }

@@ -6,9 +6,14 @@ pub mod jobs;
 mod judge;
 mod outcome;
 mod run;
+mod same;
+mod shrink;
 mod tally;
+mod weakest;
 
 pub use body::{check_body, check_body_divided, trace_body, watch_body, work_on_body};
 pub use config::{Config, ConfigError, ExplorerKind, MemoryModel};
 pub use outcome::{Failure, FailureKind, Limit, Report, Verdict};
 pub use run::{Seen, check, check_counted, check_divided, check_watched};
+pub use shrink::Fewest;
+pub use weakest::Needs;

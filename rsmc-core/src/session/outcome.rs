@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::race::Race;
 use crate::seed::Seed;
-use crate::session::{ExplorerKind, MemoryModel};
+use crate::session::{ExplorerKind, Fewest, MemoryModel, Needs};
 use crate::step::{Panicked, Pending};
 use crate::trace::Trace;
 
@@ -79,6 +79,12 @@ pub struct Failure {
     pub panics: Vec<Panicked>,
     /// The race, for [`FailureKind::DataRace`].
     pub race: Option<Race>,
+    /// How many context switches the execution has: operations of another thread than the operation before.
+    pub switches: u32,
+    /// Whether there is an execution with this failure that has fewer.
+    pub fewest: Fewest,
+    /// Which memory models allow the failure. `None` under SC, for replays, and for failures that are no matter of order.
+    pub needs: Option<Needs>,
 }
 
 /// A limit that ended a check before it was complete.
@@ -117,6 +123,8 @@ pub struct Report {
     pub executions: u64,
     /// How often the body was started; at least `executions`.
     pub runs: u64,
+    /// How often it was started besides, after a failure: to shrink it, and to see which memory models allow it.
+    pub extra_runs: u64,
     /// Runs that were given up as redundant. 0 for `reads-from` unless a program spins.
     pub blocked: u64,
     /// How many explored executions fail. At most 1 unless `keep_going`.

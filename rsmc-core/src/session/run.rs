@@ -12,8 +12,10 @@ use crate::seed::Seed;
 use crate::session::config::RANDOM_EXECUTIONS;
 use crate::session::jobs::{Crew, Problem, Team, Then, Work};
 use crate::session::judge::{Finding, failure, is_final, judge, judge_replay, why_stale};
+use crate::session::same::Sameness;
+use crate::session::shrink::{Cost, LONGEST as SHRINKS_FOR, shrink};
 use crate::session::tally::{Tally, Worth};
-use crate::session::{Config, ExplorerKind, Failure, FailureKind, Limit, Report, Verdict};
+use crate::session::{Config, ExplorerKind, Failure, FailureKind, Fewest, Limit, Needs, Report, Verdict};
 use crate::step::{End, Executor, Explorer, Forced, Plan, Run, Step, Tail};
 use crate::trace::{Trace, reads_from_class};
 
@@ -52,6 +54,7 @@ impl Seen<'_> {
 pub fn check_watched(config: &Config, executor: &mut dyn Executor, watch: &mut dyn FnMut(Seen<'_>)) -> Report {
     let mut check = Check::new(config);
     let verdict = check.explore(executor, watch, None);
+    check.explain(executor);
     check.report(verdict)
 }
 
@@ -64,6 +67,7 @@ pub fn check_divided(
 ) -> Report {
     let mut check = Check::new(config);
     let verdict = check.explore(executor, &mut |seen| seen.show(observe), Some(crew));
+    check.explain(executor);
     check.report(verdict)
 }
 
@@ -77,9 +81,19 @@ pub(super) struct Check<'c> {
     first: Option<Box<Failure>>,
     /// That of the first pinned seed that fails.
     of_pinned: Option<Box<Failure>>,
+    /// What it takes to look for a better schedule of the first failure, if there may be one.
+    again: Option<Again>,
+    extra_runs: u64,
     /// The classes of the livelocks so far.
     livelocks: FxHashSet<Digest>,
     notes: Vec<String>,
+}
+
+/// A failing execution that may be run in another order.
+struct Again {
+    same: Sameness,
+    steps: Vec<Step>,
+    cost: Cost,
 }
 
 /// The explorers, where it matters which it is.
@@ -110,6 +124,8 @@ impl<'c> Check<'c> {
             run: Run::default(),
             first: None,
             of_pinned: None,
+            again: None,
+            extra_runs: 0,
             livelocks: FxHashSet::default(),
             notes: Vec::new(),
         }
@@ -254,6 +270,7 @@ impl<'c> Check<'c> {
         watch(Seen::StartOver);
         self.tally.start_over();
         self.first = None;
+        self.again = None;
         self.livelocks.clear();
     }
 
@@ -309,8 +326,6 @@ impl<'c> Check<'c> {
 
     /// What was found, with its schedule: in another order of the execution if that explains more.
     fn failure(&mut self, finding: Finding, executor: &mut dyn Executor) -> Failure {
-        let memory = self.memory;
-        let of = |run: &Run, finding| failure(run, finding, Seed::of_run(run, memory));
         let late = self.run.is_maximal() && self.run.steps().any(|step| matches!(step, Step::Take(..)));
         if late && self.config.replay.is_none() && !executor.is_broken() {
             let mut run = Run::default();
@@ -319,10 +334,45 @@ impl<'c> Check<'c> {
             let same_class = reads_from_class(&run.trace) == reads_from_class(&self.run.trace);
             let again = judge(&run, self.config);
             if let Some(again) = again.filter(|again| same_class && again.kind == finding.kind) {
-                return of(&run, again);
+                return self.noted(&run, again);
             }
         }
-        of(&self.run, finding)
+        let run = std::mem::take(&mut self.run);
+        let failure = self.noted(&run, finding);
+        self.run = run;
+        failure
+    }
+
+    /// A failure, and what it takes to look for a better schedule of it.
+    fn noted(&mut self, run: &Run, finding: Finding) -> Failure {
+        let explains = self.config.shrink > 0 && self.config.replay.is_none() && run.is_maximal();
+        let same = if explains { Sameness::of(run, &finding) } else { None };
+        self.again = same.map(|same| Again { same, steps: run.steps().collect(), cost: Cost::of(run) });
+        failure(run, finding, Seed::of_run(run, self.memory))
+    }
+
+    /// Looks for a better schedule of the first failure, and for the models that allow it.
+    fn explain(&mut self, executor: &mut dyn Executor) {
+        let (Some(first), Some(again)) = (&mut self.first, self.again.take()) else { return };
+        if executor.is_broken() {
+            return;
+        }
+        let Again { same, steps, cost } = again;
+        let shrunk = shrink(steps, cost, &same, self.config, executor);
+        self.extra_runs += shrunk.runs;
+        if let Some((run, finding)) = shrunk.better {
+            **first = failure(&run, finding, Seed::of_run(&run, self.memory));
+        }
+        first.fewest = shrunk.fewest;
+        if shrunk.late {
+            let seconds = SHRINKS_FOR.as_secs();
+            self.notes.push(format!("the search for a smaller schedule was cut off after {seconds} s; see `shrink`"));
+        }
+        if !executor.is_broken() {
+            let (needs, runs) = Needs::of(&same, shrunk.strong.as_deref(), self.memory, self.config, executor);
+            first.needs = needs;
+            self.extra_runs += runs;
+        }
     }
 
     /// Runs a failing execution of a worker here, where its trace is seen. Not counted: the worker has done that.
@@ -356,6 +406,9 @@ impl<'c> Check<'c> {
                 waiting: Vec::new(),
                 panics: Vec::new(),
                 race: None,
+                switches: 0,
+                fewest: Fewest::Unsought,
+                needs: None,
             })
         });
     }
@@ -381,6 +434,7 @@ impl<'c> Check<'c> {
             },
             executions,
             runs,
+            extra_runs: self.extra_runs,
             blocked,
             threads,
             events,

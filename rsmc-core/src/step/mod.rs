@@ -11,6 +11,8 @@ mod run;
 
 use std::rc::Rc;
 
+use crate::model::MemoryModel;
+
 pub use expect::{Difference, Expect};
 pub use knowledge::Knowledge;
 pub use plan::{Forced, Observed, Plan, Purpose, Step, Tail, Tried};
@@ -58,6 +60,11 @@ pub trait Executor {
 
     /// Makes it know this, and nothing else.
     fn know(&mut self, _knowledge: &Knowledge) {}
+
+    /// Makes later runs follow another memory model; false if it cannot.
+    fn follow(&mut self, _memory: MemoryModel) -> bool {
+        false
+    }
 
     /// Shows the run so far to `watcher` whenever something happens, before the thread goes on; or to nobody.
     fn watch(&mut self, _watcher: Option<Watcher>) {}

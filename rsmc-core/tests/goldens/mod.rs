@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rsmc_core::analysis::race::Race;
 use rsmc_core::report::{self, Counts, Finding};
-use rsmc_core::session::{ExplorerKind, FailureKind, MemoryModel};
+use rsmc_core::session::{ExplorerKind, FailureKind, Fewest, MemoryModel, Needs};
 use rsmc_core::step::Run;
 
 /// A failure to report.
@@ -18,11 +18,14 @@ pub struct Case<'a> {
     pub run: &'a Run,
     pub race: Option<Race>,
     pub memory: MemoryModel,
+    pub fewest: Fewest,
+    pub needs: Option<Needs>,
 }
 
 impl<'a> Case<'a> {
     pub fn new(kind: FailureKind, message: &'a str, run: &'a Run) -> Self {
-        Self { kind, message, run, race: None, memory: MemoryModel::Sc }
+        let (race, memory, fewest, needs) = (None, MemoryModel::Sc, Fewest::Unsought, None);
+        Self { kind, message, run, race, memory, fewest, needs }
     }
 
     /// The report, after a check that found it in the third of four runs.
@@ -35,6 +38,9 @@ impl<'a> Case<'a> {
             waiting: &self.run.waiting,
             panics: &self.run.panics,
             race: self.race.as_ref(),
+            switches: 2,
+            fewest: self.fewest,
+            needs: self.needs.as_ref(),
         };
         let counts = Counts { runs: 4, failures: 1, memory: self.memory, ..counts(3, 3, 12) };
         report::finding_text(&finding, name, &counts)

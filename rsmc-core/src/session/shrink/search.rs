@@ -1,0 +1,195 @@
+//! All schedules by their cost, the cheapest first: finds the smallest, and proves that it is.
+//!
+//! Method. Uniform-cost search. A node is a beginning: a part of a schedule that was run, and one other step. Running it shows
+//! its end, and what else was possible on the way, which are new nodes. They are taken by their number of context switches,
+//! then of weak steps and alternatives. Each other thread that stands before an operation that never waits has to come to it,
+//! so it costs a switch more.
+//! A beginning that leads to a *state* to which another led at no higher cost is left out. The state is what each thread has
+//! read, what is in memory and in buffers, and who had the last turn; that decides how executions go on, and which failures
+//! they show ([`Walk::state`]).
+//!
+//! Guarantees. If it returns true, no execution with the failure has fewer context switches than the fewest found, and none with
+//! one more has fewer weak steps than the one chosen. Schedules that repeat an iteration of a waiting loop are left out: without
+//! the iteration they are shorter.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::base::{Digest, Id, ThreadId};
+use crate::session::shrink::cost::{Cost, Walk};
+use crate::session::shrink::trial::{Trial, Went};
+use crate::step::{Choice, Run, Step};
+use crate::trace::{Action, NoteKind, Op, Row};
+
+/// After the smallest schedule is known but for the number of its steps, so many runs more may look for a shorter one.
+const POLISH: u64 = 64;
+
+/// A beginning that was not run yet. The heap compares what comes first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Node {
+    /// Switches, weak steps, alternatives.
+    least: (u32, u32, u32),
+    /// Nodes of equal cost are taken in order.
+    number: u64,
+    /// What it follows, how far, and how it goes on.
+    path: Rc<[Step]>,
+    length: usize,
+    step: Option<Step>,
+}
+
+/// See the module.
+struct Search<'t, 'a> {
+    trial: &'t mut Trial<'a>,
+    nodes: BinaryHeap<Reverse<Node>>,
+    numbers: u64,
+    /// By state: what it costs to come to it, in all ways of which none is cheaper.
+    seen: FxHashMap<Digest, Vec<Cost>>,
+    complete: bool,
+}
+
+/// Searches until there is nothing better or the runs are used up; whether what was found is proven to be the smallest.
+pub(super) fn search(trial: &mut Trial<'_>) -> bool {
+    let mut search = Search { trial, nodes: BinaryHeap::new(), numbers: 0, seen: FxHashMap::default(), complete: true };
+    search.push((0, 0, 0), Rc::new([]), 0, None);
+    search.run();
+    search.complete
+}
+
+impl Search<'_, '_> {
+    fn run(&mut self) {
+        let mut polish = POLISH;
+        while let Some(Reverse(node)) = self.nodes.pop() {
+            if !self.may_improve(node.least) {
+                if polish == 0 || !self.may_shorten(node.least, node.length) {
+                    continue;
+                }
+                polish -= 1;
+            }
+            let steps: Vec<Step> = node.path[..node.length].iter().copied().chain(node.step).collect();
+            match self.trial.attempt(&steps, true) {
+                Went::Over => {
+                    let left = std::iter::once(&node).chain(self.nodes.iter().map(|Reverse(node)| node));
+                    self.complete &= !left.into_iter().any(|node| self.may_improve(node.least));
+                    return;
+                }
+                // What comes after it is not known.
+                Went::Unknown | Went::Diverged(_) => self.complete = false,
+                Went::Same | Went::Otherwise => self.expand(steps.len()),
+            }
+        }
+    }
+
+    fn push(&mut self, least: (u32, u32, u32), path: Rc<[Step]>, length: usize, step: Option<Step>) {
+        let number = self.numbers;
+        self.numbers += 1;
+        self.nodes.push(Reverse(Node { least, number, path, length, step }));
+    }
+
+    /// Whether a schedule of at least this cost could be better than the best.
+    fn may_improve(&self, (switches, weak, chosen): (u32, u32, u32)) -> bool {
+        let fewest = self.trial.fewest();
+        let best = self.trial.current().cost;
+        switches < fewest
+            || (switches <= fewest + 1 && (weak, switches, chosen) < (best.weak, best.switches, best.chosen))
+    }
+
+    /// Whether one that begins with so many steps could be as good, and shorter.
+    fn may_shorten(&self, least: (u32, u32, u32), length: usize) -> bool {
+        let best = self.trial.current().cost;
+        least <= (best.switches, best.weak, best.chosen) && length as u32 + 1 < best.steps
+    }
+
+    /// Adds what else was possible in the last run after its first so many steps.
+    fn expand(&mut self, from: usize) {
+        let run = std::mem::take(&mut self.trial.run);
+        let path: Rc<[Step]> = run.choices.iter().map(|choice| choice.taken).collect();
+        let end = run.repeated.map_or(run.choices.len(), |steps| run.choices.len().min(steps as usize));
+        let mut walk = Walk::new(run.model, Some(self.trial.same.kind()));
+        let mut at = 0;
+        for row in run.trace.rows() {
+            let is_step = match row {
+                Row::Event(..) => true,
+                Row::Note(note) => matches!(note.kind, NoteKind::Flush(_)),
+            };
+            if is_step && at >= from {
+                if at >= end {
+                    break;
+                }
+                self.branch(&run, &walk, &path, at);
+            }
+            walk.row(&run.trace, row);
+            at += usize::from(is_step);
+            if is_step && at > from && !self.is_new(&walk) {
+                break;
+            }
+        }
+        self.trial.run = run;
+    }
+
+    /// Adds the other steps that were possible at one point of a run.
+    fn branch(&mut self, run: &Run, walk: &Walk, path: &Rc<[Step]>, at: usize) {
+        let Choice { taken, possible } = &run.choices[at];
+        let eager = eager(run, walk, possible);
+        for &step in possible.iter().filter(|&step| step != taken) {
+            let op = match step {
+                Step::Flush(_) => None,
+                _ => next_op(run, walk, step.thread()),
+            };
+            let after = walk.after(&run.trace, step, op);
+            if after.as_ref().is_some_and(|after| !self.is_new(after)) {
+                continue;
+            }
+            let least = match after {
+                Some(Walk { cost, last, .. }) => {
+                    let to_come = eager.iter().filter(|&&thread| Some(thread) != last).count();
+                    (cost.switches + to_come as u32, cost.weak, cost.chosen)
+                }
+                // Where the operation is not known, neither is what it costs.
+                None => (walk.cost.switches, walk.cost.weak, walk.cost.chosen),
+            };
+            if self.may_improve(least) || self.may_shorten(least, at) {
+                self.push(least, Rc::clone(path), at, Some(step));
+            }
+        }
+    }
+
+    /// Whether no way to this state was as cheap; if so, notes this one.
+    fn is_new(&mut self, walk: &Walk) -> bool {
+        let known = self.seen.entry(walk.state()).or_default();
+        if known.iter().any(|cost| cost.is_within(&walk.cost)) {
+            return false;
+        }
+        known.retain(|cost| !walk.cost.is_within(cost));
+        known.push(walk.cost);
+        true
+    }
+}
+
+/// What a thread stands before at a point of a run, if the run tells.
+fn next_op<'r>(run: &'r Run, walk: &Walk, thread: ThreadId) -> Option<&'r Op> {
+    let next = walk.next(thread);
+    match run.trace.position(next) {
+        Some(at) => Some(&run.trace.events[at].op),
+        None => run.waiting.iter().find(|pending| pending.id == next)?.op.as_ref(),
+    }
+}
+
+/// The threads that have to perform what they stand before, whatever others do: it never waits, and is no loop.
+fn eager(run: &Run, walk: &Walk, possible: &[Step]) -> Vec<ThreadId> {
+    let mut threads: Vec<ThreadId> = possible
+        .iter()
+        .filter(|step| !matches!(step, Step::Flush(_)))
+        .map(|step| step.thread())
+        .filter(|&thread| {
+            let never_waits = |op: &Op| !matches!(op.action, Action::Acquire | Action::Park);
+            let spins = run.waits.iter().any(|wait| wait.next == walk.next(thread));
+            next_op(run, walk, thread).is_some_and(never_waits) && !spins
+        })
+        .collect();
+    threads.sort_by_key(|thread| thread.index());
+    threads.dedup();
+    threads
+}

@@ -1,0 +1,171 @@
+//! Trying schedules out, within a number of runs.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use crate::session::Config;
+use crate::session::judge::judge;
+use crate::session::same::Sameness;
+use crate::session::shrink::{Cost, LONGEST, plan};
+use crate::step::{End, Executor, Knowledge, Run, Step};
+
+/// How few context switches the schedule of a failure has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fewest {
+    /// No smaller schedule was looked for, or none can be.
+    Unsought,
+    /// The fewest that were found within the limits.
+    Found,
+    /// No execution with this failure has fewer.
+    Possible,
+    /// One more than the fewest possible, which saves a delayed store or a read of an old value.
+    OneMore,
+}
+
+/// A schedule with the failure.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub(super) cost: Cost,
+    pub(super) steps: Vec<Step>,
+}
+
+/// How a run went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Went {
+    /// It fails the same way.
+    Same,
+    /// It does not.
+    Otherwise,
+    /// This step could not be taken.
+    Diverged(usize),
+    /// It showed that something is observed that was no step so far, and is to stay none.
+    Unknown,
+    /// No more runs are allowed.
+    Over,
+}
+
+/// See the module.
+pub(super) struct Trial<'a> {
+    executor: &'a mut dyn Executor,
+    config: &'a Config,
+    pub(super) same: &'a Sameness,
+    /// What the executor knew when the schedule failed, and loops. With more, the schedule would be another.
+    knowledge: Knowledge,
+    most: u64,
+    runs: u64,
+    started: Instant,
+    late: bool,
+    /// By number of switches: the best with so many.
+    found: BTreeMap<u32, Candidate>,
+    /// The last run.
+    pub(super) run: Run,
+}
+
+impl<'a> Trial<'a> {
+    pub(super) fn new(executor: &'a mut dyn Executor, config: &'a Config, same: &'a Sameness, most: u64) -> Self {
+        let knowledge = executor.knowledge();
+        let (started, found, run) = (Instant::now(), BTreeMap::new(), Run::default());
+        // One run is for the schedule that is shown in the end.
+        Self { executor, config, same, knowledge, most: most - 1, runs: 0, started, late: false, found, run }
+    }
+
+    pub(super) fn runs(&self) -> u64 {
+        self.runs
+    }
+
+    pub(super) fn is_late(&self) -> bool {
+        self.late
+    }
+
+    /// How many runs are left.
+    pub(super) fn left(&self) -> u64 {
+        self.most.saturating_sub(self.runs)
+    }
+
+    /// Executes a schedule, whatever the limits say.
+    pub(super) fn execute(&mut self, steps: &[Step], run: &mut Run) {
+        self.runs += 1;
+        self.executor.execute(&plan(steps), run);
+    }
+
+    /// Runs the schedule to begin with; its cost if it fails as it should.
+    pub(super) fn first(&mut self, steps: &[Step]) -> Option<Cost> {
+        (self.attempt(steps, false) == Went::Same).then(|| Cost::of(&self.run))
+    }
+
+    /// Runs a schedule, and notes it if it fails the same way. With `choices`, the run says what else was possible.
+    pub(super) fn attempt(&mut self, steps: &[Step], choices: bool) -> Went {
+        let mut plan = plan(steps);
+        plan.record_choices = choices;
+        loop {
+            self.late |= self.started.elapsed() >= LONGEST;
+            if self.left() == 0 || self.late || self.executor.is_broken() {
+                return Went::Over;
+            }
+            self.runs += 1;
+            self.executor.execute(&plan, &mut self.run);
+            if self.run.end != End::Learned {
+                break;
+            }
+            if !self.learn() {
+                return Went::Unknown;
+            }
+        }
+        if let End::Diverged { step, .. } = self.run.end {
+            return Went::Diverged(step);
+        }
+        let counts = self.run.is_maximal() && self.run.repeated.is_none() && !self.executor.is_broken();
+        let finding = if counts { judge(&self.run, self.config) } else { None };
+        if finding.and_then(|finding| Sameness::of(&self.run, &finding)).as_ref() != Some(self.same) {
+            return Went::Otherwise;
+        }
+        self.note();
+        Went::Same
+    }
+
+    /// Takes in what the executor has learned: that a loop waits changes no step of a schedule. What is observed does, so
+    /// that is forgotten again; false then.
+    fn learn(&mut self) -> bool {
+        let Knowledge { threads, loops, observed } = self.executor.knowledge();
+        let is_harmless = observed == self.knowledge.observed;
+        // Ids of threads stay: schedules name them.
+        self.knowledge.threads = threads;
+        if is_harmless {
+            self.knowledge.loops = loops;
+        } else {
+            self.executor.know(&self.knowledge);
+        }
+        is_harmless
+    }
+
+    fn note(&mut self) {
+        let cost = Cost::of(&self.run);
+        let rank = |cost: &Cost| (cost.weak, cost.chosen, cost.steps);
+        if self.found.get(&cost.switches).is_none_or(|known| rank(&cost) < rank(&known.cost)) {
+            self.found.insert(cost.switches, Candidate { cost, steps: self.run.steps().collect() });
+        }
+    }
+
+    /// The fewest switches found.
+    pub(super) fn fewest(&self) -> u32 {
+        self.found.first_key_value().map_or(u32::MAX, |(&switches, _)| switches)
+    }
+
+    /// The schedule to show: of those with the fewest switches, or one more, the one with the fewest weak steps.
+    pub(super) fn current(&self) -> &Candidate {
+        let few = self.found.range(..=self.fewest().saturating_add(1)).map(|(_, candidate)| candidate);
+        few.min_by_key(|candidate| (candidate.cost.weak, candidate.cost.switches)).expect("the first one fails")
+    }
+
+    /// The schedule to show, and what is known of it; `complete`: no schedule with fewer switches fails.
+    pub(super) fn best(&self, complete: bool) -> (&Candidate, Fewest) {
+        let best = self.current();
+        let fewest = match complete {
+            false => Fewest::Found,
+            true if best.cost.switches > self.fewest() => Fewest::OneMore,
+            true => Fewest::Possible,
+        };
+        (best, fewest)
+    }
+}
