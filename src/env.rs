@@ -1,11 +1,13 @@
 //! The environment: `RSMC_*` variables, read in this one place, which override what a test says.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use rsmc_core::seed::SeedError;
+use rsmc_core::seed::{Seed, SeedError};
 use rsmc_core::session::{Config, ConfigError};
 use thiserror::Error;
 
+use crate::files;
 use crate::jobs::VARIABLE;
 
 /// A variable of the environment that cannot be used.
@@ -51,13 +53,24 @@ pub enum EnvError {
     /// A seed that cannot be read.
     #[error("`RSMC_REPLAY`: {0}")]
     Seed(SeedError),
+    /// A file with a seed that cannot be read.
+    #[error("`RSMC_REPLAY`: cannot read {file}: {error}")]
+    SeedFile {
+        /// The file.
+        file: String,
+        /// Why not.
+        error: String,
+    },
     /// A value that is not Unicode.
     #[error("`{0}` is not Unicode")]
     NotUnicode(String),
+    /// A value that names no folder.
+    #[error("`RSMC_REPORT_DIR` must name a folder, such as `target/rsmc`; it is empty")]
+    NoFolder,
 }
 
 /// The variables there are.
-const KNOWN: [&str; 8] = [
+const KNOWN: [&str; 9] = [
     "RSMC_REPLAY",
     "RSMC_MEMORY",
     "RSMC_EXPLORER",
@@ -66,6 +79,7 @@ const KNOWN: [&str; 8] = [
     "RSMC_JOBS",
     "RSMC_LOG",
     "RSMC_SHRINK",
+    "RSMC_REPORT_DIR",
 ];
 
 /// The variables that start with `RSMC_`, except those of the project's own tests, and what makes a process a worker.
@@ -86,7 +100,7 @@ pub(crate) fn read() -> Result<Vec<(String, String)>, EnvError> {
 pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Result<Config, EnvError> {
     for (name, value) in variables {
         config = match name.as_str() {
-            "RSMC_REPLAY" => config.replay(value.parse().map_err(EnvError::Seed)?),
+            "RSMC_REPLAY" => config.replay(seed(value)?),
             "RSMC_MEMORY" => config.memory(named("RSMC_MEMORY", value)?),
             "RSMC_EXPLORER" => config.explorer(named("RSMC_EXPLORER", value)?),
             "RSMC_MAX_EXECUTIONS" => config.max_executions(number("RSMC_MAX_EXECUTIONS", value)?),
@@ -95,15 +109,30 @@ pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Resul
             "RSMC_LOG" if value == "trace" => config,
             "RSMC_LOG" => return Err(EnvError::NotALog(value.clone())),
             "RSMC_SHRINK" => config.shrink(u32::try_from(number("RSMC_SHRINK", value)?).unwrap_or(u32::MAX)),
+            "RSMC_REPORT_DIR" => config, // see `report_dir`
             _ => return Err(EnvError::Unknown(name.clone())),
         };
     }
     Ok(config)
 }
 
+/// A seed, or a file with one.
+fn seed(value: &str) -> Result<Seed, EnvError> {
+    let unread = |error: std::io::Error| EnvError::SeedFile { file: value.to_owned(), error: error.to_string() };
+    files::seed_text(value).map_err(unread)?.parse().map_err(EnvError::Seed)
+}
+
 /// Whether every operation is to be printed while it happens.
 pub(crate) fn wants_trace(variables: &[(String, String)]) -> bool {
     variables.iter().any(|(name, _)| name == "RSMC_LOG")
+}
+
+/// The folder for the files of failures, if one is asked for.
+pub(crate) fn report_dir(variables: &[(String, String)]) -> Result<Option<PathBuf>, EnvError> {
+    match variables.iter().find(|(name, _)| name == "RSMC_REPORT_DIR") {
+        Some((_, folder)) if folder.is_empty() => Err(EnvError::NoFolder),
+        folder => Ok(folder.map(|(_, folder)| PathBuf::from(folder))),
+    }
 }
 
 fn named<T: std::str::FromStr<Err = ConfigError>>(name: &'static str, value: &str) -> Result<T, EnvError> {
@@ -168,6 +197,15 @@ mod tests {
     }
 
     #[test]
+    fn files_go_where_they_should() {
+        let dir = |value: &str| report_dir(&[("RSMC_REPORT_DIR".to_owned(), value.to_owned())]);
+        assert_eq!(dir("target/rsmc").unwrap(), Some(PathBuf::from("target/rsmc")));
+        assert_eq!(dir("").unwrap_err(), EnvError::NoFolder);
+        assert_eq!(report_dir(&[]).unwrap(), None);
+        assert!(with("RSMC_REPORT_DIR", "target/rsmc").is_ok());
+    }
+
+    #[test]
     fn mistakes_are_named() {
         let message = |name, value| with(name, value).unwrap_err().to_string();
         assert_eq!(with("RSMC_EXECUTIONS", "1").unwrap_err(), EnvError::Unknown("RSMC_EXECUTIONS".into()));
@@ -182,5 +220,6 @@ mod tests {
         assert!(message("RSMC_MAX_EXECUTIONS", "many").contains("whole number"));
         assert!(message("RSMC_SHRINK", "-1").contains("whole number"));
         assert!(message("RSMC_REPLAY", "x").contains("a seed starts with"));
+        assert!(message("RSMC_REPLAY", "no/such.seed").contains("cannot read no/such.seed"));
     }
 }

@@ -42,6 +42,7 @@
 //! `hint::spin_loop` and `thread::yield_now` mark the end of an iteration.
 
 mod env;
+mod files;
 mod jobs;
 mod outcomes;
 mod run;
@@ -58,7 +59,7 @@ pub use rsmc_shim::{Nondet, alloc, cell, choose, coerce_arc, future, hint, nonde
 
 pub use crate::env::EnvError;
 pub use crate::outcomes::{Outcome, Outcomes, outcomes};
-pub use crate::run::{check, check_with, explore, render};
+pub use crate::run::{check, check_with, dot, explore, html, json, render};
 
 /// What `#[rsmc::test]` expands to. Not for use by hand.
 #[doc(hidden)]

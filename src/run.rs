@@ -3,13 +3,15 @@
 use std::cell::RefCell;
 use std::fmt::Debug;
 use std::panic::Location;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use rsmc_core::report;
 use rsmc_core::seed::Seed;
 use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, trace_body};
 
-use crate::env;
+use crate::env::{self, EnvError};
+use crate::files::{self, sources};
 use crate::jobs::{self, Which};
 
 /// Checks `body` with the default configuration, as overridden by the environment.
@@ -75,6 +77,44 @@ pub fn render(report: &Report, name: Option<&str>) -> String {
     report::any(report, name)
 }
 
+/// The failing execution of a report as a page for a browser; `None` if there is none. `config` is what the check was
+/// asked to do, `name` how `cargo test` calls the test.
+///
+/// The page is complete in itself: it has the source lines of the steps in it, as far as the files are found from the
+/// current directory or one above it.
+///
+/// ```
+/// use rsmc::{Config, sync::atomic::{AtomicU32, Ordering::SeqCst}};
+///
+/// let config = Config::default();
+/// let report = rsmc::explore(&config, || {
+///     let x = AtomicU32::new(0);
+///     rsmc::thread::scope(|scope| {
+///         scope.spawn(|| x.store(1, SeqCst));
+///         assert_eq!(x.load(SeqCst), 0);
+///     });
+/// });
+/// let page = rsmc::html(&report, &config, None).expect("an assertion fails");
+/// assert!(page.starts_with("<!DOCTYPE html>"));
+/// ```
+pub fn html(report: &Report, config: &Config, name: Option<&str>) -> Option<String> {
+    let diagram = report::diagram(report, config, name)?;
+    Some(report::html(&diagram, &sources))
+}
+
+/// The failing execution of a report as a graph in the language of Graphviz; `None` if there is none. The parameters
+/// are those of [`html`].
+pub fn dot(report: &Report, config: &Config, name: Option<&str>) -> Option<String> {
+    Some(report::dot(&report::diagram(report, config, name)?))
+}
+
+/// The failing execution of a report as JSON for other tools; `None` if there is none. The parameters are those of
+/// [`html`].
+/// `docs/report-json.md` describes the form, which has a version.
+pub fn json(report: &Report, config: &Config, name: Option<&str>) -> Option<String> {
+    Some(report::json(&report::diagram(report, config, name)?))
+}
+
 /// What a test body may return.
 #[doc(hidden)]
 pub trait TestResult {
@@ -98,8 +138,6 @@ impl<E: Debug> TestResult for Result<(), E> {
 #[doc(hidden)]
 #[track_caller]
 pub fn run_test<R: TestResult>(name: &str, config: Config, body: impl Fn() -> R + Sync) {
-    // `cargo test` leaves the crate's name out.
-    let name = name.split_once("::").map_or(name, |(_, rest)| rest);
     settle(config, Some(name), &|| body().settle());
 }
 
@@ -112,13 +150,29 @@ pub fn parse_seed(text: &str) -> Seed {
     }
 }
 
+/// What a check is asked to do, by its test and by the environment.
+struct Asked {
+    config: Config,
+    /// The folder for the files of a failure.
+    dir: Option<PathBuf>,
+    is_traced: bool,
+}
+
+fn from_environment(config: Config) -> Result<Asked, EnvError> {
+    let variables = env::read()?;
+    let (dir, is_traced) = (env::report_dir(&variables)?, env::wants_trace(&variables));
+    Ok(Asked { config: env::apply(config, &variables)?, dir, is_traced })
+}
+
+/// `path` is that of the test, with the name of its crate.
 #[track_caller]
-fn settle(config: Config, name: Option<&str>, body: &(dyn Fn() + Sync)) {
-    let read = env::read().and_then(|variables| Ok((env::apply(config, &variables)?, env::wants_trace(&variables))));
-    let (config, is_traced) = match read {
-        Ok(read) => read,
+fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
+    let Asked { config, dir, is_traced } = match from_environment(config) {
+        Ok(asked) => asked,
         Err(error) => panic!("rsmc: {error}"),
     };
+    // `cargo test` leaves the crate's name out.
+    let name = path.map(|path| path.split_once("::").map_or(path, |(_, rest)| rest));
     let which = Which::next(name, Location::caller());
     if jobs::is_passed(&which) {
         return;
@@ -128,7 +182,16 @@ fn settle(config: Config, name: Option<&str>, body: &(dyn Fn() + Sync)) {
         Ok(report) => report,
         Err(error) => panic!("rsmc: {error}"),
     };
-    let text = render(&report, name);
+    let mut text = match &report.verdict {
+        Verdict::Failed(failure) => match files::keep(&failure.seed, dir.as_deref(), &files::name_of(path)) {
+            Some(file) => report::failure_kept(failure, name, &report, &file),
+            None => render(&report, name),
+        },
+        _ => render(&report, name),
+    };
+    if let (Some(dir), Some(diagram)) = (dir, report::diagram(&report, &config, name)) {
+        text = format!("{}\n{}\n", text.trim_end_matches('\n'), files::write(&dir, &files::name_of(path), &diagram));
+    }
     if passes(&config, &report) {
         #[allow(clippy::print_stdout, reason = "what a passing test found out; cargo shows it with --nocapture")]
         {

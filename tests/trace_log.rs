@@ -1,5 +1,7 @@
 //! `RSMC_LOG=trace`: every operation is printed while it happens, between what the body prints.
 
+#![allow(clippy::print_stderr, reason = "what is printed is tested")]
+
 use std::process::{Command, Output};
 
 use rsmc::sync::atomic::{AtomicU32, Ordering::Relaxed};

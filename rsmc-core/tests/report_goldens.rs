@@ -9,6 +9,7 @@ mod goldens;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::time::Duration;
 
+use goldens::pictures::check_forms;
 use goldens::script::{MAIN, Script, add, cas};
 use goldens::{Case, check, counts};
 use rsmc_core::analysis::race::{Access, Race};
@@ -39,7 +40,9 @@ fn lost_update() {
     let message = "assertion `left == right` failed: both increments count\n  left: 1\n right: 2";
     s.panic(MAIN, message, 20);
     let run = s.finish();
-    check("lost_update", &Case::new(FailureKind::Panic, message, &run).text(Some("counter::tests::two_increments")));
+    let case = Case::new(FailureKind::Panic, message, &run);
+    check("lost_update", &case.text(Some("counter::tests::two_increments")));
+    check_forms("lost_update", &case);
 }
 
 #[test]
@@ -77,6 +80,7 @@ fn deadlock_of_two_locks() {
     let run = s.finish();
     let case = Case::new(FailureKind::Deadlock, "every thread that is left waits for another", &run);
     check("deadlock", &case.text(Some("bank::tests::transfer_both_ways")));
+    check_forms("deadlock", &case);
 }
 
 #[test]
@@ -316,6 +320,7 @@ fn under_c11(name: &str, text: &str) {
     interpreter.execute(&up_to_date(&run.clone()), &mut run);
     let case = Case { memory: MemoryModel::C11, ..Case::new(FailureKind::Panic, "assertion failed", &run) };
     check(name, &case.text(Some("mailbox")));
+    check_forms(name, &case);
 }
 
 #[test]

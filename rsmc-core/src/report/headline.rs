@@ -11,17 +11,23 @@ use crate::trace::{NoteKind, Site};
 
 /// The first section of a report.
 pub(super) fn section(scene: &Scene<'_>) -> String {
-    let finding = scene.finding;
     let mut lines = vec![wrap(&title(scene), "    ")];
-    lines.extend(panics(scene));
-    lines.extend(race::lines(scene));
-    lines.extend(finding.waiting.iter().map(|pending| wrap(&waits(scene, pending), "      ")));
-    lines.extend(advice(finding.kind).iter().map(|line| wrap(&format!("  {line}"), "  ")));
+    lines.extend(details(scene));
     lines.join("\n")
 }
 
+/// Who, where, and the usual causes.
+pub(super) fn details(scene: &Scene<'_>) -> Vec<String> {
+    let finding = scene.finding;
+    let mut lines = panics(scene);
+    lines.extend(race::lines(scene));
+    lines.extend(finding.waiting.iter().map(|pending| wrap(&waits(scene, pending), "      ")));
+    lines.extend(advice(finding.kind).iter().map(|line| wrap(&format!("  {line}"), "  ")));
+    lines
+}
+
 /// `data race: …`, in one line. What the sections below say with the report's own names is not said twice.
-fn title(scene: &Scene<'_>) -> String {
+pub(super) fn title(scene: &Scene<'_>) -> String {
     let finding = scene.finding;
     let kind = words(&format!("{:?}", finding.kind));
     let message = match finding.kind {
@@ -53,7 +59,7 @@ fn nobody_left(finding: &Finding<'_>) -> Option<String> {
 }
 
 /// `DataRace` → `data race`
-fn words(variant: &str) -> String {
+pub(super) fn words(variant: &str) -> String {
     let mut words = String::new();
     for c in variant.chars() {
         if c.is_uppercase() && !words.is_empty() {

@@ -1,8 +1,10 @@
-//! Reports: from the outcome of a check to the text that its user reads.
+//! Reports: from the outcome of a check to what its user reads: text, and for a failure a page, a graph and JSON.
 //!
 //! Everything here is a pure function: no clock, no terminal, no colours, no environment, no file. The same outcome
 //! gives the same text, also when it is found again by a replay; so addresses become letters, and threads are
 //! numbered by their order in the execution. Lines are at most 80 columns wide, except the replay line.
+//!
+//! The text report:
 //!
 //! - `headline`: what went wrong, and where, by kind of failure; `race` for a data race.
 //! - `legend`: the names of locations, and where they were created.
@@ -13,10 +15,21 @@
 //!   wide.
 //! - `summary`: one line for a success, what to do about a limit, counts and replay line of a failure.
 //! - `names`, `places`, `values`, `text`: how threads, locations, source lines, values and columns are written.
+//!
+//! The other forms are made of one value, the [`Diagram`], which says what the text says, and what each step changes:
+//!
+//! - `diagram`: the value. It is the JSON form.
+//! - `dot`: a graph for Graphviz.
+//! - `html`: a page to look at in a browser.
+//! - `json`: plain data as JSON.
 
 mod buffers;
+mod diagram;
+mod dot;
 mod fold;
 mod headline;
+mod html;
+mod json;
 mod lanes;
 mod legend;
 mod live;
@@ -32,10 +45,13 @@ mod values;
 use std::time::Duration;
 
 use crate::analysis::race::Race;
-use crate::session::{ExplorerKind, Failure, FailureKind, Fewest, MemoryModel, Needs, Report, Verdict};
+use crate::session::{Config, ExplorerKind, Failure, FailureKind, Fewest, MemoryModel, Needs, Report, Verdict};
 use crate::step::{Panicked, Pending};
 use crate::trace::Trace;
 
+pub use diagram::{Change, Check, Coherence, Diagram, Location, Place, Setting, Step, Thread, VERSION, Waiting};
+pub use dot::dot;
+pub use html::html;
 pub use live::Live;
 pub use summary::{incomplete, verified};
 
@@ -111,10 +127,19 @@ impl From<&Report> for Counts {
 
 /// The report of a failing execution. `name` is the path of the test as `cargo test` takes it.
 pub fn failure(failure: &Failure, name: Option<&str>, report: &Report) -> String {
-    let finding = Finding {
+    finding_text(&finding_of(failure, &failure.seed.to_string()), name, &report.into())
+}
+
+/// The same, where a replay takes its seed from a file.
+pub fn failure_kept(failure: &Failure, name: Option<&str>, report: &Report, file: &str) -> String {
+    finding_text(&finding_of(failure, file), name, &report.into()) + &notes(report)
+}
+
+fn finding_of<'a>(failure: &'a Failure, seed: &'a str) -> Finding<'a> {
+    Finding {
         kind: failure.kind,
         message: &failure.message,
-        seed: &failure.seed.to_string(),
+        seed,
         trace: &failure.trace,
         waiting: &failure.waiting,
         panics: &failure.panics,
@@ -122,8 +147,20 @@ pub fn failure(failure: &Failure, name: Option<&str>, report: &Report) -> String
         switches: failure.switches,
         fewest: failure.fewest,
         needs: failure.needs.as_ref(),
-    };
-    finding_text(&finding, name, &report.into())
+    }
+}
+
+/// The failing execution of a check as one value; `None` if there is none. `config` is what the check was asked to do,
+/// and `name` the path of the test as `cargo test` takes it.
+pub fn diagram(report: &Report, config: &Config, name: Option<&str>) -> Option<Diagram> {
+    let Verdict::Failed(failure) = &report.verdict else { return None };
+    let seed = failure.seed.to_string();
+    Some(Diagram::new(&finding_of(failure, &seed), name, &report.into(), config))
+}
+
+/// The JSON form of a failing execution, in one line; `docs/report-json.md` describes it.
+pub fn json(diagram: &Diagram) -> String {
+    json::to_json(diagram) + "\n"
 }
 
 /// The report of a check without a failure: one line if it is complete, and what to do if a limit ended it.
@@ -140,8 +177,11 @@ pub fn any(report: &Report, name: Option<&str>) -> String {
         Verdict::Failed(failed) => failure(failed, name, report),
         Verdict::Incomplete(limit) => incomplete(&report.into(), *limit),
     };
-    let notes = report.notes.iter().map(|note| format!("\n{}", text::wrap(&format!("note: {note}"), "  ")));
-    text + &notes.collect::<String>()
+    text + &notes(report)
+}
+
+fn notes(report: &Report) -> String {
+    report.notes.iter().map(|note| format!("\n{}", text::wrap(&format!("note: {note}"), "  "))).collect()
 }
 
 /// The report of a failing execution, from its parts.

@@ -5,18 +5,25 @@ use std::collections::BTreeSet;
 use crate::trace::Site;
 
 /// The files a report speaks of.
-pub(super) struct Places {
-    files: BTreeSet<&'static str>,
+pub(super) struct Places<'a> {
+    files: BTreeSet<&'a str>,
 }
 
-impl Places {
+impl Places<'static> {
     /// Knows the files of some places.
     pub(super) fn new(sites: impl Iterator<Item = Site>) -> Self {
-        Self { files: sites.filter_map(|site| parts(site).0).collect() }
+        Self::of_files(sites.filter_map(|site| parts(site).0))
+    }
+}
+
+impl<'a> Places<'a> {
+    /// Knows these files.
+    pub(super) fn of_files(files: impl Iterator<Item = &'a str>) -> Self {
+        Self { files: files.collect() }
     }
 
     /// The path of the file, if all places are in one.
-    pub(super) fn only_file(&self) -> Option<&'static str> {
+    pub(super) fn only_file(&self) -> Option<&'a str> {
         if self.files.len() == 1 { self.files.first().copied() } else { None }
     }
 
@@ -27,20 +34,25 @@ impl Places {
 
     /// The place in a table: `:12` if there is one file only, `queue.rs:12` otherwise.
     pub(super) fn short(&self, site: Site) -> String {
-        match parts(site) {
-            (_, None) => String::new(),
-            (Some(path), Some(line)) if self.only_file().is_none() => format!("{}:{line}", self.short_file(path)),
-            (_, Some(line)) => format!(":{line}"),
+        let (file, line) = parts(site);
+        line.map(|line| self.short_line(file, line)).unwrap_or_default()
+    }
+
+    /// The same for a line of a file.
+    pub(super) fn short_line(&self, file: Option<&str>, line: u32) -> String {
+        match file {
+            Some(path) if self.only_file().is_none() => format!("{}:{line}", self.short_file(path)),
+            _ => format!(":{line}"),
         }
     }
 
     /// The paths of all files, if tables abbreviate them.
-    pub(super) fn abbreviated(&self) -> Vec<&'static str> {
+    pub(super) fn abbreviated(&self) -> Vec<&'a str> {
         if self.files.len() > 1 { self.files.iter().copied().collect() } else { Vec::new() }
     }
 
     /// The shortest end of a path that no other file has.
-    fn short_file<'a>(&self, path: &'a str) -> &'a str {
+    fn short_file<'p>(&self, path: &'p str) -> &'p str {
         let ends = path.rmatch_indices(SEPARATORS).map(|(at, _)| &path[at + 1..]);
         let unique = |end: &&str| self.files.iter().filter(|other| has_end(other, end)).count() <= 1;
         ends.into_iter().find(unique).unwrap_or(path)
@@ -54,7 +66,7 @@ fn has_end(path: &str, end: &str) -> bool {
 }
 
 /// File and line, as far as they are known.
-fn parts(site: Site) -> (Option<&'static str>, Option<u32>) {
+pub(super) fn parts(site: Site) -> (Option<&'static str>, Option<u32>) {
     match site {
         Site::Unknown => (None, None),
         Site::Code(place) => (Some(place.file()), Some(place.line())),

@@ -62,7 +62,7 @@ pub(super) struct Scene<'a> {
     pub(super) finding: &'a Finding<'a>,
     pub(super) threads: Threads,
     pub(super) locations: Locations,
-    pub(super) places: Places,
+    pub(super) places: Places<'static>,
     pub(super) values: Values,
     pub(super) buffers: Buffers,
     /// All rows, before any folding.
@@ -289,7 +289,7 @@ fn step_of(kind: &str, action: Action) -> Option<&'static str> {
 }
 
 /// What a row calls an operation.
-fn verb(action: Action) -> &'static str {
+pub(super) fn verb(action: Action) -> &'static str {
     use crate::trace::RmwKind;
     match action {
         Action::Load => "load",

@@ -107,7 +107,7 @@ pub(super) fn counts_section(finding: &Finding<'_>, counts: &Counts) -> String {
 }
 
 /// How small the schedule is, if a small one was looked for.
-fn switches(finding: &Finding<'_>, memory: MemoryModel) -> Option<String> {
+pub(super) fn switches(finding: &Finding<'_>, memory: MemoryModel) -> Option<String> {
     let fewest = match finding.fewest {
         Fewest::Unsought => return None,
         Fewest::Found => ", the fewest found".to_owned(),
@@ -127,11 +127,14 @@ fn switches(finding: &Finding<'_>, memory: MemoryModel) -> Option<String> {
 
 /// The command that runs the failing execution again, alone on its line and not broken.
 pub(super) fn replay_section(finding: &Finding<'_>, name: Option<&str>) -> String {
-    if finding.kind == FailureKind::StaleSeed {
-        return String::new();
-    }
+    let command = replay_command(finding, name);
+    command.map(|command| format!("run this execution again with\n{command}")).unwrap_or_default()
+}
+
+/// The command itself; none for a seed that does not fit.
+pub(super) fn replay_command(finding: &Finding<'_>, name: Option<&str>) -> Option<String> {
     let command = name.map(|name| format!(" cargo test {name}")).unwrap_or_default();
-    format!("run this execution again with\nRSMC_REPLAY={}{command}", finding.seed)
+    (finding.kind != FailureKind::StaleSeed).then(|| format!("RSMC_REPLAY={}{command}", finding.seed))
 }
 
 fn how(counts: &Counts) -> String {

@@ -8,6 +8,7 @@ use rsmc_core::session::{FailureKind, MemoryModel};
 use rsmc_core::step::Run;
 use rsmc_core::trace::{Action, NoteKind};
 
+use super::pictures::check_forms;
 use super::script::{MAIN, Script, add, buffered, cas};
 use super::{Case, check};
 
@@ -61,6 +62,8 @@ fn message_passing_under_pso() {
         s.end(sender);
     });
     check("buffers_pso", &panic_text(MemoryModel::Pso, message, &run, "mailbox::tests::send_one"));
+    let case = Case { memory: MemoryModel::Pso, ..Case::new(FailureKind::Panic, message, &run) };
+    check_forms("buffers_pso", &case);
 }
 
 #[test]

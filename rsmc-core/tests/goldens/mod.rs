@@ -1,14 +1,15 @@
 //! Cases for the goldens, and the comparison with their files.
 
 mod buffered;
+pub mod pictures;
 pub mod script;
 
 use std::path::Path;
 use std::time::Duration;
 
 use rsmc_core::analysis::race::Race;
-use rsmc_core::report::{self, Counts, Finding};
-use rsmc_core::session::{ExplorerKind, FailureKind, Fewest, MemoryModel, Needs};
+use rsmc_core::report::{self, Counts, Diagram, Finding};
+use rsmc_core::session::{Config, ExplorerKind, FailureKind, Fewest, MemoryModel, Needs};
 use rsmc_core::step::Run;
 
 /// A failure to report.
@@ -30,7 +31,16 @@ impl<'a> Case<'a> {
 
     /// The report, after a check that found it in the third of four runs.
     pub fn text(&self, name: Option<&str>) -> String {
-        let finding = Finding {
+        report::finding_text(&self.finding(), name, &self.counts())
+    }
+
+    /// The same as a diagram.
+    pub fn diagram(&self, name: Option<&str>) -> Diagram {
+        Diagram::new(&self.finding(), name, &self.counts(), &Config::default().memory(self.memory))
+    }
+
+    fn finding(&self) -> Finding<'_> {
+        Finding {
             kind: self.kind,
             message: self.message,
             seed: "r1-0a1b2c3d4e5f",
@@ -41,9 +51,11 @@ impl<'a> Case<'a> {
             switches: 2,
             fewest: self.fewest,
             needs: self.needs.as_ref(),
-        };
-        let counts = Counts { runs: 4, failures: 1, memory: self.memory, ..counts(3, 3, 12) };
-        report::finding_text(&finding, name, &counts)
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        Counts { runs: 4, failures: 1, memory: self.memory, ..counts(3, 3, 12) }
     }
 }
 

@@ -1,0 +1,220 @@
+//! A failing execution as a page for a browser: one file, which fetches nothing.
+//!
+//! The drawing is SVG, made here, and can be read without a script. The script (`page.js`) adds a slider over the
+//! steps, which shows memory and buffers after each of them, and the source of the step under the mouse.
+//!
+//! - `layout`: where everything is; `draw`: the drawing; `edges`: how its edges run.
+//! - `items`: what the rows are, and what the script knows about each.
+//! - `sources`: excerpts of the source.
+//! - `escape`: no text of a user is ever read as HTML.
+
+mod draw;
+mod edges;
+mod escape;
+mod items;
+mod layout;
+mod sources;
+
+use crate::report::diagram::{Diagram, Location, Setting, Step};
+use crate::report::headline::words;
+use crate::report::text::count;
+use draw::draw;
+use escape::{escape, script_json};
+use items::{Data, LONGEST, folds, rows};
+use sources::{Excerpts, label};
+
+/// The page of a failing execution. `sources` gives the text of a source file, named as the compiler names it, as far
+/// as it is there.
+pub fn html(diagram: &Diagram, sources: &dyn Fn(&str) -> Option<String>) -> String {
+    let data = Data::new(diagram, Excerpts::new(diagram, sources));
+    let name = diagram.test.as_deref().unwrap_or("a check");
+    let title = format!("{}: {name}", kind(diagram));
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         script-src 'unsafe-inline'\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n{}{}\
+         <script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{}</script>\n</body>\n</html>\n",
+        escape(title),
+        include_str!("page.css"),
+        header(diagram),
+        main(diagram, &data),
+        script_json(&data),
+        include_str!("page.js")
+    )
+}
+
+/// `DataRace` → `data race`
+fn kind(diagram: &Diagram) -> String {
+    words(&format!("{:?}", diagram.kind))
+}
+
+/// What went wrong, where, and how to see it again.
+fn header(diagram: &Diagram) -> String {
+    let lines = diagram.title.trim_start();
+    let kind = kind(diagram);
+    let title = lines.strip_prefix(&format!("{kind}: ")).unwrap_or(lines);
+    let details = match diagram.details.join("\n") {
+        details if details.is_empty() => String::new(),
+        details => format!("<pre class=\"details\">{}</pre>\n", escape(details)),
+    };
+    format!(
+        "<header>\n<p class=\"kind\"><span aria-hidden=\"true\">✗</span> \
+         {}</p>\n<h1>{}</h1>\n{details}{}{}{}</header>\n",
+        escape(kind),
+        escape(title),
+        facts(diagram),
+        replay(diagram),
+        settings(diagram)
+    )
+}
+
+fn facts(diagram: &Diagram) -> String {
+    let check = &diagram.check;
+    let seconds = check.milliseconds as f64 / 1000.0;
+    let mut facts = vec![
+        ("test", diagram.test.clone().unwrap_or_else(|| "–".to_owned())),
+        ("memory model", check.memory.clone()),
+        ("explorer", check.explorer.clone()),
+        ("found after", format!("{}, {}", count(check.executions, "execution"), count(check.runs, "run"))),
+        ("in", format!("{seconds:.2} s")),
+    ];
+    facts.extend(diagram.switches.clone().map(|switches| ("schedule", switches)));
+    facts.extend(diagram.needs.clone().map(|needs| ("models", needs)));
+    facts.push(("seed", diagram.seed.clone().unwrap_or_else(|| "–".to_owned())));
+    let fact = |(name, value): &(&str, String)| {
+        let class = if *name == "seed" { " class=\"seed\"" } else { "" };
+        format!("<div><dt>{name}</dt><dd{class}>{}</dd></div>", escape(value))
+    };
+    format!("<dl class=\"facts\">{}</dl>\n", facts.iter().map(fact).collect::<String>())
+}
+
+fn replay(diagram: &Diagram) -> String {
+    let Some(command) = &diagram.replay else { return String::new() };
+    format!(
+        "<div class=\"replay\"><span>run this execution again</span><code id=\"command\">{}</code>\
+         <button type=\"button\" id=\"copy\" hidden>copy</button></div>\n",
+        escape(command)
+    )
+}
+
+/// The configuration; in sight what differs from the default.
+fn settings(diagram: &Diagram) -> String {
+    let row = |setting: &Setting| {
+        let class = if setting.changed { " class=\"changed\"" } else { "" };
+        format!("<tr{class}><th>{}</th><td>{}</td></tr>", setting.name, escape(&setting.value))
+    };
+    let changed = diagram.settings.iter().filter(|setting| setting.changed && setting.name != "replay");
+    let changed: Vec<String> = changed.map(|setting| format!("{} = {}", setting.name, setting.value)).collect();
+    let summary = match changed.as_slice() {
+        [] => "the default".to_owned(),
+        changed => changed.join(", "),
+    };
+    format!(
+        "<details class=\"config\"><summary>configuration: {}</summary><table>{}</table></details>\n",
+        escape(summary),
+        diagram.settings.iter().map(row).collect::<String>()
+    )
+}
+
+fn main(diagram: &Diagram, data: &Data) -> String {
+    format!("<main>\n{}{}</main>\n", schedule(diagram, data), panel(diagram))
+}
+
+/// The drawing; a folded one and, unless it is too long, the whole one.
+fn schedule(diagram: &Diagram, data: &Data) -> String {
+    if diagram.steps.is_empty() && diagram.waiting.is_empty() {
+        return "<section class=\"schedule\"><h2>schedule</h2>\n<p>No step of the execution is known.</p></section>\n"
+            .to_owned();
+    }
+    let folds = folds(diagram);
+    let class = if folds { "folded" } else { "whole" };
+    let mut drawings = draw(diagram, data, &rows(diagram, true), class);
+    let mut control = String::new();
+    if folds && diagram.steps.len() <= LONGEST {
+        let steps = diagram.steps.len();
+        control = format!("<input type=\"checkbox\" id=\"all\"><label for=\"all\">show all {steps} steps</label>\n");
+        drawings += &draw(diagram, data, &rows(diagram, false), "whole");
+    } else if folds {
+        control = format!("<p class=\"note\">All {} steps are in the JSON file.</p>\n", diagram.steps.len());
+    }
+    let about = diagram.about_buffers.as_ref().map(|text| format!("<pre class=\"note\">{}</pre>\n", escape(text)));
+    format!(
+        "<section class=\"schedule\"><h2>schedule</h2>\n{}{}{control}<div \
+         class=\"scroll\">\n{drawings}</div></section>\n",
+        legend(diagram),
+        about.unwrap_or_default()
+    )
+}
+
+/// How to read the drawing, as far as it is in it.
+fn legend(diagram: &Diagram) -> String {
+    let mut parts = vec!["time goes down, a lane for each thread".to_owned(), "→ reads, = writes".to_owned()];
+    let key = |class: &str, words: &str| {
+        format!(
+            "<svg class=\"key\" width=\"26\" height=\"10\"><path class=\"edge {class}\" d=\"M1 5H25\"/></svg> {words}"
+        )
+    };
+    let any = |what: fn(&Step) -> bool| diagram.steps.iter().any(what);
+    if any(|step| step.reads_from.is_some_and(|from| from > 0)) {
+        parts.push(key("rf", "from a write to who reads it"));
+    }
+    if any(|step| step.from_buffer) {
+        parts.push(key("rf own", "while the write is still buffered"));
+    }
+    if any(|step| !step.flushes.is_empty()) {
+        parts.push(key("flushes", "from a buffered store to when all see it"));
+    }
+    if diagram.marks() {
+        parts.push("<b class=\"mark\">✗</b> the failure".to_owned());
+    }
+    let items: String = parts.iter().map(|part| format!("<li>{part}</li>")).collect();
+    format!("<ul class=\"legend\">{items}</ul>\n")
+}
+
+/// What the script fills: the step, its source, memory and buffers after it.
+fn panel(diagram: &Diagram) -> String {
+    if diagram.steps.is_empty() && diagram.waiting.is_empty() {
+        return String::new();
+    }
+    let rows: String =
+        diagram.locations.iter().enumerate().filter_map(|(number, location)| memory(number, location)).collect();
+    let heading = if diagram.check.memory == "c11" { "newest values" } else { "memory" };
+    let note = match diagram.check.memory.as_str() {
+        "c11" => "<p class=\"note\">After this step. Under c11 a load may take an older one.</p>\n",
+        _ => "<p class=\"note\">After this step.</p>\n",
+    };
+    let memory = match rows.is_empty() {
+        true => String::new(),
+        false => format!("<h2>{heading}</h2>\n{note}<table id=\"memory\"><tbody>{rows}</tbody></table>\n"),
+    };
+    let buffers = if diagram.steps.iter().any(|step| step.buffered) {
+        "<h2>buffers</h2>\n<p class=\"note\">Only its own thread sees what is in its buffer.</p>\n<div \
+         id=\"buffers\"></div>\n"
+    } else {
+        ""
+    };
+    format!(
+        "<aside class=\"panel\" id=\"panel\" hidden>\n<div class=\"control\"><label for=\"slider\" \
+         id=\"position\"></label>\
+         <div class=\"slide\"><button type=\"button\" id=\"back\" aria-label=\"one step back\">◀</button>\
+         <input type=\"range\" id=\"slider\" min=\"0\" value=\"0\">\
+         <button type=\"button\" id=\"on\" aria-label=\"one step on\">▶</button></div></div>\n\
+         <div class=\"state\"><div><p id=\"said\"></p>\n<div \
+         id=\"source\"></div></div>\n<div>{memory}{buffers}</div></div></aside>\n\
+         <noscript><p class=\"note\">With JavaScript there is also a slider over the steps.</p></noscript>\n"
+    )
+}
+
+/// A location with its first value; not a cell, whose value is not known.
+fn memory(number: usize, location: &Location) -> Option<String> {
+    let initial = location.initial.as_deref()?;
+    let created = location.created.as_ref().map(label);
+    let created = created.map(|place| format!(", created at {place}")).unwrap_or_default();
+    Some(format!(
+        "<tr><th title=\"{}\">{}</th><td data-location=\"{number}\">{}</td></tr>",
+        escape(format!("{}{created}", location.kind)),
+        escape(&location.name),
+        escape(initial)
+    ))
+}

@@ -1,0 +1,145 @@
+//! The files of a failure, for `RSMC_REPORT_DIR`, the source files that a page quotes, and files that keep long seeds.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rsmc_core::report::{self, Diagram};
+use rsmc_core::seed::Seed;
+
+/// Longer names of files are cut: no file system takes more than 255 bytes.
+const LONGEST: usize = 120;
+/// Names that Windows takes for devices, whatever follows after a dot.
+const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
+
+/// Writes `<name>.html`, `.dot` and `.json`, and says in a line for the report where the page is, or why it is not
+/// there.
+pub(crate) fn write(dir: &Path, name: &str, diagram: &Diagram) -> String {
+    match write_all(dir, name, diagram) {
+        Ok(page) => format!("\nto look at in a browser: {}", page.display()),
+        Err((path, error)) => format!("\nRSMC_REPORT_DIR: cannot write {}: {error}", path.display()),
+    }
+}
+
+fn write_all(dir: &Path, name: &str, diagram: &Diagram) -> Result<PathBuf, (PathBuf, io::Error)> {
+    fs::create_dir_all(dir).map_err(|error| (dir.to_owned(), error))?;
+    let put = |extension: &str, text: String| {
+        let path = dir.join(format!("{name}.{extension}"));
+        fs::write(&path, text).map(|()| path.clone()).map_err(|error| (path, error))
+    };
+    put("json", report::json(diagram))?;
+    put("dot", report::dot(diagram))?;
+    put("html", report::html(diagram, &sources))
+}
+
+/// A longer seed is kept in a file, and the report names that.
+const LONGEST_SEED: usize = 80;
+/// What the names of files with seeds end in.
+const SEED: &str = "seed";
+
+/// Writes the seed of a failure to a file, if it is long and that is possible; returns the file as a replay takes it.
+pub(crate) fn keep(seed: &Seed, dir: Option<&Path>, name: &str) -> Option<String> {
+    let text = seed.to_string();
+    if text.len() <= LONGEST_SEED {
+        return None;
+    }
+    let dir = dir.map_or_else(folder, Path::to_owned);
+    fs::create_dir_all(&dir).ok()?;
+    let path = dir.join(name).with_added_extension(SEED);
+    fs::write(&path, text + "\n").ok()?;
+    // Tests run in the root of their package: from there it is found, wherever the command is typed.
+    let here = std::env::current_dir().ok()?;
+    Some(path.strip_prefix(here).unwrap_or(&path).display().to_string())
+}
+
+/// The text of a seed: the value itself, or what the file says that it names.
+pub(crate) fn seed_text(value: &str) -> io::Result<String> {
+    if value.ends_with(&format!(".{SEED}")) { fs::read_to_string(value) } else { Ok(value.to_owned()) }
+}
+
+/// `rsmc` in cargo's target folder, which has a file that says what it is; the executables of tests are below it. Elsewhere
+/// the folder of the executable.
+fn folder() -> PathBuf {
+    let executable = std::env::current_exe().unwrap_or_default();
+    let marked = executable.ancestors().skip(1).find(|folder| folder.join("CACHEDIR.TAG").exists());
+    marked.or(executable.parent()).unwrap_or(Path::new(".")).join("rsmc")
+}
+
+/// What the files of a check are called: after the test and its crate, or the thread, which libtest names after the
+/// test.
+pub(crate) fn name_of(path: Option<&str>) -> String {
+    match path {
+        Some(path) => file_name(path),
+        None => {
+            let program = std::env::current_exe().ok();
+            let program = program.as_ref().and_then(|path| path.file_stem()).unwrap_or_default().to_string_lossy();
+            let thread = std::thread::current();
+            let thread = thread.name().filter(|name| *name != "main");
+            file_name(
+                &thread.map_or(without_hash(&program).to_owned(), |name| format!("{}::{name}", without_hash(&program))),
+            )
+        }
+    }
+}
+
+/// Cargo ends the names of test executables with a hash, which changes: `queue-1f0e…` → `queue`.
+fn without_hash(program: &str) -> &str {
+    match program.rsplit_once('-') {
+        Some((name, hash)) if hash.len() == 16 && hash.chars().all(|c| c.is_ascii_hexdigit()) => name,
+        _ => program,
+    }
+}
+
+/// A name that every system takes: `a::b` → `a.b`.
+fn file_name(path: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    let name: String = path.replace("::", ".").chars().map(plain).collect();
+    let name = name.trim_matches('.');
+    let device =
+        name.split('.').next().unwrap_or_default().trim_end_matches(|c: char| c.is_ascii_digit()).to_lowercase();
+    let name = if name.is_empty() || DEVICES.contains(&device.as_str()) { format!("_{name}") } else { name.to_owned() };
+    if name.len() <= LONGEST {
+        return name;
+    }
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    let end = (0..=LONGEST - 17).rev().find(|end| name.is_char_boundary(*end)).unwrap_or(0);
+    format!("{}-{:016x}", &name[..end], hasher.finish())
+}
+
+/// The text of a source file. The compiler names it from the root of the workspace, and tests run at the root of their
+/// package, which is below.
+pub(crate) fn sources(file: &str) -> Option<String> {
+    let here = std::env::current_dir().unwrap_or_default();
+    here.ancestors().find_map(|dir| fs::read_to_string(dir.join(file)).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_files_everywhere() {
+        assert_eq!(file_name("queue::tests::push"), "queue.tests.push");
+        assert_eq!(file_name("../a\\b:c d"), "_a_b_c_d");
+        assert_eq!(file_name("con::tests"), "_con.tests");
+        assert_eq!(file_name("COM1"), "_COM1");
+        assert_eq!(file_name("console"), "console");
+        assert_eq!(file_name(""), "_");
+        let [long, longer] = [130, 131].map(|length| file_name(&"ä".repeat(length)));
+        assert!(long.len() <= LONGEST && longer.len() <= LONGEST && long != longer, "{long} {longer}");
+    }
+
+    #[test]
+    fn the_hash_of_a_build_is_left_out() {
+        assert_eq!(without_hash("my-queue-0123456789abcdef"), "my-queue");
+        assert_eq!(without_hash("my-queue"), "my-queue");
+    }
+
+    #[test]
+    fn source_files_are_found_from_below() {
+        assert!(sources("src/files.rs").is_some_and(|text| text.starts_with("//! The files of a failure")));
+        assert!(sources("src/no_such_file.rs").is_none());
+    }
+}
