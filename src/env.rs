@@ -116,6 +116,19 @@ pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Resul
     Ok(config)
 }
 
+/// Whether colours may be used: not if `NO_COLOR` is set to something, nor if the terminal says that it can do nothing.
+pub(crate) fn allows_colour() -> bool {
+    let is =
+        |name: &str, what: fn(&str) -> bool| std::env::var_os(name).is_some_and(|value| what(&value.to_string_lossy()));
+    !is("NO_COLOR", |value| !value.is_empty()) && !is("TERM", |value| value == "dumb")
+}
+
+/// Whether the locale says that there are no letters but those of ASCII. One that says nothing is none of these.
+pub(crate) fn is_ascii() -> bool {
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
+    set.is_some_and(|locale| ["C", "POSIX"].contains(&&*locale.to_string_lossy()))
+}
+
 /// A seed, or a file with one.
 fn seed(value: &str) -> Result<Seed, EnvError> {
     let unread = |error: std::io::Error| EnvError::SeedFile { file: value.to_owned(), error: error.to_string() };

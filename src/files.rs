@@ -46,7 +46,7 @@ pub(crate) fn keep(seed: &Seed, dir: Option<&Path>, name: &str) -> Option<String
     }
     let dir = dir.map_or_else(folder, Path::to_owned);
     fs::create_dir_all(&dir).ok()?;
-    let path = dir.join(name).with_added_extension(SEED);
+    let path = dir.join(format!("{name}.{SEED}"));
     fs::write(&path, text + "\n").ok()?;
     // Tests run in the root of their package: from there it is found, wherever the command is typed.
     let here = std::env::current_dir().ok()?;

@@ -46,8 +46,10 @@ mod files;
 mod jobs;
 mod outcomes;
 mod run;
+mod terminal;
 
 pub use rsmc_core::base::{EventId, LocId, ThreadId};
+pub use rsmc_core::report::Manner;
 pub use rsmc_core::seed::{Seed, SeedError};
 pub use rsmc_core::session::ExplorerKind as Explorer;
 pub use rsmc_core::session::{
@@ -59,7 +61,7 @@ pub use rsmc_shim::{Nondet, alloc, cell, choose, coerce_arc, future, hint, nonde
 
 pub use crate::env::EnvError;
 pub use crate::outcomes::{Outcome, Outcomes, outcomes};
-pub use crate::run::{check, check_with, dot, explore, html, json, render};
+pub use crate::run::{check, check_with, dot, explore, html, json, render, render_in};
 
 /// What `#[rsmc::test]` expands to. Not for use by hand.
 #[doc(hidden)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Display};
 use std::sync::{Mutex, PoisonError};
 
-use rsmc_core::report;
+use rsmc_core::report::{self, Manner};
 use rsmc_core::seed::Seed;
 use rsmc_core::session::{Config, Limit, Report, Seen, Verdict, watch_body};
 use rsmc_core::step::Run;
@@ -163,7 +163,7 @@ impl<T: Ord + Debug> Outcomes<T> {
             Verdict::Incomplete(Limit::Replay) => self,
             _ => panic!(
                 "expected {how_often}: {what}; so far it is so, but not every execution has a result\n\n{self}\n\n{}",
-                report::any(&self.report, None)
+                report::text(&self.report, &Manner::default())
             ),
         }
     }

@@ -6,13 +6,14 @@ use std::panic::Location;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use rsmc_core::report;
+use rsmc_core::report::{self, Manner};
 use rsmc_core::seed::Seed;
 use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, trace_body};
 
 use crate::env::{self, EnvError};
 use crate::files::{self, sources};
 use crate::jobs::{self, Which};
+use crate::terminal;
 
 /// Checks `body` with the default configuration, as overridden by the environment.
 ///
@@ -74,7 +75,7 @@ pub fn explore(config: &Config, body: impl Fn() + Sync) -> Report {
 
 /// A report as text: the schedule for a failure, one line otherwise. `name` is how `cargo test` calls the test.
 pub fn render(report: &Report, name: Option<&str>) -> String {
-    report::any(report, name)
+    report::text(report, &Manner::of_test(name))
 }
 
 /// The failing execution of a report as a page for a browser; `None` if there is none. `config` is what the check was
@@ -113,6 +114,19 @@ pub fn dot(report: &Report, config: &Config, name: Option<&str>) -> Option<Strin
 /// `docs/report-json.md` describes the form, which has a version.
 pub fn json(report: &Report, config: &Config, name: Option<&str>) -> Option<String> {
     Some(report::json(&report::diagram(report, config, name)?))
+}
+
+/// As [`render`], in another manner: for a wider terminal, in colours, or in ASCII.
+///
+/// ```
+/// use rsmc::{Config, Manner};
+///
+/// let report = rsmc::explore(&Config::default(), || assert!(rsmc::choose(2) == 0));
+/// let wide = Manner::of_test(Some("tests::choice")).columns(140).colour(true);
+/// assert!(rsmc::render_in(&report, &wide).starts_with("\u{1b}[1;31mpanic"));
+/// ```
+pub fn render_in(report: &Report, manner: &Manner<'_>) -> String {
+    report::text(report, manner)
 }
 
 /// What a test body may return.
@@ -182,13 +196,12 @@ fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
         Ok(report) => report,
         Err(error) => panic!("rsmc: {error}"),
     };
-    let mut text = match &report.verdict {
-        Verdict::Failed(failure) => match files::keep(&failure.seed, dir.as_deref(), &files::name_of(path)) {
-            Some(file) => report::failure_kept(failure, name, &report, &file),
-            None => render(&report, name),
-        },
-        _ => render(&report, name),
+    let seed_file = match &report.verdict {
+        Verdict::Failed(failure) => files::keep(&failure.seed, dir.as_deref(), &files::name_of(path)),
+        _ => None,
     };
+    let manner = terminal::manner(name).seed_file(seed_file.as_deref());
+    let mut text = report::text(&report, &manner);
     if let (Some(dir), Some(diagram)) = (dir, report::diagram(&report, &config, name)) {
         text = format!("{}\n{}\n", text.trim_end_matches('\n'), files::write(&dir, &files::name_of(path), &diagram));
     }

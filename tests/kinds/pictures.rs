@@ -49,13 +49,13 @@ fn structure_of(page: &str, json: &Value) -> String {
 }
 
 #[track_caller]
-fn check_golden(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/kinds/pages/{name}.txt"));
+fn check_golden(folder: &str, name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/kinds/{folder}/{name}.txt"));
     if std::env::var_os("RSMC_BLESS").is_some() {
         fs::write(&path, text).expect("the file can be written");
     }
     let golden = fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
-    assert!(golden == text, "pages/{name}.txt differs (RSMC_BLESS=1 rewrites it); the page now has\n\n{text}");
+    assert!(golden == text, "{folder}/{name}.txt differs (RSMC_BLESS=1 rewrites it); now it has\n\n{text}");
 }
 
 /// What is in the page; the other forms are checked.
@@ -87,7 +87,39 @@ fn every_kind_has_all_forms_under_every_model() {
                 }
             }
         }
-        check_golden(&format!("{kind:?}"), &golden);
+        check_golden("pages", &format!("{kind:?}"), &golden);
+    }
+}
+
+/// The text of a report without its seed, at 80 and at 140 columns; once if they are the same.
+fn texts(report: &Report) -> String {
+    let Verdict::Failed(failure) = &report.verdict else { panic!("{report:?}") };
+    let text = |columns| {
+        let text = rsmc::render_in(report, &rsmc::Manner::of_test(Some("example")).columns(columns));
+        text.replace(&failure.seed.to_string(), "<seed>")
+    };
+    let (narrow, wide) = (text(80), text(140));
+    assert!(narrow.lines().all(|line| line.chars().count() <= 80 || line.starts_with("RSMC_REPLAY")), "{narrow}");
+    if narrow == wide { narrow } else { format!("{narrow}---- at 140 columns\n{wide}") }
+}
+
+#[test]
+fn every_kind_has_a_text_under_every_model() {
+    for &kind in FailureKind::ALL.iter().filter(|kind| **kind != FailureKind::Crash) {
+        let mut golden = String::new();
+        let mut before: Option<(String, MemoryModel)> = None;
+        for memory in MODELS {
+            let text = texts(&under(kind, memory).1);
+            let plain = text.replace(&memory.to_string(), "<model>");
+            match &before {
+                Some((other, model)) if *other == plain => golden += &format!("==== {memory}: as {model}\n"),
+                _ => {
+                    golden += &format!("==== {memory}\n{text}");
+                    before = Some((plain, memory));
+                }
+            }
+        }
+        check_golden("texts", &format!("{kind:?}"), &golden);
     }
 }
 
@@ -96,7 +128,7 @@ mod crash {
     use super::*;
 
     fn check(memory: MemoryModel) {
-        check_golden(&format!("Crash.{memory}"), &forms(FailureKind::Crash, memory));
+        check_golden("pages", &format!("Crash.{memory}"), &forms(FailureKind::Crash, memory));
     }
 
     #[test]

@@ -4,17 +4,19 @@ use crate::base::ThreadId;
 use crate::report::fold::Shown;
 use crate::report::rows::{Line, Scene};
 use crate::report::table::{Tail, gutter, lines};
-use crate::report::text::{WIDTH, clip, pad, widest, width};
+use crate::report::text::{clip, pad, widest, width};
 
 /// The rows of the schedule, with a header.
 pub(super) fn rows(scene: &Scene<'_>, shown: &[Shown<'_>]) -> Vec<String> {
     let tail = Tail::new(scene, shown);
     let threads = widest(lines(shown).map(|line| scene.threads.name(line.thread)));
     let natural = widest(lines(shown).map(|line| line.what.as_str()));
-    let lanes =
-        Lanes::new(scene, WIDTH.saturating_sub(width(&gutter(scene, None)) + threads + 1 + natural + tail.width()));
+    let lanes = Lanes::new(
+        scene,
+        scene.finding.columns.saturating_sub(width(&gutter(scene, None)) + threads + 1 + natural + tail.width()),
+    );
     let fixed = width(&gutter(scene, None)) + lanes.width() + threads + 1 + tail.width();
-    let what = natural.min(WIDTH.saturating_sub(fixed).max(24));
+    let what = natural.min(scene.finding.columns.saturating_sub(fixed).max(24));
     let header = format!(
         "{}{}{} {}{}",
         gutter(scene, None),

@@ -2,7 +2,8 @@
 //!
 //! Everything here is a pure function: no clock, no terminal, no colours, no environment, no file. The same outcome
 //! gives the same text, also when it is found again by a replay; so addresses become letters, and threads are
-//! numbered by their order in the execution. Lines are at most 80 columns wide, except the replay line.
+//! numbered by their order in the execution. Lines are at most 80 columns wide, or as wide as the terminal, except the
+//! replay line.
 //!
 //! The text report:
 //!
@@ -10,6 +11,7 @@
 //! - `legend`: the names of locations, and where they were created.
 //! - `rows`: the execution as rows; `fold` leaves out the middle of a long one.
 //! - `buffers`: what the rows say about stores that wait in the buffer of their thread.
+//! - `manner`: how wide the schedule may be, colours, and letters.
 //! - `live`: the rows of an execution that goes on.
 //! - `table`: the rows with one column per thread; `lanes`: with one narrow lane per thread, where columns are too
 //!   wide.
@@ -33,6 +35,7 @@ mod json;
 mod lanes;
 mod legend;
 mod live;
+mod manner;
 mod names;
 mod places;
 mod race;
@@ -53,6 +56,7 @@ pub use diagram::{Change, Check, Coherence, Diagram, Location, Place, Setting, S
 pub use dot::dot;
 pub use html::html;
 pub use live::Live;
+pub use manner::Manner;
 pub use summary::{incomplete, verified};
 
 /// A failing execution, as far as its report needs it; the seed is text already.
@@ -78,6 +82,8 @@ pub struct Finding<'a> {
     pub fewest: Fewest,
     /// Which memory models allow the failure, if that was asked.
     pub needs: Option<&'a Needs>,
+    /// How many columns its schedule may take.
+    pub columns: usize,
 }
 
 /// The figures of a check; see [`Report`].
@@ -125,17 +131,13 @@ impl From<&Report> for Counts {
     }
 }
 
-/// The report of a failing execution. `name` is the path of the test as `cargo test` takes it.
-pub fn failure(failure: &Failure, name: Option<&str>, report: &Report) -> String {
-    finding_text(&finding_of(failure, &failure.seed.to_string()), name, &report.into())
+/// The report of a failing execution.
+fn failure(failure: &Failure, report: &Report, manner: &Manner<'_>) -> String {
+    let seed = manner.seed_file.map_or_else(|| failure.seed.to_string(), str::to_owned);
+    finding_text(&finding_of(failure, &seed, manner.columns), manner.name, &report.into())
 }
 
-/// The same, where a replay takes its seed from a file.
-pub fn failure_kept(failure: &Failure, name: Option<&str>, report: &Report, file: &str) -> String {
-    finding_text(&finding_of(failure, file), name, &report.into()) + &notes(report)
-}
-
-fn finding_of<'a>(failure: &'a Failure, seed: &'a str) -> Finding<'a> {
+fn finding_of<'a>(failure: &'a Failure, seed: &'a str, columns: usize) -> Finding<'a> {
     Finding {
         kind: failure.kind,
         message: &failure.message,
@@ -147,6 +149,7 @@ fn finding_of<'a>(failure: &'a Failure, seed: &'a str) -> Finding<'a> {
         switches: failure.switches,
         fewest: failure.fewest,
         needs: failure.needs.as_ref(),
+        columns,
     }
 }
 
@@ -155,7 +158,8 @@ fn finding_of<'a>(failure: &'a Failure, seed: &'a str) -> Finding<'a> {
 pub fn diagram(report: &Report, config: &Config, name: Option<&str>) -> Option<Diagram> {
     let Verdict::Failed(failure) = &report.verdict else { return None };
     let seed = failure.seed.to_string();
-    Some(Diagram::new(&finding_of(failure, &seed), name, &report.into(), config))
+    let finding = finding_of(failure, &seed, Manner::default().columns);
+    Some(Diagram::new(&finding, name, &report.into(), config))
 }
 
 /// The JSON form of a failing execution, in one line; `docs/report-json.md` describes it.
@@ -163,21 +167,14 @@ pub fn json(diagram: &Diagram) -> String {
     json::to_json(diagram) + "\n"
 }
 
-/// The report of a check without a failure: one line if it is complete, and what to do if a limit ended it.
-///
-/// A failed check gives its failure report, without the name of a test.
-pub fn success(report: &Report) -> String {
-    any(report, None)
-}
-
-/// The report of any check. `name` is the path of the test as `cargo test` takes it.
-pub fn any(report: &Report, name: Option<&str>) -> String {
+/// The report of any check: the schedule of a failure; one line if the check is complete; what to do if a limit ended it.
+pub fn text(report: &Report, manner: &Manner<'_>) -> String {
     let text = match &report.verdict {
         Verdict::Verified => verified(&report.into()),
-        Verdict::Failed(failed) => failure(failed, name, report),
+        Verdict::Failed(failed) => failure(failed, report, manner),
         Verdict::Incomplete(limit) => incomplete(&report.into(), *limit),
     };
-    text + &notes(report)
+    manner.put(text + &notes(report))
 }
 
 fn notes(report: &Report) -> String {

@@ -5,7 +5,7 @@ use crate::report::buffers;
 use crate::report::fold::{Shown, fold};
 use crate::report::lanes;
 use crate::report::rows::{Buffering, Line, Origin, Scene};
-use crate::report::text::{WIDTH, pad, widest, width};
+use crate::report::text::{pad, widest, width};
 
 /// The schedule with its heading; empty if nothing happened.
 pub(super) fn section(scene: &Scene<'_>) -> String {
@@ -117,7 +117,7 @@ fn columns(scene: &Scene<'_>, shown: &[Shown<'_>]) -> Option<Vec<String>> {
         }
     }
     let fixed = width(&gutter(scene, None)) + columns.iter().map(|(_, width)| width).sum::<usize>() + tail.width();
-    let fits = |gap: &&str| fixed + columns.len() * width(gap) - width(gap) / 2 <= WIDTH;
+    let fits = |gap: &&str| fixed + columns.len() * width(gap) - width(gap) / 2 <= scene.finding.columns;
     let gap = [" │ ", "│"].into_iter().find(fits)?;
     Some(Table { scene, columns, tail, gap }.rows(shown))
 }

@@ -3,8 +3,8 @@
 //! Every character counts as one column: the reports use none that are wider, and a wide letter in the name that a
 //! user gave to a thread only shifts its row.
 
-/// Reports are laid out for terminals of this many columns.
-pub(super) const WIDTH: usize = 80;
+/// Text that is no table takes so many columns, however wide the terminal is.
+const WIDTH: usize = 80;
 
 /// How many columns a text takes.
 pub(super) fn width(text: &str) -> usize {

@@ -1,0 +1,109 @@
+//! How a text is written: its width, its colours, and its letters.
+
+/// How reports are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Manner<'a> {
+    /// The path of the test as `cargo test` takes it, for the replay line.
+    pub name: Option<&'a str>,
+    /// The file that has the seed, if it is too long for the replay line.
+    pub seed_file: Option<&'a str>,
+    /// How many columns the schedule may take. Other text keeps to 80, which reads better. Default: 80.
+    pub columns: usize,
+    /// Whether what matters has a colour, by the escape sequences of ANSI terminals. Default: not.
+    pub colour: bool,
+    /// Whether to use letters of ASCII instead of others, for terminals that have none; also in names and messages of the
+    /// user, as far as they are the same letters. Default: not.
+    pub ascii: bool,
+}
+
+impl Default for Manner<'_> {
+    fn default() -> Self {
+        Self { name: None, seed_file: None, columns: 80, colour: false, ascii: false }
+    }
+}
+
+impl<'a> Manner<'a> {
+    /// The default, for a test with this name.
+    pub fn of_test(name: Option<&'a str>) -> Self {
+        Self { name, ..Self::default() }
+    }
+
+    /// Sets how many columns the schedule may take.
+    pub fn columns(mut self, columns: usize) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// Sets whether there are colours.
+    pub fn colour(mut self, on: bool) -> Self {
+        self.colour = on;
+        self
+    }
+
+    /// Sets whether to use ASCII only.
+    pub fn ascii(mut self, on: bool) -> Self {
+        self.ascii = on;
+        self
+    }
+
+    /// Names the file that has the seed.
+    pub fn seed_file(mut self, file: Option<&'a str>) -> Self {
+        self.seed_file = file;
+        self
+    }
+
+    /// Puts a finished text into the letters and colours.
+    pub(super) fn put(&self, text: String) -> String {
+        let text = if self.ascii { text.chars().map(plain).collect() } else { text };
+        if self.colour { text.split_inclusive('\n').enumerate().map(coloured).collect() } else { text }
+    }
+}
+
+/// A letter of ASCII that takes as much room, for those that reports use.
+fn plain(letter: char) -> char {
+    match letter {
+        '→' => '>',
+        '✗' => 'X',
+        '●' => '*',
+        '│' => '|',
+        '─' => '-',
+        '┼' => '+',
+        '…' => '~',
+        '–' => '-',
+        other => other,
+    }
+}
+
+const RED: &str = "\u{1b}[1;31m";
+const BOLD: &str = "\u{1b}[1m";
+const OFF: &str = "\u{1b}[0m";
+
+/// The headline and the failing rows are red, the command is bold.
+fn coloured((number, line): (usize, &str)) -> String {
+    let (words, end) = line.split_at(line.trim_end_matches('\n').len());
+    let start = match words {
+        _ if number == 0 => RED,
+        _ if words.starts_with(['✗', 'X']) => RED,
+        _ if words.starts_with("RSMC_REPLAY=") => BOLD,
+        _ => return line.to_owned(),
+    };
+    format!("{start}{words}{OFF}{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_matters_has_a_colour() {
+        let text = "panic: it fails\n  in main\n✗   3 panic\n\nRSMC_REPLAY=x cargo test\n".to_owned();
+        let colour = Manner { colour: true, ..Manner::default() };
+        let expected = "\u{1b}[1;31mpanic: it fails\u{1b}[0m\n  in main\n\u{1b}[1;31m✗   3 panic\u{1b}[0m\n\n\
+                        \u{1b}[1mRSMC_REPLAY=x cargo test\u{1b}[0m\n";
+        assert_eq!(colour.put(text.clone()), expected);
+        assert_eq!(Manner::default().put(text.clone()), text);
+        let ascii = Manner { ascii: true, ..Manner::default() };
+        assert_eq!(ascii.put("✗ ● │ load → 1 …".to_owned()), "X * | load > 1 ~");
+    }
+}
