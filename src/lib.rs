@@ -53,7 +53,7 @@ pub use rsmc_core::report::Manner;
 pub use rsmc_core::seed::{Seed, SeedError};
 pub use rsmc_core::session::ExplorerKind as Explorer;
 pub use rsmc_core::session::{
-    Config, ConfigError, Failure, FailureKind, Fewest, Limit, MemoryModel, Needs, Report, Verdict,
+    Config, ConfigError, Failure, FailureKind, Fewest, Limit, MemoryModel, Needs, Remedy, Report, Verdict,
 };
 pub use rsmc_core::trace::Trace;
 pub use rsmc_macros::test;

@@ -28,6 +28,7 @@ fn diagram(run: &Run, memory: MemoryModel) -> Diagram {
         switches: 0,
         fewest: Fewest::Unsought,
         needs: None,
+        remedy: None,
         columns: 80,
     };
     let counts = Counts {

@@ -326,6 +326,11 @@ impl Executor for Interpreter {
         true
     }
 
+    fn strengthen(&mut self, changes: &[(Site, Ordering)]) -> bool {
+        self.machine.strengthen(changes);
+        true
+    }
+
     fn watch(&mut self, watcher: Option<Watcher>) {
         self.machine.watch(watcher);
     }

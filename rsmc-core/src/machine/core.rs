@@ -129,6 +129,8 @@ pub struct Machine {
     names: Names,
     waiting_loops: FxHashSet<u64>,
     watcher: Option<Watcher>,
+    /// What operations at these places have as ordering at least.
+    strengthened: Vec<(Site, Ordering)>,
 }
 
 impl Machine {
@@ -154,6 +156,7 @@ impl Machine {
             names: Names::new(),
             waiting_loops: FxHashSet::default(),
             watcher: None,
+            strengthened: Vec::new(),
         }
     }
 
@@ -180,6 +183,12 @@ impl Machine {
     /// Shows the run so far to `watcher` whenever something happens; or to nobody.
     pub fn watch(&mut self, watcher: Option<Watcher>) {
         self.watcher = watcher;
+    }
+
+    /// Makes the operations at these places have at least these orderings, and no others.
+    pub fn strengthen(&mut self, changes: &[(Site, Ordering)]) {
+        self.strengthened.clear();
+        self.strengthened.extend_from_slice(changes);
     }
 
     fn show(&self) {
@@ -302,6 +311,10 @@ impl Machine {
 
     /// A thread stands before an operation.
     pub fn arrive(&mut self, thread: ThreadId, op: Op) {
+        let op = match self.strengthened.iter().find(|(site, _)| *site == op.site) {
+            Some(&(_, order)) => op.with_at_least(order),
+            None => op,
+        };
         self.stand(thread, Status::Standing(op));
     }
 

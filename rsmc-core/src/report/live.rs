@@ -31,6 +31,7 @@ impl Live {
             switches: 0,
             fewest: Fewest::Unsought,
             needs: None,
+            remedy: None,
             columns: 0,
         };
         let scene = Scene::new(&finding);

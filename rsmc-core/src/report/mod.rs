@@ -48,7 +48,7 @@ mod values;
 use std::time::Duration;
 
 use crate::analysis::race::Race;
-use crate::session::{Config, ExplorerKind, Failure, FailureKind, Fewest, MemoryModel, Needs, Report, Verdict};
+use crate::session::{Config, ExplorerKind, Failure, FailureKind, Fewest, MemoryModel, Needs, Remedy, Report, Verdict};
 use crate::step::{Panicked, Pending};
 use crate::trace::Trace;
 
@@ -82,6 +82,8 @@ pub struct Finding<'a> {
     pub fewest: Fewest,
     /// Which memory models allow the failure, if that was asked.
     pub needs: Option<&'a Needs>,
+    /// Which stronger orderings mend it, if that was asked and found.
+    pub remedy: Option<&'a Remedy>,
     /// How many columns its schedule may take.
     pub columns: usize,
 }
@@ -149,6 +151,7 @@ fn finding_of<'a>(failure: &'a Failure, seed: &'a str, columns: usize) -> Findin
         switches: failure.switches,
         fewest: failure.fewest,
         needs: failure.needs.as_ref(),
+        remedy: failure.remedy.as_ref(),
         columns,
     }
 }

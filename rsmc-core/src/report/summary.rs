@@ -103,7 +103,8 @@ pub(super) fn counts_section(finding: &Finding<'_>, counts: &Counts) -> String {
         failures => format!("{found}; {failures} executions fail, this is the first"),
     };
     let needs = finding.needs.map(|needs| wrap(&needs.to_string(), "  "));
-    [Some(found), switches(finding, counts.memory), needs].into_iter().flatten().collect::<Vec<_>>().join("\n")
+    let remedy = finding.remedy.map(|remedy| wrap(&remedy.to_string(), "  "));
+    [Some(found), switches(finding, counts.memory), needs, remedy].into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
 /// How small the schedule is, if a small one was looked for.

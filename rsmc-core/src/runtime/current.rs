@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 
 use scoped_tls::scoped_thread_local;
 
@@ -12,6 +13,7 @@ use crate::runtime::execution::Execution;
 use crate::runtime::hook;
 use crate::runtime::panics;
 use crate::step::{Executor, Knowledge, Plan, Run, Watcher};
+use crate::trace::Site;
 
 scoped_thread_local!(pub(super) static CURRENT: Execution);
 
@@ -64,6 +66,11 @@ impl Executor for Runtime<'_> {
 
     fn follow(&mut self, memory: MemoryModel) -> bool {
         self.execution.follow(memory);
+        true
+    }
+
+    fn strengthen(&mut self, changes: &[(Site, Ordering)]) -> bool {
+        self.execution.strengthen(changes);
         true
     }
 

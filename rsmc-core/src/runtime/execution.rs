@@ -132,6 +132,10 @@ impl Execution {
         self.core.borrow_mut().machine.follow(memory);
     }
 
+    pub(super) fn strengthen(&self, changes: &[(Site, Ordering)]) {
+        self.core.borrow_mut().machine.strengthen(changes);
+    }
+
     pub(super) fn watch(&self, watcher: Option<Watcher>) {
         self.core.borrow_mut().machine.watch(watcher);
     }

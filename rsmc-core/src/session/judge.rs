@@ -228,5 +228,6 @@ pub(super) fn failure(run: &Run, finding: Finding, seed: Seed) -> Failure {
         switches: Cost::of(run).switches,
         fewest: Fewest::Unsought,
         needs: None,
+        remedy: None,
     }
 }

@@ -1,10 +1,12 @@
 //! A check from its configuration to its verdict: the loop plan → run → analyse → observe.
 
+mod asked;
 mod body;
 mod config;
 pub mod jobs;
 mod judge;
 mod outcome;
+mod remedy;
 mod run;
 mod same;
 mod shrink;
@@ -14,6 +16,7 @@ mod weakest;
 pub use body::{check_body, check_body_divided, trace_body, watch_body, work_on_body};
 pub use config::{Config, ConfigError, ExplorerKind, MemoryModel};
 pub use outcome::{Failure, FailureKind, Limit, Report, Verdict};
+pub use remedy::Remedy;
 pub use run::{Seen, check, check_counted, check_divided, check_watched};
 pub use shrink::Fewest;
 pub use weakest::Needs;

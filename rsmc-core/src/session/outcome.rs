@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::race::Race;
 use crate::seed::Seed;
-use crate::session::{ExplorerKind, Fewest, MemoryModel, Needs};
+use crate::session::{ExplorerKind, Fewest, MemoryModel, Needs, Remedy};
 use crate::step::{Panicked, Pending};
 use crate::trace::Trace;
 
@@ -85,6 +85,8 @@ pub struct Failure {
     pub fewest: Fewest,
     /// Which memory models allow the failure. `None` under SC, for replays, and for failures that are no matter of order.
     pub needs: Option<Needs>,
+    /// Which stronger orderings would mend it, if a matter of these and found.
+    pub remedy: Option<Remedy>,
 }
 
 /// A limit that ended a check before it was complete.

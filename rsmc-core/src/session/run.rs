@@ -15,7 +15,9 @@ use crate::session::judge::{Finding, failure, is_final, judge, judge_replay, why
 use crate::session::same::Sameness;
 use crate::session::shrink::{Cost, LONGEST as SHRINKS_FOR, shrink};
 use crate::session::tally::{Tally, Worth};
-use crate::session::{Config, ExplorerKind, Failure, FailureKind, Fewest, Limit, Needs, Report, Verdict};
+use crate::session::{
+    Config, ExplorerKind, Failure, FailureKind, Fewest, Limit, MemoryModel, Needs, Remedy, Report, Verdict,
+};
 use crate::step::{End, Executor, Explorer, Forced, Plan, Run, Step, Tail};
 use crate::trace::{Trace, reads_from_class};
 
@@ -75,7 +77,7 @@ pub(super) struct Check<'c> {
     pub(super) config: &'c Config,
     pub(super) started: Instant,
     pub(super) tally: Tally,
-    memory: crate::model::MemoryModel,
+    memory: MemoryModel,
     plan: Plan,
     run: Run,
     first: Option<Box<Failure>>,
@@ -370,8 +372,18 @@ impl<'c> Check<'c> {
         }
         if !executor.is_broken() {
             let (needs, runs) = Needs::of(&same, shrunk.strong.as_deref(), self.memory, self.config, executor);
+            let is_of_orderings = match &needs {
+                Some(Needs::Model { strongest, .. }) => *strongest != MemoryModel::Sc,
+                Some(Needs::Race { .. }) => true,
+                None => first.kind == FailureKind::DataRace,
+            };
             first.needs = needs;
             self.extra_runs += runs;
+            if is_of_orderings && !executor.is_broken() {
+                let (remedy, runs) = Remedy::of(&first.trace, self.memory, self.config, executor);
+                first.remedy = remedy;
+                self.extra_runs += runs;
+            }
         }
     }
 
@@ -409,6 +421,7 @@ impl<'c> Check<'c> {
                 switches: 0,
                 fewest: Fewest::Unsought,
                 needs: None,
+                remedy: None,
             })
         });
     }

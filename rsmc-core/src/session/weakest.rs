@@ -3,26 +3,20 @@
 //! Problem. A failure was found under a weak model. Is it a matter of that model, or would it happen under a stronger one too?
 //!
 //! Method. The same failure ([`Sameness`]) is looked for under each stronger model with RF-SMC, the strongest first, until
-//! one has it; if its smallest schedule delays no store and takes no old value, it is first tried under SC. That a model does not allow it is said only where its exploration was complete. A data race is judged by
-//! Rust's rules and happens under each model, so the question is another: without looking at races, does anything fail
+//! one has it; if its smallest schedule delays no store and takes no old value, it is first tried under SC. That a model does
+//! not allow it is said only where its exploration was complete. A data race is judged by Rust's rules and happens under each model, so the question is another: without looking at races, does anything fail
 //! under one of the three models of machines?
 //!
-//! Cost. At most [`MOST_RUNS`] runs for each model: the same on every machine. [`LONGEST`] is a safety net; where it is used, a
+//! Cost. At most [`super::asked::MOST_RUNS`] runs for each model: the same on every machine. [`LONGEST`] is a safety net; where it is used, a
 //! model is left open.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use crate::explore::RfSmc;
-use crate::session::judge::{is_final, judge};
+use crate::session::asked::{Answer, Asked};
 use crate::session::same::Sameness;
-use crate::session::shrink::plan;
-use crate::session::tally::Worth;
 use crate::session::{Config, FailureKind, MemoryModel};
-use crate::step::{End, Executor, Explorer, Plan, Run, Step};
-
-/// How many runs one model may take.
-const MOST_RUNS: u64 = 10_000;
+use crate::step::{Executor, Step};
 
 /// How long all of them may take together.
 const LONGEST: Duration = Duration::from_secs(2);
@@ -52,13 +46,6 @@ pub enum Needs {
     },
 }
 
-/// What an exploration under one model says.
-enum Answer {
-    Fails(FailureKind),
-    Holds,
-    Open,
-}
-
 impl Needs {
     /// Explores under other models; also says in how many runs. `strong`: a schedule that may fail so under SC.
     pub(super) fn of(
@@ -75,8 +62,13 @@ impl Needs {
         }
         let config = Config { check_races: config.check_races && !race, ..config.clone() };
         let knowledge = executor.knowledge();
-        let mut asked =
-            Asked { config: &config, same: (!race).then_some(same), executor, runs: 0, started: Instant::now() };
+        let mut asked = Asked {
+            config: &config,
+            same: (!race).then_some(same),
+            executor,
+            runs: 0,
+            until: Instant::now() + LONGEST,
+        };
         let (mut fails, mut open) = (None, Vec::new());
         for model in models {
             if !asked.executor.follow(model) {
@@ -109,58 +101,6 @@ impl Needs {
 
 fn is_stronger(one: MemoryModel, other: MemoryModel) -> bool {
     (one as u8) < (other as u8)
-}
-
-struct Asked<'a> {
-    config: &'a Config,
-    /// The failure to look for, if not any.
-    same: Option<&'a Sameness>,
-    executor: &'a mut dyn Executor,
-    runs: u64,
-    started: Instant,
-}
-
-impl Asked<'_> {
-    /// Whether a schedule fails so.
-    fn repeat(&mut self, steps: &[Step]) -> bool {
-        let mut run = Run::default();
-        self.executor.execute(&plan(steps), &mut run);
-        self.runs += 1;
-        self.fails(&run).is_some()
-    }
-
-    /// What is wrong with a run, if it is what is looked for.
-    fn fails(&self, run: &Run) -> Option<FailureKind> {
-        let found = if run.is_maximal() { judge(run, self.config)? } else { return None };
-        let same = Sameness::of(run, &found)?;
-        self.same.is_none_or(|sought| *sought == same).then_some(found.kind)
-    }
-
-    /// Explores under a model that the executor follows, until it shows such a failure.
-    fn explore(&mut self, model: MemoryModel) -> Answer {
-        let (mut explorer, mut plan, mut run) = (RfSmc::new(model), Plan::default(), Run::default());
-        let until = self.runs + MOST_RUNS;
-        while explorer.next_plan(&mut plan) {
-            if self.runs == until || self.started.elapsed() >= LONGEST {
-                return Answer::Open;
-            }
-            self.executor.execute(&plan, &mut run);
-            self.runs += 1;
-            if run.end == End::Learned {
-                explorer = RfSmc::new(model);
-                continue;
-            }
-            let counts = !matches!(Worth::of(&run, plan.purpose), Worth::Nothing);
-            if let Some(kind) = self.fails(&run).filter(|_| counts) {
-                return Answer::Fails(kind);
-            }
-            if is_final(&run.end) || self.executor.is_broken() {
-                return Answer::Open;
-            }
-            explorer.observe(&run);
-        }
-        Answer::Holds
-    }
 }
 
 /// Several names as a list.

@@ -10,8 +10,10 @@ mod route;
 mod run;
 
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 
 use crate::model::MemoryModel;
+use crate::trace::Site;
 
 pub use expect::{Difference, Expect};
 pub use knowledge::Knowledge;
@@ -63,6 +65,11 @@ pub trait Executor {
 
     /// Makes later runs follow another memory model; false if it cannot.
     fn follow(&mut self, _memory: MemoryModel) -> bool {
+        false
+    }
+
+    /// Makes the operations at these places have at least these orderings in later runs; false if it cannot.
+    fn strengthen(&mut self, _changes: &[(Site, Ordering)]) -> bool {
         false
     }
 

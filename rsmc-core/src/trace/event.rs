@@ -76,9 +76,49 @@ impl Op {
         uses_lock || self.effective_order(writes) == Ordering::SeqCst
     }
 
+    /// The same with an ordering that is at least this one, as far as what it does can have it: a load releases nothing, and a
+    /// store acquires nothing. Locks have no ordering of their own.
+    pub fn with_at_least(self, least: Ordering) -> Self {
+        let acquires = acquires(least) && !matches!(self.action, Action::Store(_));
+        let releases = releases(least) && self.action != Action::Load;
+        match self.action {
+            Action::Load | Action::Store(_) | Action::Rmw(_) => {
+                let order = raised(self.order, least, acquires, releases);
+                Self { order, failure: order, ..self }
+            }
+            Action::Cas { .. } | Action::Fail { .. } => Self {
+                order: raised(self.order, least, acquires, releases),
+                failure: raised(self.failure, least, acquires, false),
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// Whether it is sequential whatever it reads.
     pub fn is_always_sequential(&self) -> bool {
         self.is_sequential(true) && (self.action == Action::Acquire || self.is_sequential(false))
+    }
+}
+
+fn acquires(order: Ordering) -> bool {
+    matches!(order, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
+}
+
+fn releases(order: Ordering) -> bool {
+    matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
+}
+
+/// An ordering that is at least another one, with what is wanted of that.
+fn raised(order: Ordering, least: Ordering, acquire: bool, release: bool) -> Ordering {
+    if least == Ordering::SeqCst || order == Ordering::SeqCst {
+        return Ordering::SeqCst;
+    }
+    match (acquire || acquires(order), release || releases(order)) {
+        (true, true) => Ordering::AcqRel,
+        (true, false) => Ordering::Acquire,
+        (false, true) => Ordering::Release,
+        (false, false) => Ordering::Relaxed,
     }
 }
 

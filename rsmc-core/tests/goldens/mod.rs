@@ -51,6 +51,7 @@ impl<'a> Case<'a> {
             switches: 2,
             fewest: self.fewest,
             needs: self.needs.as_ref(),
+            remedy: None,
             columns: 80,
         }
     }

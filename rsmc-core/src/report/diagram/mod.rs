@@ -27,7 +27,7 @@ use crate::base::{LocId, ThreadId};
 use crate::report::places::parts;
 use crate::report::rows::Scene;
 use crate::report::{Counts, Finding, buffers, headline, summary};
-use crate::session::{Config, FailureKind, Needs};
+use crate::session::{Config, FailureKind, Needs, Remedy};
 use crate::trace::Site;
 
 /// The version of the JSON form. It changes where a reader of the old form could be wrong about the new one.
@@ -76,6 +76,9 @@ pub struct Diagram {
     /// Which memory models allow the failure, if that was looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
+    /// Which stronger orderings mend the failure, if some were found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
     /// What the steps say about buffers, explained, if they say something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about_buffers: Option<String>,
@@ -269,6 +272,7 @@ impl Diagram {
             coherence: recorded.coherence,
             switches: summary::switches(finding, counts.memory),
             needs: finding.needs.map(Needs::to_string),
+            remedy: finding.remedy.map(Remedy::to_string),
             about_buffers: buffers::legend(&scene),
         }
     }

@@ -81,6 +81,7 @@ fn facts(diagram: &Diagram) -> String {
     ];
     facts.extend(diagram.switches.clone().map(|switches| ("schedule", switches)));
     facts.extend(diagram.needs.clone().map(|needs| ("models", needs)));
+    facts.extend(diagram.remedy.clone().map(|remedy| ("remedy", remedy)));
     facts.push(("seed", diagram.seed.clone().unwrap_or_else(|| "–".to_owned())));
     let fact = |(name, value): &(&str, String)| {
         let class = if *name == "seed" { " class=\"seed\"" } else { "" };

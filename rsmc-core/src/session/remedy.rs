@@ -1,0 +1,138 @@
+//! Which stronger orderings would mend a failure.
+//!
+//! Problem. A failure is a matter of memory orderings. Which of them, made stronger, make the test pass?
+//!
+//! Method. First all atomic operations of the failing execution are made `SeqCst`: if something fails even then, no ordering
+//! mends it. Otherwise one place in the source is tried after the other, then pairs of a place that writes and one that reads
+//! the same location; each with the ordering that synchronises (`Acquire`, `Release`, `AcqRel`), and then with `SeqCst`. The
+//! first with which the whole exploration passes is the answer, so nothing is guessed. A place stands for all operations that
+//! are performed there.
+//!
+//! Cost. One exploration for each that is tried, of at most [`super::asked::MOST_RUNS`] runs; together at most [`MOST_TRIES`],
+//! the same on every machine. [`LONGEST`] is a safety net; where it is used, nothing is said.
+//!
+//! Limits. Fences are neither added nor made stronger, and no more than two places are changed.
+
+use std::fmt;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use crate::session::asked::{Answer, Asked};
+use crate::session::{Config, MemoryModel};
+use crate::step::Executor;
+use crate::trace::{Action, Event, Site, Trace};
+
+/// How many ways are tried.
+const MOST_TRIES: usize = 64;
+
+/// How long all of them may take together.
+const LONGEST: Duration = Duration::from_secs(3);
+
+/// Orderings with which no execution of the test fails: found by exploring.
+///
+/// Its text is what reports say: "no execution fails with `Release` at src/queue.rs:41".
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Remedy {
+    /// The places in the source, and what ordering the operations there need at least.
+    pub changes: Vec<(Site, Ordering)>,
+}
+
+impl Remedy {
+    /// Looks for one that mends a failure with this trace; also says in how many runs.
+    pub(super) fn of(
+        trace: &Trace,
+        memory: MemoryModel,
+        config: &Config,
+        executor: &mut dyn Executor,
+    ) -> (Option<Self>, u64) {
+        let places = places(trace);
+        let all: Vec<_> = places.iter().map(|place| (place.site, Ordering::SeqCst)).collect();
+        if all.is_empty() || !executor.strengthen(&all) {
+            return (None, 0);
+        }
+        let knowledge = executor.knowledge();
+        let mut asked = Asked { config, same: None, executor, runs: 0, until: Instant::now() + LONGEST };
+        let mut mends = |changes: &[(Site, Ordering)]| {
+            asked.executor.strengthen(changes);
+            asked.executor.know(&knowledge);
+            !asked.executor.is_broken() && matches!(asked.explore(memory), Answer::Holds)
+        };
+        let found = if mends(&all) { ways(&places).into_iter().take(MOST_TRIES).find(|way| mends(way)) } else { None };
+        let runs = asked.runs;
+        executor.strengthen(&[]);
+        executor.know(&knowledge);
+        (found.map(|changes| Self { changes }), runs)
+    }
+}
+
+/// A place in the source at which atomic operations are performed.
+struct Place {
+    site: Site,
+    /// The ordering that synchronises, for what is performed there.
+    natural: Ordering,
+    /// All orderings there are at least these two.
+    is_natural: bool,
+    is_strongest: bool,
+    first: Event,
+}
+
+impl Place {
+    fn writes(&self) -> bool {
+        self.natural != Ordering::Acquire
+    }
+
+    fn reads(&self) -> bool {
+        self.natural != Ordering::Release
+    }
+}
+
+/// The places of the atomic operations of an execution, in the order in which they come first.
+fn places(trace: &Trace) -> Vec<Place> {
+    let mut places: Vec<Place> = Vec::new();
+    for event in &trace.events {
+        let natural = match event.op.action {
+            Action::Load => Ordering::Acquire,
+            Action::Store(_) => Ordering::Release,
+            Action::Rmw(_) | Action::Cas { .. } | Action::Fail { .. } => Ordering::AcqRel,
+            _ => continue,
+        };
+        let site = event.op.site;
+        if site != Site::Unknown && !places.iter().any(|place| place.site == site) {
+            let is_at_least = |order| event.op.with_at_least(order) == event.op;
+            let (is_natural, is_strongest) = (is_at_least(natural), is_at_least(Ordering::SeqCst));
+            places.push(Place { site, natural, is_natural, is_strongest, first: *event });
+        }
+    }
+    places
+}
+
+/// What is tried, in this order.
+fn ways(places: &[Place]) -> Vec<Vec<(Site, Ordering)>> {
+    let mut ways = Vec::new();
+    for is_strongest in [false, true] {
+        let order = |place: &Place| if is_strongest { Ordering::SeqCst } else { place.natural };
+        let is_open = |place: &&Place| !if is_strongest { place.is_strongest } else { place.is_natural };
+        let change = |place: &Place| (place.site, order(place));
+        let open: Vec<&Place> = places.iter().filter(is_open).collect();
+        ways.extend(open.iter().map(|place| vec![change(place)]));
+        for (i, &one) in open.iter().enumerate() {
+            for &other in &open[i + 1..] {
+                let same = one.first.op.loc == other.first.op.loc;
+                let passes_on = (one.writes() && other.reads()) || (one.reads() && other.writes());
+                if (same && passes_on) || is_strongest {
+                    ways.push(vec![change(one), change(other)]);
+                }
+            }
+        }
+    }
+    ways
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let change = |(site, order): &(Site, Ordering)| format!("`{order:?}` at {site}");
+        let changes: Vec<String> = self.changes.iter().map(change).collect();
+        write!(f, "no execution fails with {}", changes.join(" and "))
+    }
+}
