@@ -57,7 +57,9 @@ pub use rsmc_core::session::{
 };
 pub use rsmc_core::trace::Trace;
 pub use rsmc_macros::test;
-pub use rsmc_shim::{Nondet, alloc, cell, choose, coerce_arc, future, hint, nondet, sync, thread, thread_local, time};
+pub use rsmc_shim::{
+    Label, Nondet, alloc, cell, choose, coerce_arc, future, hint, label, nondet, sync, thread, thread_local, time,
+};
 
 pub use crate::env::EnvError;
 pub use crate::outcomes::{Outcome, Outcomes, outcomes};

@@ -58,9 +58,9 @@ mod std_only;
 
 pub use choice::{Nondet, choose, nondet};
 #[cfg(feature = "model")]
-pub use model::{cell, future, hint, sync, thread, time};
+pub use model::{Label, cell, future, hint, label, sync, thread, time};
 #[cfg(not(feature = "model"))]
-pub use std_only::{cell, future, hint, sync, thread, time};
+pub use std_only::{cell, future, hint, label, sync, thread, time};
 
 /// Declares values that belong to each thread; mirrors [`std::thread_local!`], also with `const { … }`.
 ///

@@ -252,6 +252,11 @@ impl Machine {
         loc
     }
 
+    /// Gives a location a name for reports.
+    pub fn label(&mut self, loc: LocId, name: &str) {
+        self.run.trace.labels.push((loc, name.to_owned()));
+    }
+
     /// A thread starts another, which becomes due.
     pub fn spawn(&mut self, parent: ThreadId, name: Option<String>, site: Site) -> ThreadId {
         let nth = self.threads[parent].spawned;

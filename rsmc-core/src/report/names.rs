@@ -1,8 +1,8 @@
 //! What threads and locations are called in a report.
 //!
 //! Threads are numbered by the order in which this execution spawns them and not by their ids, which depend on what
-//! was explored before: the report of a replay must read like the report of the search. Locations are named after
-//! their type: `usize1`, `bool2`, `mutex1`.
+//! was explored before: the report of a replay must read like the report of the search. Locations have the name that
+//! the user gave them, or one of their type: `usize1`, `bool2`, `mutex1`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +13,8 @@ use crate::trace::{Action, CHOICE, Note, NoteKind, Trace};
 
 /// Longer names of threads are cut.
 const LONGEST: usize = 12;
+/// Longer labels of locations are cut.
+const LONGEST_LABEL: usize = 24;
 
 /// Names of the threads, in the order of the columns.
 pub(super) struct Threads {
@@ -73,7 +75,7 @@ pub(super) struct Locations {
 impl Locations {
     pub(super) fn new(finding: &Finding<'_>, threads: &Threads) -> Self {
         let mut ordinals: BTreeMap<String, u32> = BTreeMap::new();
-        let mut names = BTreeMap::new();
+        let (mut names, mut taken) = (BTreeMap::new(), BTreeSet::new());
         let mentioned = mentioned(finding);
         for (loc, info) in finding.trace.locs.iter() {
             let owned = match info.kind {
@@ -84,6 +86,8 @@ impl Locations {
                 Some((what, thread)) => format!("{what}({})", threads.name(thread)),
                 None => numbered(stem(info.kind), &mut ordinals),
             };
+            let label = finding.trace.labels.iter().rfind(|(labelled, _)| *labelled == loc);
+            let name = label.map_or(name, |(_, label)| apart(labelled(label), &mut taken));
             // One that a thread only stood before counts, too: the names do not change while the execution goes on.
             if mentioned.contains(&loc.0) {
                 names.insert(loc.0, name);
@@ -122,6 +126,20 @@ fn by_user(finding: &Finding<'_>, loc: LocId, action: &Action) -> Option<ThreadI
     let done = finding.trace.events.iter().map(|event| (event.id.thread, event.op));
     let waiting = finding.waiting.iter().filter_map(|pending| Some((pending.id.thread, pending.op?)));
     done.chain(waiting).find(|(_, op)| op.loc == loc && op.action == *action).map(|(thread, _)| thread)
+}
+
+/// What a user calls a location, as it is written.
+fn labelled(label: &str) -> String {
+    let name = label.replace(char::is_control, "?");
+    let name = text::clip_middle(name.trim(), LONGEST_LABEL);
+    if name.is_empty() { "?".to_owned() } else { name }
+}
+
+/// A name that no other location has: the second `slot` is `slot_2`.
+fn apart(name: String, taken: &mut BTreeSet<String>) -> String {
+    let numbered = (2..).map(|number| format!("{name}_{number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    names.find(|name| taken.insert(name.clone())).expect("there are enough numbers")
 }
 
 /// `AtomicUsize` → `usize`, `UnsafeCell` → `cell`, `park token` → `token`, `mpsc::channel` → `channel`.

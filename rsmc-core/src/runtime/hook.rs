@@ -216,6 +216,21 @@ pub fn choose(of: u64, spurious: bool) -> Option<u64> {
     })
 }
 
+/// Gives an object a name for reports, in this execution. `init` is the value it has outside.
+#[track_caller]
+pub fn label(object: Object<'_>, init: impl FnOnce() -> u64, name: &str) {
+    if !meets(object) {
+        return;
+    }
+    let site = here();
+    CURRENT.with(|execution| {
+        if !execution.unwinding.get() {
+            let loc = execution.locate(object, init, site);
+            execution.core.borrow_mut().machine.label(loc, name);
+        }
+    });
+}
+
 /// A fence: what it does depends on the memory model, and it counts for data races. True if in an execution.
 #[track_caller]
 pub fn fence(order: Ordering) -> bool {

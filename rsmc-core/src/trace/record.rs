@@ -14,6 +14,8 @@ pub struct Trace {
     pub locs: IdVec<LocId, LocInfo>,
     /// The threads; an entry whose `present` is false belongs to another execution.
     pub threads: IdVec<ThreadId, ThreadInfo>,
+    /// What the user calls some locations. The last one counts.
+    pub labels: Vec<(LocId, String)>,
     by_thread: IdVec<ThreadId, Vec<u32>>,
 }
 
@@ -35,11 +37,12 @@ impl Clone for Trace {
 
     /// Keeps the memory.
     fn clone_from(&mut self, other: &Self) {
-        let Self { events, notes, locs, threads, by_thread } = other;
+        let Self { events, notes, locs, threads, labels, by_thread } = other;
         self.events.clone_from(events);
         self.notes.clone_from(notes);
         self.locs.clone_from(locs);
         self.threads.clone_from(threads);
+        self.labels.clone_from(labels);
         self.by_thread.clone_from(by_thread);
     }
 }
@@ -50,6 +53,7 @@ impl Trace {
         self.events.clear();
         self.notes.clear();
         self.locs.clear();
+        self.labels.clear();
         self.by_thread.values_mut().for_each(Vec::clear);
         for info in self.threads.values_mut() {
             info.present = false;

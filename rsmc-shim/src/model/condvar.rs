@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{LockResult, PoisonError};
 use std::time::Duration;
 
+use rsmc_core::runtime::hook::Object;
 use rsmc_core::runtime::object::{Notifications, Waiter};
 use rsmc_core::runtime::{Tag, hook};
 use rsmc_core::trace::Action;
@@ -24,6 +25,12 @@ use crate::model::mutex::MutexGuard;
 pub struct Condvar {
     outside: std::sync::Condvar,
     monitor: Monitor<State>,
+}
+
+impl Condvar {
+    pub(crate) fn object(&self) -> Object<'_> {
+        self.monitor.object()
+    }
 }
 
 /// Whether a wait ended since its time was over; mirrors [`std::sync::WaitTimeoutResult`]. A check explores both.

@@ -9,6 +9,7 @@ mod door;
 pub mod future;
 pub mod hint;
 mod identity;
+mod label;
 mod monitor;
 pub mod mpsc;
 mod mutex;
@@ -19,6 +20,8 @@ mod statics;
 mod surely;
 pub mod thread;
 pub mod time;
+
+pub use label::{Label, label};
 
 /// Mirrors [`std::sync`].
 pub mod sync {

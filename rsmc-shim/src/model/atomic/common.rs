@@ -3,6 +3,14 @@
 /// The operations of every atomic type. The type is `struct { inline, identity }` and has `encode` and `decode`.
 macro_rules! atomic_common {
     ([$($param:ident)?] $name:ident, $value:ty, $bits:expr) => {
+        impl$(<$param>)? crate::model::Label for $name$(<$param>)? {
+            #[track_caller]
+            fn label(&self, name: &str) {
+                let init = || Self::encode(self.inline.load(Ordering::Relaxed));
+                hook::label(self.identity.object(stringify!($name)), init, name);
+            }
+        }
+
         impl$(<$param>)? $name$(<$param>)? {
             /// An atomic that holds `value`.
             #[inline]

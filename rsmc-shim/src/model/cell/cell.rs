@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::mem;
 
-use rsmc_core::runtime::hook::CellAccess;
+use rsmc_core::runtime::hook::{CellAccess, Object};
 
 use crate::model::cell::UnsafeCell;
 
@@ -107,6 +107,10 @@ impl<T: Default> Cell<T> {
 }
 
 impl<T: ?Sized> Cell<T> {
+    pub(crate) fn object(&self) -> Object<'_> {
+        self.0.object_of(KIND)
+    }
+
     /// A pointer to the value, whose use no check sees.
     #[inline]
     pub const fn as_ptr(&self) -> *mut T {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rsmc_core::runtime::hook::{self, CellAccess};
+use rsmc_core::runtime::hook::{self, CellAccess, Object};
 
 use crate::model::identity::Identity;
 use crate::model::statics::Home;
@@ -59,11 +59,20 @@ impl<T: ?Sized> UnsafeCell<T> {
         write(self.access(KIND, CellAccess::Write))
     }
 
+    /// The cell, which the user knows as a `kind`.
+    pub(crate) fn object_of(&self, kind: &'static str) -> Object<'_> {
+        self.identity.object(kind)
+    }
+
+    pub(crate) fn object(&self) -> Object<'_> {
+        self.object_of(KIND)
+    }
+
     /// Records an access to a cell that the user knows as a `kind`, and returns where the value is.
     #[inline]
     #[track_caller]
     pub(super) fn access(&self, kind: &'static str, access: CellAccess) -> *mut T {
-        hook::cell(self.identity.object(kind), access);
+        hook::cell(self.object_of(kind), access);
         self.home.touch(self.value.get(), None);
         self.value.get()
     }

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use rsmc_core::machine::Outcome;
-use rsmc_core::runtime::hook;
+use rsmc_core::runtime::hook::{self, Object};
 use rsmc_core::trace::{Action, HELD, POISONED};
 
 use crate::model::door::Door;
@@ -147,8 +147,16 @@ impl<T: ?Sized> Mutex<T> {
 
     #[inline]
     fn access_at(&self, place: &'static Location<'static>, action: Action, order: Ordering) -> Option<Outcome> {
-        let init = || hook::lock_value(self.raw.is_poisoned());
-        hook::access_at(place, self.identity.object("Mutex"), init, action, order, Ordering::Relaxed)
+        hook::access_at(place, self.object(), || self.outside(), action, order, Ordering::Relaxed)
+    }
+
+    pub(crate) fn object(&self) -> Object<'_> {
+        self.identity.object("Mutex")
+    }
+
+    /// The value of the lock outside.
+    pub(crate) fn outside(&self) -> u64 {
+        hook::lock_value(self.raw.is_poisoned())
     }
 
     /// Releases the lock in a check. A release has no line of its own: it is shown at the line that took the lock.

@@ -8,6 +8,7 @@ use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{LockResult, RwLock as RawLock, TryLockError, TryLockResult};
 
+use rsmc_core::runtime::hook::Object;
 use rsmc_core::runtime::object::Mode;
 
 use crate::model::mutex::with_poison;
@@ -33,6 +34,12 @@ pub use guard::{RwLockReadGuard, RwLockWriteGuard};
 pub struct RwLock<T: ?Sized> {
     queue: Queue,
     data: UnsafeCell<T>,
+}
+
+impl<T: ?Sized> RwLock<T> {
+    pub(crate) fn object(&self) -> Object<'_> {
+        self.queue.object()
+    }
 }
 
 // SAFETY: as for std: the lock moves with its data.

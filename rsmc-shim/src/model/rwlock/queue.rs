@@ -6,6 +6,7 @@ use std::sync::Arc as StdArc;
 use std::sync::{LockResult, PoisonError, RwLock as RawLock, TryLockError, TryLockResult};
 
 use rsmc_core::base::ThreadId;
+use rsmc_core::runtime::hook::Object;
 use rsmc_core::runtime::object::{Claim, Mode, ReadWrite};
 use rsmc_core::runtime::{Tag, hook};
 
@@ -65,6 +66,10 @@ impl Queue {
     #[track_caller]
     pub(super) const fn new() -> Self {
         Self { raw: RawLock::new(()), door: Door::new(), home: Home::new(), monitor: Monitor::new("RwLock") }
+    }
+
+    pub(super) fn object(&self) -> Object<'_> {
+        self.monitor.object()
     }
 
     /// Waits for the lock and takes it, outside by `take`. Also says whether it is poisoned.
