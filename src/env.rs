@@ -31,6 +31,14 @@ pub enum EnvError {
         /// Its value.
         value: String,
     },
+    /// A value that is neither yes nor no.
+    #[error("`{name}` must be 1, or 0, not `{value}`")]
+    NotASwitch {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        value: String,
+    },
     /// A value that is no duration.
     #[error("`{name}` must be a duration such as `500ms`, `30s`, `10m` or `1h`, not `{value}`")]
     NotADuration {
@@ -70,7 +78,7 @@ pub enum EnvError {
 }
 
 /// The variables there are.
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 10] = [
     "RSMC_REPLAY",
     "RSMC_MEMORY",
     "RSMC_EXPLORER",
@@ -80,6 +88,7 @@ const KNOWN: [&str; 9] = [
     "RSMC_LOG",
     "RSMC_SHRINK",
     "RSMC_REPORT_DIR",
+    "RSMC_RESUME",
 ];
 
 /// The variables that start with `RSMC_`, except those of the project's own tests, and what makes a process a worker.
@@ -110,6 +119,8 @@ pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Resul
             "RSMC_LOG" => return Err(EnvError::NotALog(value.clone())),
             "RSMC_SHRINK" => config.shrink(u32::try_from(number("RSMC_SHRINK", value)?).unwrap_or(u32::MAX)),
             "RSMC_REPORT_DIR" => config, // see `report_dir`
+            // Not of the configuration: see `resumes`.
+            "RSMC_RESUME" => config,
             _ => return Err(EnvError::Unknown(name.clone())),
         };
     }
@@ -145,6 +156,16 @@ pub(crate) fn report_dir(variables: &[(String, String)]) -> Result<Option<PathBu
     match variables.iter().find(|(name, _)| name == "RSMC_REPORT_DIR") {
         Some((_, folder)) if folder.is_empty() => Err(EnvError::NoFolder),
         folder => Ok(folder.map(|(_, folder)| PathBuf::from(folder))),
+    }
+}
+
+/// Whether a check goes on from its checkpoint.
+pub(crate) fn resumes(variables: &[(String, String)]) -> Result<bool, EnvError> {
+    let name = "RSMC_RESUME";
+    match variables.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str()) {
+        None | Some("0") => Ok(false),
+        Some("1") => Ok(true),
+        Some(value) => Err(EnvError::NotASwitch { name, value: value.to_owned() }),
     }
 }
 
@@ -216,6 +237,13 @@ mod tests {
         assert_eq!(dir("").unwrap_err(), EnvError::NoFolder);
         assert_eq!(report_dir(&[]).unwrap(), None);
         assert!(with("RSMC_REPORT_DIR", "target/rsmc").is_ok());
+    }
+
+    #[test]
+    fn resuming_is_switched_on_and_off() {
+        let of = |value: &str| resumes(&[("RSMC_RESUME".to_owned(), value.to_owned())]);
+        assert_eq!((resumes(&[]), of("0"), of("1")), (Ok(false), Ok(false), Ok(true)));
+        assert_eq!(of("yes").unwrap_err().to_string(), "`RSMC_RESUME` must be 1, or 0, not `yes`");
     }
 
     #[test]

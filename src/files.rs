@@ -58,12 +58,19 @@ pub(crate) fn seed_text(value: &str) -> io::Result<String> {
     if value.ends_with(&format!(".{SEED}")) { fs::read_to_string(value) } else { Ok(value.to_owned()) }
 }
 
-/// `rsmc` in cargo's target folder, which has a file that says what it is; the executables of tests are below it. Elsewhere
-/// the folder of the executable.
-fn folder() -> PathBuf {
-    let executable = std::env::current_exe().unwrap_or_default();
-    let marked = executable.ancestors().skip(1).find(|folder| folder.join("CACHEDIR.TAG").exists());
-    marked.or(executable.parent()).unwrap_or(Path::new(".")).join("rsmc")
+/// `rsmc` in cargo's target folder, or where the executable is.
+pub(crate) fn folder() -> PathBuf {
+    target_of(&std::env::current_exe().unwrap_or_default()).join("rsmc")
+}
+
+/// The folder that cargo builds in: the one that it has marked, or else the one above `<profile>/deps`. Otherwise that of
+/// the executable.
+fn target_of(executable: &Path) -> &Path {
+    let folders = || executable.ancestors().skip(1);
+    let marked = folders().find(|folder| folder.join("CACHEDIR.TAG").exists());
+    let is_cargos = |folder: &&Path| folder.ends_with("deps") || folder.ends_with("examples");
+    let usual = || folders().find(is_cargos).and_then(|folder| folder.ancestors().nth(2));
+    marked.or_else(usual).or_else(|| folders().next()).unwrap_or(Path::new("."))
 }
 
 /// What the files of a check are called: after the test and its crate, or the thread, which libtest names after the
@@ -84,7 +91,7 @@ pub(crate) fn name_of(path: Option<&str>) -> String {
 }
 
 /// Cargo ends the names of test executables with a hash, which changes: `queue-1f0e…` → `queue`.
-fn without_hash(program: &str) -> &str {
+pub(crate) fn without_hash(program: &str) -> &str {
     match program.rsplit_once('-') {
         Some((name, hash)) if hash.len() == 16 && hash.chars().all(|c| c.is_ascii_hexdigit()) => name,
         _ => program,
@@ -92,7 +99,7 @@ fn without_hash(program: &str) -> &str {
 }
 
 /// A name that every system takes: `a::b` → `a.b`.
-fn file_name(path: &str) -> String {
+pub(crate) fn file_name(path: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let name: String = path.replace("::", ".").chars().map(plain).collect();
     let name = name.trim_matches('.');
@@ -129,6 +136,14 @@ mod tests {
         assert_eq!(file_name(""), "_");
         let [long, longer] = [130, 131].map(|length| file_name(&"ä".repeat(length)));
         assert!(long.len() <= LONGEST && longer.len() <= LONGEST && long != longer, "{long} {longer}");
+    }
+
+    #[test]
+    fn the_target_is_found() {
+        let of = |path: &str| target_of(Path::new(path)).to_owned();
+        assert_eq!(of("/nowhere/target/debug/deps/x-1"), Path::new("/nowhere/target"));
+        assert_eq!(of("/nowhere/target/debug/examples/x"), Path::new("/nowhere/target"));
+        assert_eq!(of("/nowhere/bin/x"), Path::new("/nowhere/bin"));
     }
 
     #[test]

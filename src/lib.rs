@@ -44,6 +44,7 @@
 mod env;
 mod files;
 mod jobs;
+mod long;
 mod outcomes;
 mod run;
 mod terminal;

@@ -13,6 +13,7 @@ use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, trace_body
 use crate::env::{self, EnvError};
 use crate::files::{self, sources};
 use crate::jobs::{self, Which};
+use crate::long;
 use crate::terminal;
 
 /// Checks `body` with the default configuration, as overridden by the environment.
@@ -170,18 +171,21 @@ struct Asked {
     /// The folder for the files of a failure.
     dir: Option<PathBuf>,
     is_traced: bool,
+    /// Whether the check goes on from its checkpoint.
+    resumes: bool,
 }
 
 fn from_environment(config: Config) -> Result<Asked, EnvError> {
     let variables = env::read()?;
     let (dir, is_traced) = (env::report_dir(&variables)?, env::wants_trace(&variables));
-    Ok(Asked { config: env::apply(config, &variables)?, dir, is_traced })
+    let (config, resumes) = (env::apply(config, &variables)?, env::resumes(&variables)?);
+    Ok(Asked { config, dir, is_traced, resumes })
 }
 
 /// `path` is that of the test, with the name of its crate.
 #[track_caller]
 fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
-    let Asked { config, dir, is_traced } = match from_environment(config) {
+    let Asked { config, dir, is_traced, resumes } = match from_environment(config) {
         Ok(asked) => asked,
         Err(error) => panic!("rsmc: {error}"),
     };
@@ -191,9 +195,12 @@ fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
     if jobs::is_passed(&which) {
         return;
     }
-    let report = if is_traced { trace(&config, body) } else { jobs::check(&which, &config, body) };
-    let report = match report {
-        Ok(report) => report,
+    let ran = match is_traced {
+        true => trace(&config, body).map(|report| (report, None)).map_err(Into::into),
+        false => long::check(&which, &config, resumes, body),
+    };
+    let (report, interrupts) = match ran {
+        Ok(ran) => ran,
         Err(error) => panic!("rsmc: {error}"),
     };
     let seed_file = match &report.verdict {
@@ -204,6 +211,9 @@ fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
     let mut text = report::text(&report, &manner);
     if let (Some(dir), Some(diagram)) = (dir, report::diagram(&report, &config, name)) {
         text = format!("{}\n{}\n", text.trim_end_matches('\n'), files::write(&dir, &files::name_of(path), &diagram));
+    }
+    if let Some(interrupts) = interrupts {
+        interrupts.end(&text);
     }
     if passes(&config, &report) {
         #[allow(clippy::print_stdout, reason = "what a passing test found out; cargo shows it with --nocapture")]

@@ -19,7 +19,8 @@ use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::seed::Seed;
 use rsmc_core::session::jobs::{Answer, Crew, Death, Job, Link, News, run_job};
-use rsmc_core::session::{Config, ExplorerKind, Report, Verdict, check_counted, check_divided};
+use rsmc_core::session::{Config, ExplorerKind, Long, Report, Seen as Shown, Verdict};
+use rsmc_core::session::{check_counted, check_divided, check_long};
 use rsmc_core::step::{End, Run};
 use rsmc_core::trace::reads_from_class;
 
@@ -289,6 +290,46 @@ fn limits() {
             assert!(is_complete || most < all.executions, "{:?}", report.verdict);
         }
     }
+}
+
+/// A check that was stopped while one explorer did it goes on with workers.
+#[test]
+fn resumed() {
+    let mut stops = 0;
+    for seed in 0..number("RSMC_ORACLE_PROGRAMS", 60) {
+        let memory = MODELS[seed as usize % MODELS.len()];
+        let (config, size) = (config(memory), oracle::BUFFERED_OF_THREE);
+        let program =
+            if seed % 3 == 0 { spinning::program(seed, memory) } else { random(seed, size, &Weights::EVERYTHING) };
+        let (one, classes, started_over) = alone(&program, &config);
+        let mut pulses = 0;
+        let mut stop = |_: &_| {
+            pulses += 1;
+            pulses <= 1 + seed % 7
+        };
+        let found = Rc::new(RefCell::new(Classes::new()));
+        let mut watch = |seen: Shown<'_>| match seen {
+            Shown::Run(run, true) => note(&mut found.borrow_mut(), run),
+            Shown::Run(..) => {}
+            Shown::StartOver => found.borrow_mut().clear(),
+        };
+        let long = Long { resume: None, every: Duration::ZERO, pulse: &mut stop };
+        let (_, resume) = check_long(&config, &mut interpreter(&program, memory), &mut watch, None, long);
+        let Some(resume) = resume else { continue };
+        stops += 1;
+        let mut crew = Fake { classes: Rc::clone(&found), ..Fake::new(&program, &config, seed) };
+        let long = Long { resume: Some(resume), every: Duration::ZERO, pulse: &mut |_| true };
+        let mut executor = interpreter(&program, memory);
+        let (several, rest) = check_long(&config, &mut executor, &mut watch, Some(&mut crew), long);
+        assert!(rest.is_none() && *found.borrow() == classes, "seed {seed} under {memory}\n{program}");
+        let counts =
+            |report: &Report| (report.executions, report.blocked, report.failures, report.threads, report.events);
+        assert_eq!(counts(&several), counts(&one), "seed {seed} under {memory}\n{program}");
+        if !started_over && (one.failures == 0 || memory != MemoryModel::C11) {
+            assert_eq!(several.runs, one.runs, "seed {seed} under {memory}\n{program}");
+        }
+    }
+    assert!(stops > 30, "{stops} checks were stopped");
 }
 
 /// Executions at random are those of one explorer, failures included.

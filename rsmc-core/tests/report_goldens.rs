@@ -301,6 +301,7 @@ fn incomplete() {
             Limit::Executions(10_000),
         ),
     ];
+    check("interrupted", &report::incomplete(&base, Limit::Interrupted));
     check("workers", &report::incomplete(&base, Limit::Workers));
     check("replayed", &report::incomplete(&counts(1, 3, 12), Limit::Replay));
     check("incomplete", &texts.join("\n\n"));

@@ -20,7 +20,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
 
-use rsmc_core::session::{Config, ConfigError, Report, check_body, check_body_divided};
+use rsmc_core::session::{Checkpoint, Config, ConfigError, Long, Report};
+use rsmc_core::session::{check_body, check_body_divided, check_body_long};
 
 use crate::jobs::crew::Processes;
 
@@ -34,20 +35,37 @@ pub(crate) struct Which {
     name: String,
     /// The name of the test, if it is one of libtest's.
     test: Option<String>,
+    /// Whether it is all that this test does.
+    is_whole: bool,
 }
 
 impl Which {
     /// The check that is about to start. Counts it, so it is called once for each.
     pub(crate) fn next(test: Option<&str>, place: &Location<'_>) -> Self {
         static STARTED: Mutex<Option<HashMap<String, u32>>> = Mutex::new(None);
-        let thread = std::thread::current();
+        let (thread, is_whole) = (std::thread::current(), test.is_some());
         // libtest names its threads after its tests.
         let test = test.or_else(|| thread.name().filter(|&name| name != "main")).map(str::to_owned);
         let name = format!("{}@{place}", test.as_deref().unwrap_or_default());
         let mut started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
         let number = started.get_or_insert_default().entry(name.clone()).or_default();
         *number += 1;
-        Self { name: format!("{name}#{number}"), test }
+        Self { name: format!("{name}#{number}"), test, is_whole }
+    }
+
+    /// The name of the check.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A short name that no other check of the executable has.
+    pub(crate) fn short_name(&self) -> &str {
+        self.test.as_deref().filter(|_| self.is_whole).unwrap_or(&self.name)
+    }
+
+    /// The name of the test, if it is one of libtest's.
+    pub(crate) fn test(&self) -> Option<&str> {
+        self.test.as_deref()
     }
 
     /// The arguments with which the executable comes to this check.
@@ -70,6 +88,11 @@ impl Which {
     }
 }
 
+/// Whether this process is a worker.
+pub(crate) fn is_worker() -> bool {
+    link::Assignment::read().is_some()
+}
+
 /// Whether this is a check that comes before the one that this worker is for, so that it has passed.
 pub(crate) fn is_passed(which: &Which) -> bool {
     link::Assignment::read().is_some_and(|assignment| !assignment.is_for(&which.name))
@@ -89,4 +112,19 @@ pub(crate) fn check(which: &Which, config: &Config, body: &(dyn Fn() + Sync)) ->
     }
     let mut crew = Processes::new(which, config);
     check_body_divided(config, body, &mut |_, _| {}, &mut crew)
+}
+
+/// As [`check`], for a check that may take long. Not in a worker.
+#[track_caller]
+pub(crate) fn check_long(
+    which: &Which,
+    config: &Config,
+    body: &(dyn Fn() + Sync),
+    long: Long<'_>,
+) -> Result<(Report, Option<Checkpoint>), ConfigError> {
+    if config.jobs <= 1 {
+        return check_body_long(config, body, &mut |_| {}, None, long);
+    }
+    let mut crew = Processes::new(which, config);
+    check_body_long(config, body, &mut |_| {}, Some(&mut crew), long)
 }

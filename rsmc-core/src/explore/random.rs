@@ -41,6 +41,10 @@ impl Explorer for Random {
     }
 
     fn observe(&mut self, _run: &Run) {}
+
+    fn retract(&mut self) {
+        self.runs -= 1;
+    }
 }
 
 /// Schedules by random priorities, for ever.
@@ -54,7 +58,22 @@ pub struct Pct {
 impl Pct {
     /// The same seed gives the same schedules.
     pub fn new(seed: u64) -> Self {
-        Self { seed, runs: 0, length: 1 }
+        Self::starting_at(seed, 0, 1)
+    }
+
+    /// The same, from the schedule with this number on, where the longest run so far had so many steps.
+    pub fn starting_at(seed: u64, number: u64, length: u32) -> Self {
+        Self { seed, runs: number, length }
+    }
+
+    /// How many schedules it has given, or skipped.
+    pub fn runs(&self) -> u64 {
+        self.runs
+    }
+
+    /// The number of steps that it assumes: that of the longest run.
+    pub fn length(&self) -> u32 {
+        self.length
     }
 }
 
@@ -72,5 +91,9 @@ impl Explorer for Pct {
 
     fn observe(&mut self, run: &Run) {
         self.length = self.length.max(run.steps().count() as u32);
+    }
+
+    fn retract(&mut self) {
+        self.runs -= 1;
     }
 }

@@ -35,6 +35,7 @@ pub fn incomplete(counts: &Counts, limit: Limit) -> String {
         Limit::Workers => "a job in which worker processes end".to_owned(),
         Limit::Executions(executions) => format!("max_executions = {executions}"),
         Limit::Duration(duration) => format!("max_duration = {}", seconds(duration)),
+        Limit::Interrupted => "an interrupt".to_owned(),
     };
     let executions = count(counts.executions, "execution");
     let so_far = format!("no failure in {executions} ({}){}, {}", how(counts), reruns(counts), size(counts));
@@ -72,6 +73,7 @@ fn ways_on(explorer: ExplorerKind, limit: Limit) -> Vec<&'static str> {
     let raise = match limit {
         Limit::Executions(_) => "raise it: RSMC_MAX_EXECUTIONS=…, or `max_executions = …` in the attribute",
         Limit::Workers => "see whether the machine has enough memory; explore with one process: RSMC_JOBS=1",
+        Limit::Interrupted => "let it run to its end",
         _ => "raise it: RSMC_MAX_DURATION=60m, or `max_duration = \"60m\"` in the attribute",
     };
     let smaller = "make the test smaller: fewer threads, fewer operations of each";

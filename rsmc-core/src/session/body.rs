@@ -3,7 +3,8 @@
 use crate::machine::Rules;
 use crate::runtime::Runtime;
 use crate::session::jobs::{Crew, Link, work};
-use crate::session::{Config, ConfigError, Report, Seen, check, check_counted, check_divided, check_watched};
+use crate::session::{Checkpoint, Config, ConfigError, Long, Report, Seen};
+use crate::session::{check, check_counted, check_divided, check_long, check_watched};
 use crate::step::{Executor, Run, Watcher};
 
 /// Runs a check of `body`; `observe` sees every run, and whether it counts as an execution.
@@ -76,6 +77,27 @@ pub fn check_body_divided(
     crew: &mut (dyn Crew + Send),
 ) -> Result<Report, ConfigError> {
     with_executor(config, body, |executor| check_divided(config, executor, observe, crew))
+}
+
+/// As [`check_body`], with workers if there are any, for a check that may take long; see [`check_long`]. `watch` sees what is
+/// run in this process.
+///
+/// # Errors
+/// If the configuration cannot be carried out.
+///
+/// # Panics
+/// If it is called inside an execution: checks do not nest. If it is to go on from a checkpoint that does not fit.
+#[track_caller]
+pub fn check_body_long(
+    config: &Config,
+    body: &(dyn Fn() + Sync),
+    watch: &mut (dyn FnMut(Seen<'_>) + Send),
+    crew: Option<&mut (dyn Crew + Send)>,
+    long: Long<'_>,
+) -> Result<(Report, Option<Checkpoint>), ConfigError> {
+    with_executor(config, body, |executor| {
+        check_long(config, executor, watch, crew.map(|crew| crew as &mut dyn Crew), long)
+    })
 }
 
 /// Does jobs of a check of `body` until there are no more. `link` makes the link, in the thread of the check.

@@ -213,7 +213,10 @@ impl Config {
         self
     }
 
-    /// Stops after this long.
+    /// Stops after this long. The time is looked at between executions, so a long one is finished first.
+    ///
+    /// `#[rsmc::test]`, `rsmc::check` and `rsmc::check_with` then leave a checkpoint, from which `RSMC_RESUME=1` goes on, for
+    /// as long again. `rsmc::explore` does not.
     pub fn max_duration(mut self, duration: Duration) -> Self {
         self.max_duration = duration;
         self.max_duration_chosen = true;

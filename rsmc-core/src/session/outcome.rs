@@ -97,6 +97,8 @@ pub enum Limit {
     Executions(u64),
     /// `max_duration`.
     Duration(Duration),
+    /// The user interrupted it, with Ctrl-C for instance.
+    Interrupted,
     /// Worker processes ended again and again; the notes of the report say how.
     Workers,
     /// Only the execution of a seed was run, as asked, and it did not fail.

@@ -9,9 +9,11 @@ use crate::explore::rf_smc::Tree;
 use crate::explore::view_xplore::Traversal;
 use crate::explore::{Exhaustive, Pct, Random, RfSmc, RvfSmc, ViewXplore, up_to_date};
 use crate::seed::Seed;
+use crate::session::checkpoint::Checkpoint;
 use crate::session::config::RANDOM_EXECUTIONS;
-use crate::session::jobs::{Crew, Problem, Team, Then, Work};
+use crate::session::jobs::{Crew, Problem, Team, Then, Work, compare_with_route};
 use crate::session::judge::{Finding, failure, is_final, judge, judge_replay, why_stale};
+use crate::session::long::{Long, Pulse, note_what_is_lost};
 use crate::session::same::Sameness;
 use crate::session::shrink::{Cost, LONGEST as SHRINKS_FOR, shrink};
 use crate::session::tally::{Tally, Worth};
@@ -60,6 +62,32 @@ pub fn check_watched(config: &Config, executor: &mut dyn Executor, watch: &mut d
     check.report(verdict)
 }
 
+/// As [`check_watched`], with workers if there are any, for a check that may take long. If it is stopped by
+/// `max_duration`, or by who looks at it, there is a checkpoint from which another check goes on, unless a note of the
+/// report says why not.
+///
+/// # Panics
+/// If the checkpoint that it is given does not fit the configuration: see [`Checkpoint::misfit`].
+pub fn check_long(
+    config: &Config,
+    executor: &mut dyn Executor,
+    watch: &mut dyn FnMut(Seen<'_>),
+    crew: Option<&mut dyn Crew>,
+    long: Long<'_>,
+) -> (Report, Option<Checkpoint>) {
+    if let Some(why) = long.resume.as_ref().and_then(|checkpoint| checkpoint.misfit(config)) {
+        panic!("the checkpoint does not fit: {why}");
+    }
+    let pulse = Some(Pulse::new(long.every, long.pulse));
+    let mut check = Check { pulse, resume: long.resume, ..Check::new(config) };
+    let verdict = check.explore(executor, watch, crew);
+    let checkpoint = check.checkpoint.take();
+    check.explain(executor);
+    let mut report = check.report(verdict);
+    note_what_is_lost(config, &mut report, checkpoint.as_ref());
+    (report, checkpoint)
+}
+
 /// As [`check_counted`], with workers. `observe` sees what is run here, which is less.
 pub fn check_divided(
     config: &Config,
@@ -77,18 +105,28 @@ pub(super) struct Check<'c> {
     pub(super) config: &'c Config,
     pub(super) started: Instant,
     pub(super) tally: Tally,
-    memory: MemoryModel,
+    pub(super) memory: MemoryModel,
     plan: Plan,
-    run: Run,
-    first: Option<Box<Failure>>,
+    pub(super) run: Run,
+    pub(super) first: Option<Box<Failure>>,
+    /// What led to it, if it was found here.
+    pub(super) of_first: Option<Plan>,
     /// That of the first pinned seed that fails.
     of_pinned: Option<Box<Failure>>,
     /// What it takes to look for a better schedule of the first failure, if there may be one.
     again: Option<Again>,
     extra_runs: u64,
     /// The classes of the livelocks so far.
-    livelocks: FxHashSet<Digest>,
+    pub(super) livelocks: FxHashSet<Digest>,
     notes: Vec<String>,
+    /// Where it goes on, until it does.
+    resume: Option<Checkpoint>,
+    /// How long the parts of the check before this one took, and how many runs they had.
+    pub(super) before: Duration,
+    pub(super) runs_before: u64,
+    pub(super) pulse: Option<Pulse<'c>>,
+    /// Where another check can go on, if this one was stopped.
+    checkpoint: Option<Checkpoint>,
 }
 
 /// A failing execution that may be run in another order.
@@ -99,17 +137,19 @@ struct Again {
 }
 
 /// The explorers, where it matters which it is.
-enum AnyExplorer {
+pub(super) enum AnyExplorer {
     ReadsFrom(Box<RfSmc>),
     Random(Random),
+    Pct(Pct),
     Other(Box<dyn Explorer>),
 }
 
 impl AnyExplorer {
-    fn get(&mut self) -> &mut dyn Explorer {
+    pub(super) fn get(&mut self) -> &mut dyn Explorer {
         match self {
             AnyExplorer::ReadsFrom(explorer) => &mut **explorer,
             AnyExplorer::Random(explorer) => explorer,
+            AnyExplorer::Pct(explorer) => explorer,
             AnyExplorer::Other(explorer) => &mut **explorer,
         }
     }
@@ -125,11 +165,17 @@ impl<'c> Check<'c> {
             plan: Plan::default(),
             run: Run::default(),
             first: None,
+            of_first: None,
             of_pinned: None,
             again: None,
             extra_runs: 0,
             livelocks: FxHashSet::default(),
             notes: Vec::new(),
+            resume: None,
+            before: Duration::ZERO,
+            runs_before: 0,
+            pulse: None,
+            checkpoint: None,
         }
     }
 
@@ -142,7 +188,10 @@ impl<'c> Check<'c> {
         if self.config.replay.is_none() && self.run_pinned(executor, watch) {
             return Verdict::Verified;
         }
-        let mut explorer = self.explorer();
+        let mut explorer = match self.resume.take() {
+            Some(checkpoint) if self.config.replay.is_none() => self.resume(checkpoint, executor),
+            _ => self.explorer(),
+        };
         let mut team = crew.map(Team::new);
         loop {
             if !explorer.get().next_plan(&mut self.plan) {
@@ -152,7 +201,10 @@ impl<'c> Check<'c> {
                     Verdict::Verified
                 };
             }
-            if let Some(limit) = self.limit() {
+            if let Some(limit) = self.limit(&explorer) {
+                if self.pulse.is_some() && matches!(limit, Limit::Duration(_) | Limit::Interrupted) {
+                    self.checkpoint = self.stop(&mut explorer, executor);
+                }
                 return Verdict::Incomplete(limit);
             }
             executor.execute(&self.plan, &mut self.run);
@@ -163,6 +215,7 @@ impl<'c> Check<'c> {
                 explorer = self.explorer();
                 continue;
             }
+            compare_with_route(explorer.get().route(), &mut self.run);
             let before = self.tally.executions;
             let finding = self.take_in();
             let found = finding.is_some();
@@ -172,6 +225,7 @@ impl<'c> Check<'c> {
                 && self.first.is_none()
             {
                 self.first = Some(Box::new(self.failure(finding, executor)));
+                self.of_first = Some(self.plan.clone());
             }
             if over || (found && !self.config.keep_going) {
                 return Verdict::Verified;
@@ -247,7 +301,7 @@ impl<'c> Check<'c> {
         let work = match explorer {
             AnyExplorer::ReadsFrom(explorer) => Work::Tree(Tree::new(explorer)),
             AnyExplorer::Random(explorer) => Work::Samples(explorer.runs()..self.most_executions()?),
-            AnyExplorer::Other(_) => return None,
+            AnyExplorer::Pct(_) | AnyExplorer::Other(_) => return None,
         };
         Some(team.explore(work, self, executor))
     }
@@ -259,7 +313,7 @@ impl<'c> Check<'c> {
         AnyExplorer::Other(match self.config.explorer {
             ExplorerKind::Random => return AnyExplorer::Random(Random::new(self.config.seed)),
             ExplorerKind::Exhaustive => Box::new(Exhaustive::new()),
-            ExplorerKind::Pct => Box::new(Pct::new(self.config.seed)),
+            ExplorerKind::Pct => return AnyExplorer::Pct(Pct::new(self.config.seed)),
             ExplorerKind::View => Box::new(ViewXplore::new(self.memory, Traversal::default())),
             ExplorerKind::ReadsValueFrom => Box::new(RvfSmc::new()),
             _ => return AnyExplorer::ReadsFrom(Box::new(RfSmc::new(self.memory))),
@@ -276,22 +330,17 @@ impl<'c> Check<'c> {
         self.livelocks.clear();
     }
 
-    fn limit(&self) -> Option<Limit> {
+    fn limit(&mut self, explorer: &AnyExplorer) -> Option<Limit> {
         if let Some(most) = self.most_executions().filter(|&most| self.tally.executions >= most) {
             return Some(Limit::Executions(most));
         }
-        self.is_late().then_some(Limit::Duration(self.config.max_duration))
+        self.stops(Some(explorer))
     }
 
     /// How many executions there may be.
     pub(super) fn most_executions(&self) -> Option<u64> {
         let random = matches!(self.config.explorer, ExplorerKind::Random | ExplorerKind::Pct);
         self.config.max_executions.or(random.then_some(RANDOM_EXECUTIONS))
-    }
-
-    /// Whether the time of the check is over.
-    pub(super) fn is_late(&self) -> bool {
-        self.started.elapsed() >= self.config.max_duration
     }
 
     /// Counts the run and judges it.
@@ -327,7 +376,7 @@ impl<'c> Check<'c> {
     }
 
     /// What was found, with its schedule: in another order of the execution if that explains more.
-    fn failure(&mut self, finding: Finding, executor: &mut dyn Executor) -> Failure {
+    pub(super) fn failure(&mut self, finding: Finding, executor: &mut dyn Executor) -> Failure {
         let late = self.run.is_maximal() && self.run.steps().any(|step| matches!(step, Step::Take(..)));
         if late && self.config.replay.is_none() && !executor.is_broken() {
             let mut run = Run::default();
@@ -437,6 +486,7 @@ impl<'c> Check<'c> {
             let (jobs, explorer) = (self.config.jobs, self.config.explorer);
             self.notes.push(format!("`jobs` = {jobs} makes no difference: `{explorer}` explores in one process"));
         }
+        let elapsed = self.elapsed();
         let Tally { executions, runs, blocked, failures, threads, events, shares, unmodelled } = self.tally;
         debug_assert!(runs >= executions);
         Report {
@@ -453,7 +503,7 @@ impl<'c> Check<'c> {
             events,
             shares,
             unmodelled,
-            elapsed: self.started.elapsed(),
+            elapsed,
             memory: self.memory,
             explorer: self.config.explorer,
             notes: self.notes,

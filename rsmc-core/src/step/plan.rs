@@ -78,7 +78,7 @@ impl Forced {
 }
 
 /// How to go on where nothing is forced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Tail {
     /// Stay on a thread while it can run, then take the lowest.
     RunOn,

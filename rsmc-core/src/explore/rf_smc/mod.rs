@@ -52,6 +52,8 @@
 //! turn out to repeat an iteration (whose thread then stops), are counted as blocked.
 
 mod arrange;
+mod checkpoint;
+mod estimate;
 mod follow;
 mod graph;
 mod mutate;
@@ -62,6 +64,8 @@ mod subtree;
 mod tree;
 mod wait;
 
+pub use checkpoint::Checkpoint;
+pub use estimate::Estimate;
 pub use subtree::{Branch, Found, Subtree};
 pub use tree::{Ticket, Tree};
 
@@ -104,11 +108,15 @@ struct Decision {
     stays: Option<EventId>,
     tried: FxHashSet<Digest>,
     left: Vec<Schedule>,
+    /// What is left after that: another process planned it.
+    given: Vec<Branch>,
+    /// How many schedules were taken; the last of them is being explored.
+    taken: u32,
 }
 
 impl Decision {
     fn new(at: usize, id: EventId, question: Question, tried: FxHashSet<Digest>) -> Self {
-        Self { at, id, question, frozen: false, stays: None, tried, left: Vec::new() }
+        Self { at, id, question, frozen: false, stays: None, tried, left: Vec::new(), given: Vec::new(), taken: 0 }
     }
 }
 
@@ -129,6 +137,8 @@ pub struct RfSmc {
     tau: Vec<Entry>,
     decisions: Vec<Decision>,
     started: bool,
+    /// How many runs were observed, livelocks apart.
+    runs: u64,
     graph: Graph,
     builder: Builder,
     mutations: Vec<Mutation>,
@@ -136,14 +146,38 @@ pub struct RfSmc {
     seen: BitSet,
     waits: Waits,
     purpose: Purpose,
-    /// In a subtree: how many of the decisions belong to who gave it away. Nothing is taken from these.
+    /// In a subtree: how many of the decisions belong to who gave it away. Nothing is taken from these but what was given
+    /// with the last of them.
     inherited: usize,
-    /// The schedules at which a subtree begins, until they are run; the last one is the next.
-    given: Vec<Branch>,
-    /// Of those the one that was run last.
-    begun: Option<Branch>,
-    /// The schedule that is run, unless it was given.
-    current: Option<Schedule>,
+    /// What the plan that was given last is.
+    current: Taken,
+}
+
+/// What a plan is made from.
+#[derive(Debug, Default)]
+enum Taken {
+    /// Nothing: the first plan.
+    #[default]
+    Nothing,
+    Schedule(Schedule),
+    Branch(Branch),
+    Livelock(Digest, Witness),
+}
+
+impl Taken {
+    /// The events from the decision's place on.
+    fn suffix(&self) -> &[Entry] {
+        match self {
+            Taken::Schedule(schedule) => &schedule.suffix,
+            Taken::Branch(branch) => &branch.suffix,
+            Taken::Nothing | Taken::Livelock(..) => &[],
+        }
+    }
+
+    /// The schedule that was planned here.
+    fn schedule(&self) -> Option<&Schedule> {
+        if let Taken::Schedule(schedule) = self { Some(schedule) } else { None }
+    }
 }
 
 impl RfSmc {
@@ -167,6 +201,11 @@ impl RfSmc {
     /// What was asked so far.
     pub fn effort(&self) -> Effort {
         self.builder.effort
+    }
+
+    /// The number of decisions on the path.
+    pub fn depth(&self) -> usize {
+        self.decisions.len()
     }
 
     /// Extends `τ` by what the run did after it, and makes its reads decisions.
@@ -194,7 +233,7 @@ impl RfSmc {
             return; // There is nothing to decide, however long it runs.
         }
         self.graph.compute(run);
-        self.builder.begin(run, &self.tau, self.current.as_ref());
+        self.builder.begin(run, &self.tau, self.current.schedule());
         // What could be done instead depends on more where somebody waits.
         let known = if run.waiting.is_empty() && run.waiting_loops.is_empty() { known } else { 0 };
         let since = known.checked_sub(1).map_or(0, |last| self.decisions[last].at);
@@ -228,28 +267,32 @@ impl RfSmc {
         if self.inherited > 0 { None } else { self.waits.livelocks.pop() }
     }
 
-    /// The next schedule that a subtree was given, with its decision put into effect.
-    fn next_given(&mut self) -> Option<Branch> {
-        let branch = self.given.pop()?;
-        let decision = self.decisions.last_mut()?;
-        self.tau.truncate(decision.at);
-        self.tau.extend_from_slice(&branch.suffix);
-        decision.frozen = branch.suffix.is_empty();
-        decision.id = branch.suffix.first().map(|first| first.id).or(decision.stays).unwrap_or(decision.id);
-        self.current = None;
-        Some(branch)
+    /// What the next plan is made from.
+    fn take_next(&mut self) -> Option<Taken> {
+        if !self.started {
+            return Some(Taken::Nothing);
+        }
+        let livelock = self.next_livelock().map(|(class, witness)| Taken::Livelock(class, witness));
+        livelock.or_else(|| self.advance())
     }
 
     /// The next schedule, with its decision put into effect.
-    fn advance(&mut self) -> Option<Schedule> {
-        while self.decisions.len() > self.inherited {
-            let decision = self.decisions.last_mut()?;
-            if let Some(schedule) = decision.left.pop() {
+    fn advance(&mut self) -> Option<Taken> {
+        while let Some(number) = self.decisions.len().checked_sub(1) {
+            let decision = &mut self.decisions[number];
+            let is_own = number >= self.inherited;
+            let planned = if is_own { decision.left.pop().map(Taken::Schedule) } else { None };
+            if let Some(next) = planned.or_else(|| decision.given.pop().map(Taken::Branch)) {
+                let suffix = next.suffix();
                 self.tau.truncate(decision.at);
-                self.tau.extend_from_slice(&schedule.suffix);
-                decision.frozen = schedule.suffix.is_empty();
-                decision.id = schedule.suffix.first().map(|first| first.id).or(decision.stays).unwrap_or(decision.id);
-                return Some(schedule);
+                self.tau.extend_from_slice(suffix);
+                decision.taken += 1;
+                decision.frozen = suffix.is_empty();
+                decision.id = suffix.first().map(|first| first.id).or(decision.stays).unwrap_or(decision.id);
+                return Some(next);
+            }
+            if !is_own {
+                break;
             }
             self.decisions.pop();
         }
@@ -262,21 +305,18 @@ impl Explorer for RfSmc {
         plan.forced.clear();
         plan.modification.clear();
         plan.frozen.clear();
-        if !self.started {
-            self.started = true;
-        } else if let Some((_, witness)) = self.next_livelock() {
-            witness.force(plan);
-            plan.purpose = Purpose::Livelock;
-            self.purpose = Purpose::Livelock;
-            return true;
-        } else if let Some(schedule) = self.advance() {
-            self.builder.steps.force(&schedule.witness, plan);
-            self.current = Some(schedule);
-        } else if let Some(branch) = self.next_given() {
-            branch.route.force(plan);
-            self.begun = Some(branch);
-        } else {
-            return false;
+        let Some(next) = self.take_next() else { return false };
+        (self.current, self.started) = (next, true);
+        match &self.current {
+            Taken::Nothing => {}
+            Taken::Schedule(schedule) => self.builder.steps.force(&schedule.witness, plan),
+            Taken::Branch(branch) => branch.route.force(plan),
+            Taken::Livelock(_, witness) => {
+                witness.force(plan);
+                self.purpose = Purpose::Livelock;
+                plan.purpose = self.purpose;
+                return true;
+            }
         }
         let frozen = self.decisions.iter().filter(|decision| decision.frozen);
         plan.frozen.extend(frozen.map(|decision| decision.id.thread));
@@ -286,18 +326,31 @@ impl Explorer for RfSmc {
     }
 
     fn retract(&mut self) {
-        match (self.current.take(), self.decisions.last_mut()) {
-            (Some(schedule), Some(decision)) => decision.left.push(schedule),
-            _ => self.given.extend(self.begun.take()),
+        let last = self.decisions.last_mut();
+        match (std::mem::take(&mut self.current), last) {
+            (Taken::Nothing, _) => self.started = false,
+            (Taken::Livelock(class, witness), _) => self.waits.livelocks.push((class, witness)),
+            (Taken::Schedule(schedule), Some(decision)) => {
+                decision.left.push(schedule);
+                decision.taken -= 1;
+            }
+            (Taken::Branch(branch), Some(decision)) => {
+                decision.given.push(branch);
+                decision.taken -= 1;
+            }
+            (Taken::Schedule(_) | Taken::Branch(_), None) => {
+                panic!("this is a bug in rsmc: what was taken has no decision")
+            }
         }
     }
 
     fn route(&self) -> Option<&Route> {
-        if self.current.is_none() { self.begun.as_ref().map(|branch| &branch.route) } else { None }
+        if let Taken::Branch(branch) = &self.current { Some(&branch.route) } else { None }
     }
 
     fn observe(&mut self, run: &Run) {
         if run.is_maximal() && self.purpose != Purpose::Livelock {
+            self.runs += 1;
             let known = self.decisions.len();
             self.extend(run);
             self.propose(run, known);

@@ -87,7 +87,7 @@ pub struct Found {
 }
 
 impl Witness {
-    fn route(&self) -> Route {
+    pub(super) fn route(&self) -> Route {
         Route::new(&self.steps, &self.modification)
     }
 }
@@ -108,14 +108,21 @@ impl Decision {
         Place { at, id, question, frozen, stays }
     }
 
-    fn inherited(above: &Above) -> Self {
-        let Place { at, id, question, frozen, stays } = above.place;
-        let tried = above.tried.iter().copied().collect();
-        Self { frozen, stays, ..Decision::new(at, id, question, tried) }
+    /// Whether something is left to try.
+    pub(super) fn has_more(&self) -> bool {
+        !self.left.is_empty() || !self.given.is_empty()
+    }
+
+    /// A decision at this place where this was tried, and nothing is left to try.
+    pub(super) fn tried_at(place: &Place, tried: &[Digest]) -> Self {
+        let &Place { at, id, question, frozen, stays } = place;
+        Self { frozen, stays, ..Decision::new(at, id, question, tried.iter().copied().collect()) }
     }
 
     pub(super) fn own(&self, steps: &Steps) -> Own {
-        Own { place: self.place(), tried: self.tried.iter().copied().collect(), left: branches(&self.left, steps) }
+        let mut left = self.given.clone();
+        left.extend(branches(&self.left, steps));
+        Own { place: self.place(), tried: self.tried.iter().copied().collect(), left }
     }
 
     fn proposed(&self, above: &Above, steps: &Steps) -> Proposed {
@@ -131,23 +138,21 @@ impl Decision {
 impl RfSmc {
     /// An exploration of a part of the tree.
     pub fn of_subtree(model: MemoryModel, subtree: &Subtree) -> Self {
-        Self {
-            tau: subtree.tau.clone(),
-            decisions: subtree.above.iter().map(Decision::inherited).collect(),
-            started: true,
-            inherited: subtree.above.len(),
-            given: subtree.branches.clone(),
-            ..Self::new(model)
-        }
+        let mut decisions: Vec<Decision> =
+            subtree.above.iter().map(|above| Decision::tried_at(&above.place, &above.tried)).collect();
+        let last = decisions.last_mut().expect("a subtree has the decision that it comes from");
+        last.given.clone_from(&subtree.branches);
+        let (tau, inherited) = (subtree.tau.clone(), decisions.len());
+        Self { tau, decisions, started: true, inherited, ..Self::new(model) }
     }
 
     /// What the exploration of a subtree has led to so far.
     pub fn found(&self, subtree: &Subtree) -> Found {
         let (above, own) = self.decisions.split_at(self.inherited);
-        let needed = own.iter().rposition(|decision| !decision.left.is_empty()).map_or(0, |last| last + 1);
+        let needed = own.iter().rposition(|decision| decision.has_more()).map_or(0, |last| last + 1);
         let (own, steps) = (&own[..needed], &self.builder.steps);
         Found {
-            not_begun: self.given.len(),
+            not_begun: above.last().map_or(0, |last| last.given.len()),
             proposed: above
                 .iter()
                 .zip(&subtree.above)

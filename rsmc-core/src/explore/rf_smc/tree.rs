@@ -83,7 +83,7 @@ impl Tree {
     pub fn new(explorer: &RfSmc) -> Self {
         let mut tree = Tree { known: explorer.waits.known.clone(), ..Tree::default() };
         let livelocks = explorer.waits.livelocks.iter();
-        tree.livelocks = livelocks.map(|(_, witness)| Route::new(&witness.steps, &witness.modification)).collect();
+        tree.livelocks = livelocks.map(|(_, witness)| witness.route()).collect();
         tree.add_path(
             None,
             &explorer.tau,

@@ -151,9 +151,9 @@ struct Coordinator<'a, 't, 'c> {
 impl Coordinator<'_, '_, '_> {
     fn coordinate(&mut self) -> Then {
         loop {
-            if self.check.is_late() {
+            if let Some(limit) = self.check.stops(None) {
                 self.collect_last_answers();
-                return self.over(Verdict::Incomplete(Limit::Duration(self.check.config.max_duration)));
+                return self.over(Verdict::Incomplete(limit));
             }
             let alone = self.team.is_gone().is_some();
             if alone && let Some(then) = self.work_alone() {

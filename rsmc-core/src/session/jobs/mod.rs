@@ -25,6 +25,7 @@ use crate::session::tally::Tally;
 use crate::step::{Knowledge, Route, Step};
 
 pub(super) use coordinate::{Team, Then, Work};
+pub(super) use work::compare_with_route;
 pub use work::{run_job, work};
 
 /// A part of what is left to explore.

@@ -104,9 +104,7 @@ impl Worker<'_> {
         if self.meets_the_unknown() {
             return Went::Unknown;
         }
-        if let Some(event) = expected.and_then(|route| route.mismatch(&self.run)) {
-            self.run.end = diverged(&self.run, event);
-        }
+        compare_with_route(expected, &mut self.run);
         let (run, answer) = (&self.run, &mut self.answer);
         answer.tally.runs += 1;
         answer.tally.see(run);
@@ -155,6 +153,13 @@ impl Worker<'_> {
 fn problem(run: &Run, finding: Finding) -> Problem {
     let steps: Vec<Step> = run.steps().collect();
     Problem { kind: finding.kind, message: finding.message, steps }
+}
+
+/// Makes a run that did not do what it was expected to one that diverged.
+pub(in crate::session) fn compare_with_route(expected: Option<&Route>, run: &mut Run) {
+    if let Some(event) = expected.and_then(|route| route.mismatch(run)) {
+        run.end = diverged(run, event);
+    }
 }
 
 /// How a run ended that did not do what the process did that planned it.

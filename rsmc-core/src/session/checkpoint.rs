@@ -1,0 +1,165 @@
+//! A check that was stopped, as a value: another process of the same executable goes on from it.
+//!
+//! Problem. A check that ends at `max_duration` has covered a part of what there is. What it covered is not to be explored
+//! again.
+//!
+//! Method. A check stops between two executions. The plan that was to be run next goes back to its explorer; the state of
+//! that is kept ([`crate::explore::rf_smc::Checkpoint`]; for samples their number), with what was counted, what the executor
+//! knows, and the schedule of the first failure under `keep_going`. Whoever resumes begins with all that, and explores exactly
+//! the rest: counts and verdict are those of a check that was not stopped.
+//!
+//! Deviations. Executions of pinned seeds are run again by each part, and counted once. The failure is found again by its
+//! schedule. `Config::max_duration` is the time of one part.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::Digest;
+use crate::explore::{Pct, Random, RfSmc, rf_smc};
+use crate::session::judge::{Finding, judge};
+use crate::session::run::{AnyExplorer, Check};
+use crate::session::tally::Tally;
+use crate::session::{Config, ExplorerKind, FailureKind};
+use crate::step::{Executor, Knowledge, Plan, Route, Tail};
+
+/// A check that was stopped between two executions; see the module.
+///
+/// It means something only to the executable that made it: thread ids, loops and types are named by numbers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Checkpoint {
+    settings: Vec<(String, String)>,
+    left: Left,
+    tally: Tally,
+    /// The classes of the livelocks that were counted.
+    livelocks: Vec<Digest>,
+    knowledge: Knowledge,
+    first: Option<Failing>,
+    elapsed: Duration,
+}
+
+/// What is left to explore.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Left {
+    Tree(rf_smc::Checkpoint),
+    /// Samples from this number on.
+    Samples(u64),
+    /// The same, and the number of steps that is assumed.
+    Pct(u64, u32),
+}
+
+/// What led to the first failure.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Failing {
+    route: Route,
+    tail: Tail,
+}
+
+impl Checkpoint {
+    /// How many executions were counted before it.
+    pub fn executions(&self) -> u64 {
+        self.tally.executions
+    }
+
+    /// How long the check took before it, all parts of it.
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    /// Why a check with this configuration cannot go on from it: the first setting that makes it another check, with both
+    /// values. Limits, pinned seeds and the number of processes may differ.
+    pub fn misfit(&self, config: &Config) -> Option<String> {
+        let now = settings(config);
+        let mut pairs = self.settings.iter().zip(&now);
+        let found = pairs.find(|(was, is)| was != is);
+        found.map(|((name, was), (_, is))| format!("it was made with {name} = {was}, and this check has {name} = {is}"))
+    }
+}
+
+/// What decides which executions there are, and how they are judged.
+fn settings(config: &Config) -> Vec<(String, String)> {
+    let &Config { max_steps, spin_bound, spurious, stack_size, keep_going, .. } = config;
+    let &Config { check_races, check_leaks, check_joins, seed, .. } = config;
+    let pairs: [(&str, &dyn std::fmt::Display); 11] = [
+        ("memory", &config.effective_memory()),
+        ("explorer", &config.explorer),
+        ("max_steps", &max_steps),
+        ("spin_bound", &spin_bound),
+        ("spurious", &spurious),
+        ("stack_size", &stack_size),
+        ("keep_going", &keep_going),
+        ("check_races", &check_races),
+        ("check_leaks", &check_leaks),
+        ("check_joins", &check_joins),
+        ("seed", &seed),
+    ];
+    pairs.map(|(name, value)| (name.to_owned(), value.to_string())).into()
+}
+
+/// Whether a check by this explorer can be resumed.
+pub(super) fn is_resumable(explorer: ExplorerKind) -> bool {
+    matches!(explorer, ExplorerKind::ReadsFrom | ExplorerKind::Random | ExplorerKind::Pct)
+}
+
+impl Check<'_> {
+    /// What is left, where the plan that the explorer gave last is not run.
+    pub(super) fn stop(&self, explorer: &mut AnyExplorer, executor: &dyn Executor) -> Option<Checkpoint> {
+        explorer.get().retract();
+        let left = match explorer {
+            AnyExplorer::ReadsFrom(explorer) => Left::Tree(explorer.checkpoint()),
+            AnyExplorer::Random(explorer) => Left::Samples(explorer.runs()),
+            AnyExplorer::Pct(explorer) => Left::Pct(explorer.runs(), explorer.length()),
+            AnyExplorer::Other(_) => return None,
+        };
+        Some(Checkpoint {
+            settings: settings(self.config),
+            left,
+            tally: self.tally.clone(),
+            livelocks: self.livelocks.iter().copied().collect(),
+            knowledge: executor.knowledge(),
+            first: self.first.as_ref().and(self.of_first.as_ref()).map(Failing::of),
+            elapsed: self.elapsed(),
+        })
+    }
+
+    /// Goes on from there.
+    pub(super) fn resume(&mut self, checkpoint: Checkpoint, executor: &mut dyn Executor) -> AnyExplorer {
+        let Checkpoint { left, tally, livelocks, knowledge, first, elapsed, .. } = checkpoint;
+        executor.know(&knowledge);
+        if let Some(failing) = first {
+            self.fail_again(&failing, executor);
+        }
+        self.tally = tally;
+        self.livelocks = livelocks.into_iter().collect();
+        (self.before, self.runs_before) = (elapsed, self.tally.runs);
+        match left {
+            Left::Tree(state) => AnyExplorer::ReadsFrom(Box::new(RfSmc::resume(self.memory, &state))),
+            Left::Samples(number) => AnyExplorer::Random(Random::starting_at(self.config.seed, number)),
+            Left::Pct(number, length) => AnyExplorer::Pct(Pct::starting_at(self.config.seed, number, length)),
+        }
+    }
+
+    /// Runs the first failing execution of the parts before, for its trace. Not counted: it was.
+    fn fail_again(&mut self, failing: &Failing, executor: &mut dyn Executor) {
+        let plan = failing.plan();
+        executor.execute(&plan, &mut self.run);
+        let finding = judge(&self.run, self.config).unwrap_or_else(|| {
+            let what = "an execution failed before the checkpoint, and does not fail after it";
+            Finding::new(FailureKind::Nondeterminism, what.to_owned())
+        });
+        self.first = Some(Box::new(self.failure(finding, executor)));
+        self.of_first = Some(plan);
+    }
+}
+
+impl Failing {
+    fn of(plan: &Plan) -> Self {
+        Self { route: Route::new(&plan.forced, &plan.modification), tail: plan.tail }
+    }
+
+    fn plan(&self) -> Plan {
+        let mut plan = Plan { tail: self.tail, ..Plan::default() };
+        self.route.force(&mut plan);
+        plan
+    }
+}

@@ -1,0 +1,126 @@
+//! Checks that take long: how far they are, how they are stopped, and where they go on.
+//!
+//! - `place`, `file`: the checkpoint of a check that was stopped.
+//! - `shown`: how far a check is, on a terminal or in lines.
+//! - `interrupt`: Ctrl-C.
+
+mod file;
+mod interrupt;
+mod place;
+mod shown;
+
+use std::path::Path;
+use std::time::Duration;
+
+use rsmc_core::session::{Checkpoint, Config, ConfigError, Long, Progress, Report, Verdict};
+use thiserror::Error;
+
+use crate::jobs::{self, Which};
+use crate::long::file::Refused;
+use crate::long::interrupt::Listening;
+use crate::long::shown::Shown;
+
+/// Why a check is not run.
+#[derive(Debug, Error)]
+pub(crate) enum NotRun {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Refused(#[from] Refused),
+}
+
+/// How often a check that goes on is looked at.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// A shorter check shows nothing, and Ctrl-C ends it as it ends everything.
+const LONG: Duration = Duration::from_secs(1);
+
+/// Runs a check: from its checkpoint if that is asked for, and to a checkpoint if it is stopped. If it took long, it listens
+/// for Ctrl-C until the report is out ([`Listening::end`]).
+#[track_caller]
+pub(crate) fn check(
+    which: &Which,
+    config: &Config,
+    resumes: bool,
+    body: &(dyn Fn() + Sync),
+) -> Result<(Report, Option<Listening>), NotRun> {
+    if config.replay.is_some() || jobs::is_worker() {
+        return Ok((jobs::check(which, config, body)?, None));
+    }
+    let path = place::of_checkpoint(which.short_name());
+    let found = match &path {
+        Some(path) if resumes => file::read(path, which.name(), config)?,
+        _ => None,
+    };
+    let begun = resumes.then(|| beginning(found.as_ref()));
+    let resumed = found.is_some();
+    let Ran { mut report, checkpoint, interrupts } = run(which, config, found, body)?;
+    report.notes.extend(begun);
+    match (&checkpoint, &path) {
+        (Some(checkpoint), path) => report.notes.push(keep(which, path.as_deref(), checkpoint)),
+        (None, Some(path)) if resumed && is_over(&report) => report.notes.extend(forget(path)),
+        (None, _) => {}
+    }
+    Ok((report, interrupts))
+}
+
+/// What came of a check.
+struct Ran {
+    report: Report,
+    checkpoint: Option<Checkpoint>,
+    interrupts: Option<Listening>,
+}
+
+fn run(
+    which: &Which,
+    config: &Config,
+    resume: Option<Checkpoint>,
+    body: &(dyn Fn() + Sync),
+) -> Result<Ran, ConfigError> {
+    let mut shown = Shown::new(which.test());
+    let mut interrupts = None;
+    let mut pulse = |progress: &Progress| {
+        if progress.elapsed < LONG {
+            return true;
+        }
+        shown.show(progress);
+        !interrupts.get_or_insert_with(Listening::start).is_interrupted()
+    };
+    let result = jobs::check_long(which, config, body, Long { resume, every: EVERY, pulse: &mut pulse });
+    shown.clear();
+    let (report, checkpoint) = result?;
+    Ok(Ran { report, checkpoint, interrupts })
+}
+
+fn is_over(report: &Report) -> bool {
+    matches!(report.verdict, Verdict::Verified | Verdict::Failed(_))
+}
+
+/// Where a check that is to be resumed begins.
+fn beginning(checkpoint: Option<&Checkpoint>) -> String {
+    match checkpoint {
+        Some(checkpoint) => format!("resumed after {} executions", checkpoint.executions()),
+        None => "there was no checkpoint to resume from, so it started from the beginning".to_owned(),
+    }
+}
+
+/// Writes a checkpoint, and says how to go on from it.
+fn keep(which: &Which, path: Option<&Path>, checkpoint: &Checkpoint) -> String {
+    let Some(path) = path else {
+        return "it cannot be resumed: the system does not say where the executable is".to_owned();
+    };
+    match file::write(path, which.name(), checkpoint) {
+        Ok(()) => {
+            let command =
+                which.test().map_or("… in front of the same command".to_owned(), |test| format!("cargo test {test}"));
+            format!("to go on from here: RSMC_RESUME=1 {command}")
+        }
+        Err(error) => format!("it cannot be resumed: {} cannot be written: {error}", path.display()),
+    }
+}
+
+/// Deletes the checkpoint of a check that is over; says so if it cannot be.
+fn forget(path: &Path) -> Option<String> {
+    let error = std::fs::remove_file(path).err()?;
+    Some(format!("{} is not needed any more, and cannot be deleted: {error}", path.display()))
+}

@@ -1,0 +1,129 @@
+//! How far a check is, for its user: a line that is drawn again and again where stderr is a terminal, a new line every minute
+//! otherwise. Both go to stderr itself and not through `eprintln`: libtest would keep them until the test is over, which is
+//! what they are to tell about.
+
+use std::io::{IsTerminal, Write};
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use indicatif::{FormattedDuration, HumanCount, MultiProgress, ProgressBar, ProgressStyle};
+use rsmc_core::session::{Estimate, Progress};
+
+/// How often there is a line where there is no terminal.
+const LINES: Duration = Duration::from_secs(60);
+
+/// The lines of all checks that run.
+static ALL: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
+
+/// What is shown of one check.
+pub(super) struct Shown {
+    name: String,
+    bar: Option<ProgressBar>,
+    /// When the next line is due.
+    next: Duration,
+}
+
+impl Shown {
+    pub(super) fn new(test: Option<&str>) -> Self {
+        Self { name: test.map_or("rsmc".to_owned(), |test| format!("rsmc: {test}")), bar: None, next: LINES }
+    }
+
+    /// Shows how far a long check is.
+    pub(super) fn show(&mut self, progress: &Progress) {
+        if std::io::stderr().is_terminal() {
+            let bar = self.bar.get_or_insert_with(begin);
+            bar.set_message(line(&self.name, progress));
+        } else if progress.elapsed >= self.next {
+            self.next = progress.elapsed + LINES;
+            // If nobody hears it, the check goes on.
+            drop(writeln!(std::io::stderr(), "{}", line(&self.name, progress)));
+        }
+    }
+
+    /// Takes the line away.
+    pub(super) fn clear(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// A line of its own: libtest may have begun one with the name of the test.
+fn begin() -> ProgressBar {
+    drop(writeln!(std::io::stderr()));
+    let style = ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    ALL.add(ProgressBar::new_spinner().with_style(style))
+}
+
+/// In the order of what may be cut off at the edge of a narrow terminal: the last first.
+fn line(name: &str, progress: &Progress) -> String {
+    let seconds = progress.elapsed.as_secs_f64().max(1e-3);
+    let rate = progress.runs_here as f64 / seconds;
+    let mut parts = vec![format!("{name}: {} executions", HumanCount(progress.executions))];
+    parts.extend(progress.estimate.map(in_all));
+    parts.push(format!("{} runs/s", HumanCount(rate as u64)));
+    if progress.depth > 0 {
+        parts.push(format!("depth {}", progress.depth));
+    }
+    parts.extend(resident().map(|bytes| format!("{} MiB", bytes >> 20)));
+    parts.push(FormattedDuration(progress.elapsed).to_string());
+    parts.join(", ")
+}
+
+/// How many runs there will be.
+fn in_all(estimate: Estimate) -> String {
+    match estimate.range {
+        Some((low, high)) => format!("of {} to {} runs", HumanCount(low), HumanCount(high)),
+        None => format!("of at least {} runs", HumanCount(estimate.at_least)),
+    }
+}
+
+/// The memory of this process, in bytes, where the system says it.
+fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering::SeqCst;
+
+    use super::*;
+
+    /// Lines of a check as they are shown.
+    fn lines() -> Vec<String> {
+        use rsmc_core::session::{Config, Long, check_body_long};
+        let mut lines = Vec::new();
+        let mut pulse = |progress: &Progress| {
+            lines.push(line("rsmc: a::test", progress));
+            true
+        };
+        let body = || {
+            let x = rsmc_shim::sync::atomic::AtomicU32::new(0);
+            let add = || x.store(x.load(SeqCst) + 1, SeqCst);
+            rsmc_shim::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(add))));
+        };
+        let long = Long { resume: None, every: Duration::ZERO, pulse: &mut pulse };
+        check_body_long(&Config::default(), &body, &mut |_| {}, None, long).unwrap();
+        lines
+    }
+
+    #[test]
+    fn lines_say_how_far_a_check_is() {
+        let lines = lines();
+        assert!(lines[0].starts_with("rsmc: a::test: 0 executions, of at least 1 runs, 0 runs/s, "), "{}", lines[0]);
+        let last = &lines[lines.len() - 1];
+        assert!(last.starts_with("rsmc: a::test: 124 executions, of 125 to "), "{last}");
+        assert!(last.contains(", depth ") && last.ends_with(", 00:00:00"), "{last}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn memory_is_that_of_the_process() {
+        let before = resident().expect("Linux says it");
+        let block = vec![1_u8; 64 << 20];
+        let after = resident().expect("Linux says it");
+        assert!(after > before + (32 << 20) && block.iter().all(|&byte| byte == 1), "{before} and {after}");
+    }
+}

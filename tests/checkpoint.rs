@@ -1,0 +1,247 @@
+//! Long checks from outside: stopped by their limit or by Ctrl-C, resumed until they are done, and stale checkpoints refused.
+//!
+//! The tests run this executable again, for one of the checks at the end of this file; each has a checkpoint of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+#[cfg(unix)]
+use std::time::{Duration, Instant};
+
+use rsmc::Config;
+use rsmc::sync::Arc;
+use rsmc::sync::atomic::AtomicU32;
+use rsmc::sync::atomic::Ordering::SeqCst;
+
+/// What makes a process one that is only to run its check.
+const CHILD: &str = "CHECKPOINT_TEST_CHILD";
+
+fn is_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+/// This executable, for one check, with these variables.
+fn command(check: &str, variables: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([check, "--exact", "--nocapture"]).env(CHILD, "1").envs(variables.iter().copied());
+    command
+}
+
+/// The same, and Ctrl-C is not ignored, though the process that started this one may have said so.
+#[cfg(unix)]
+fn interruptible(check: &str) -> Command {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let direct = command(check, &[]);
+    if ignored & 1 << 1 == 0 {
+        return direct;
+    }
+    let mut command = Command::new("env");
+    command.arg("--default-signal=INT").arg(direct.get_program()).args(direct.get_args()).env(CHILD, "1");
+    command
+}
+
+fn run(check: &str, variables: &[(&str, &str)]) -> (bool, String) {
+    let Output { status, stdout, stderr } = command(check, variables).output().unwrap();
+    (status.success(), String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr))
+}
+
+/// `<target>/rsmc/checkpoint.<check>.checkpoint`; it does not exist.
+fn no_checkpoint(check: &str) -> PathBuf {
+    let executable = std::env::current_exe().unwrap();
+    let target = executable.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists());
+    let target = target.unwrap_or(executable.ancestors().nth(3).unwrap());
+    let path = target.join("rsmc").join(format!("checkpoint.{}.checkpoint", check.replace("::", ".")));
+    if path.exists() {
+        fs::remove_file(&path).unwrap();
+    }
+    path
+}
+
+/// The number before a word.
+fn number_before(text: &str, word: &str) -> u64 {
+    let before = text.split(word).next().expect("there is a first part").trim_end();
+    let number = before.rsplit(|c: char| !c.is_ascii_digit() && c != ',').next().unwrap_or_default();
+    number.replace(',', "").parse().unwrap_or_else(|_| panic!("no number before `{word}` in {text}"))
+}
+
+/// A check that takes several parts of this time.
+const PART: (&str, &str) = ("RSMC_MAX_DURATION", "60ms");
+const RESUME: (&str, &str) = ("RSMC_RESUME", "1");
+
+/// Threads that read and increment: six of them have 16,807 classes.
+fn increments(threads: u32) {
+    let x = Arc::new(AtomicU32::new(0));
+    let spawn = |_| {
+        let x = Arc::clone(&x);
+        rsmc::thread::spawn(move || x.store(x.load(SeqCst) + 1, SeqCst))
+    };
+    let threads: Vec<_> = (0..threads).map(spawn).collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+#[test]
+fn a_check_in_parts_is_the_whole_check() {
+    let path = no_checkpoint("checks::whole");
+    let (passes, text) = run("checks::whole", &[PART]);
+    assert!(passes && text.contains("incomplete, NOT a proof: stopped at max_duration = 0.06 s"), "{text}");
+    assert!(text.contains("to go on from here: RSMC_RESUME=1 cargo test checks::whole"), "{text}");
+    let mut last = 0;
+    for part in 1.. {
+        assert!(path.exists(), "{} after part {part}", path.display());
+        let (passes, text) = run("checks::whole", &[PART, RESUME]);
+        assert!(passes, "{text}");
+        let before = number_before(&text, " executions\n");
+        assert!(text.contains("note: resumed after ") && before >= last, "{text}");
+        last = before;
+        if text.contains("verified: 16807 executions") {
+            assert!(part > 1, "one part is enough: this tests nothing");
+            break;
+        }
+        assert!(part < 500, "{text}");
+    }
+    assert!(!path.exists(), "{} is not needed any more", path.display());
+    let (passes, text) = run("checks::whole", &[RESUME]);
+    assert!(passes && text.contains("there was no checkpoint to resume from"), "{text}");
+}
+
+/// Makes a checkpoint, changes it or what is resumed, and expects to be refused.
+#[track_caller]
+fn refused(check: &str, change: impl FnOnce(&Path), variables: &[(&str, &str)], why: &str) {
+    let path = no_checkpoint(check);
+    let (_, text) = run(check, &[PART]);
+    assert!(path.exists(), "{text}");
+    change(&path);
+    let (passes, text) = run(check, variables);
+    assert!(!passes && text.contains(why) && text.contains("delete this file, or run without RSMC_RESUME"), "{text}");
+    assert!(path.exists(), "it is not deleted without being asked");
+    fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn stale_checkpoints_are_refused() {
+    let cut = |path: &Path| fs::write(path, &fs::read(path).unwrap()[..100]).unwrap();
+    refused("checks::stale", cut, &[RESUME], "it is damaged");
+    let other = |path: &Path| fs::write(path, "something else").unwrap();
+    refused("checks::stale", other, &[RESUME], "it is no checkpoint");
+    let memory = ("RSMC_MEMORY", "sc");
+    refused(
+        "checks::stale",
+        |_| (),
+        &[RESUME, memory],
+        "it was made with memory = c11, and this check has memory = sc",
+    );
+    let moved = |path: &Path| {
+        let (_, text) = run("checks::moved", &[PART]);
+        fs::rename(path.with_file_name("checkpoint.checks.moved.checkpoint"), path).expect(&text);
+    };
+    refused("checks::stale", moved, &[RESUME], "it is one of `checks::moved@");
+}
+
+/// Another build: the same executable with one more byte, in another place but with the same name.
+#[cfg(unix)]
+#[test]
+fn a_checkpoint_of_another_build_is_refused() {
+    let path = no_checkpoint("checks::rebuilt");
+    let (_, text) = run("checks::rebuilt", &[PART]);
+    assert!(path.exists(), "{text}");
+    let executable = std::env::current_exe().unwrap();
+    let rebuilt = executable.with_file_name("checkpoint-00000000deadbeef");
+    fs::copy(&executable, &rebuilt).unwrap();
+    let mut bytes = fs::read(&rebuilt).unwrap();
+    bytes.push(0);
+    fs::write(&rebuilt, bytes).unwrap();
+    let mut again = Command::new(&rebuilt);
+    again.args(["checks::rebuilt", "--exact", "--nocapture"]).env(CHILD, "1").envs([RESUME]);
+    let output = again.output().unwrap();
+    fs::remove_file(&rebuilt).unwrap();
+    fs::remove_file(&path).unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{text}");
+    assert!(text.contains("it was made by another build of the test executable"), "{text}");
+}
+
+/// Ctrl-C: the check says what it has covered, its checkpoint is written, and the process ends with status 130.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_check_says_so_and_can_be_resumed() {
+    let path = no_checkpoint("checks::interrupted");
+    let stdio = || std::process::Stdio::piped();
+    let mut child = interruptible("checks::interrupted").stdout(stdio()).stderr(stdio()).spawn().unwrap();
+    let start = Instant::now();
+    std::thread::sleep(Duration::from_millis(2500));
+    assert!(child.try_wait().unwrap().is_none(), "the check takes longer than that");
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(60), "it stops soon");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{text}");
+    assert!(text.contains("incomplete, NOT a proof: stopped at an interrupt"), "{text}");
+    assert!(text.contains("RSMC_RESUME=1 cargo test checks::interrupted"), "{text}");
+    let covered = number_before(&text, " executions");
+    let (_, text) = run("checks::interrupted", &[RESUME, PART]);
+    assert!(text.contains(&format!("resumed after {covered} executions")), "{covered}: {text}");
+    fs::remove_file(&path).unwrap();
+}
+
+/// Before it has taken a second, a check leaves Ctrl-C alone.
+#[cfg(unix)]
+#[test]
+fn a_short_check_ends_as_everything_does() {
+    let stdio = || std::process::Stdio::piped();
+    let mut child = interruptible("checks::short").stdout(stdio()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(child.try_wait().unwrap().is_none(), "the check takes longer than that");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let status = child.wait().unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(2));
+}
+
+/// What the tests above run in processes of their own.
+mod checks {
+    use super::*;
+
+    #[rsmc::test]
+    fn whole() {
+        if is_child() {
+            increments(6);
+        }
+    }
+
+    #[rsmc::test(max_duration = "60ms")]
+    fn stale() {
+        if is_child() {
+            increments(7);
+        }
+    }
+
+    #[rsmc::test(max_duration = "60ms")]
+    fn moved() {
+        if is_child() {
+            increments(7);
+        }
+    }
+
+    #[rsmc::test(max_duration = "60ms")]
+    fn rebuilt() {
+        if is_child() {
+            increments(7);
+        }
+    }
+
+    #[rsmc::test]
+    fn interrupted() {
+        if is_child() {
+            increments(9);
+        }
+    }
+
+    #[test]
+    fn short() {
+        if is_child() {
+            rsmc::check_with(Config::default(), || increments(9));
+        }
+    }
+}
