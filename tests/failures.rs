@@ -355,6 +355,28 @@ fn a_stale_seed_says_what_changed() {
     assert!(ends.contains("was a store"), "{ends}");
 }
 
+/// The steps of the seed are possible one by one, but C11 does not allow all of them with the stronger orderings.
+#[test]
+fn a_stale_seed_may_read_what_the_mended_program_cannot() {
+    let body = |store, load| {
+        let flags = [AtomicBool::new(false), AtomicBool::new(false)];
+        let enter = |me: usize| {
+            flags[me].store(true, store);
+            !flags[1 - me].load(load)
+        };
+        let (one, other) = thread::scope(|scope| {
+            let other = scope.spawn(|| enter(1));
+            (enter(0), other.join().unwrap())
+        });
+        assert!(!(one && other), "both are in");
+    };
+    let seed = failure(|| body(Release, Acquire)).seed;
+    let stale = stale_message(&seed, || body(SeqCst, SeqCst));
+    assert!(stale.contains("operation 1 is a store as before"), "{stale}");
+    let mended = rsmc::explore(&Config::default().pin(seed), || body(SeqCst, SeqCst));
+    assert!(matches!(mended.verdict, Verdict::Verified) && mended.notes.len() == 1, "{:?}", mended.notes);
+}
+
 #[test]
 fn a_pinned_seed_is_run_first_and_then_all_is_explored() {
     let seed = failure(lost_update).seed;

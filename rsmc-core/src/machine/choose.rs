@@ -63,7 +63,9 @@ impl Machine {
                 Some(difference) => self.diverge(forced.step, difference),
             };
         }
-        self.find_newest();
+        if !self.find_newest() {
+            return self.diverge_at_last();
+        }
         let step = self.choose().or_else(|| self.settle())?;
         if !matches!(step, Step::Flush(_)) && self.run.trace.events.len() >= self.rules.max_steps as usize {
             let site = self.run.trace.events.last().map_or_else(Default::default, |event| event.op.site);
@@ -136,6 +138,16 @@ impl Machine {
             _ => EventId { thread: forced.thread(), index: self.run.trace.count(forced.thread()) },
         };
         self.finish(End::Diverged { step: self.steps, event, difference });
+        None
+    }
+
+    /// The forced steps could be taken one by one, but no execution has all of them.
+    fn diverge_at_last(&mut self) -> Option<Step> {
+        let reason = "the memory model does not allow what was read so far";
+        let forced = self.plan.forced[self.steps - 1].step;
+        let event = EventId { thread: forced.thread(), index: self.run.trace.count(forced.thread()).saturating_sub(1) };
+        let difference = Difference::NotRunnable { reason };
+        self.finish(End::Diverged { step: self.steps - 1, event, difference });
         None
     }
 

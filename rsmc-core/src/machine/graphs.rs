@@ -57,10 +57,11 @@ impl Machine {
         self.graphs.outdated |= self.memory.shared(loc).writer != source;
     }
 
-    /// Makes memory hold the newest writes, before something is chosen.
-    pub(super) fn find_newest(&mut self) {
+    /// Makes memory hold the newest writes, before something is chosen. False if the forced reads took what no execution
+    /// allows: those of a seed of another program may.
+    pub(super) fn find_newest(&mut self) -> bool {
         if self.rules.memory != MemoryModel::C11 {
-            return;
+            return true;
         }
         let is_known = self.steps == self.plan.forced.len() && !self.plan.modification.is_empty();
         if is_known {
@@ -69,8 +70,9 @@ impl Machine {
             self.plan.modification = modification;
             self.graphs.outdated = false;
         } else if self.graphs.outdated {
-            self.order_writes();
+            return self.order_writes();
         }
+        true
     }
 
     fn put_last(&mut self, write: EventId) {
@@ -79,19 +81,24 @@ impl Machine {
         self.memory.write(event.op.loc, event.written.expect("a plan orders writes"), at as u32);
     }
 
-    /// Finds a modification order of the execution so far, as close to its own order as can be.
-    fn order_writes(&mut self) {
+    /// Finds a modification order of the execution so far, as close to its own order as can be. False if there is none.
+    fn order_writes(&mut self) -> bool {
         self.graphs.catch_up(&self.run.trace);
         let Graphs { graph, nodes, verifier, order, .. } = &mut self.graphs;
         order.clear();
         let found = verifier.verify(graph, nodes, |node| node as u32, order);
-        assert!(found, "this is a bug in rsmc: an execution has no modification order");
+        if !found {
+            let is_seed = self.plan.forced.last().is_some_and(|forced| forced.expect.is_none());
+            assert!(is_seed, "this is a bug in rsmc: an execution has no modification order");
+            return false;
+        }
         for at in 0..self.graphs.order.len() {
             let node = self.graphs.order[at] as u32;
             let position = self.graphs.numbers.binary_search(&node).expect("a write is an event");
             self.put_last(self.run.trace.events[position].id);
         }
         self.graphs.outdated = false;
+        true
     }
 
     /// Adds the steps that a thread can take which stands before a possible operation: for each of its alternatives one,

@@ -60,7 +60,7 @@ fn row(scene: &Scene<'_>, line: &Line) -> String {
     let buffering = match line.buffering {
         // Whether a store waits is not known yet; a row says so when it becomes visible to all.
         Buffering::Nothing | Buffering::Waits | Buffering::Flush(_) => None,
-        Buffering::Misses(row) => Some(format!("does not see #{row}, which waits")),
+        Buffering::Misses(row) => Some(format!("does not see #{row}")),
     };
     let order = Some(line.order.to_owned()).filter(|order| !order.is_empty());
     let details: Vec<String> = order.into_iter().chain(from).chain(buffering).collect();

@@ -1,0 +1,159 @@
+//! The pages of `docs/` show what rsmc prints today.
+//!
+//! Blocks of text in them have to be whole lines of a report, and blocks of code whole lines of a source file. A test
+//! that fails says which block it is, and what is printed now: to be copied into the page.
+
+use std::fmt::Write;
+use std::process::Command;
+
+use rsmc::{Config, Manner, MemoryModel, Seed, Verdict};
+
+/// The library of `docs/session.md`. Its test is not one here, because it fails.
+#[path = "docs/mailbox.rs"]
+mod mailbox;
+/// The same after the fix.
+#[path = "docs/mailbox_fixed.rs"]
+mod mailbox_fixed;
+#[path = "docs/reports.rs"]
+mod reports;
+
+/// Asks `tests::the_letter_arrives` to do something.
+const RUN: &str = "DOCS_RUN_SESSION";
+
+mod tests {
+    /// The test of the session, for a process of its own.
+    #[rsmc::test]
+    fn the_letter_arrives() {
+        if std::env::var_os(super::RUN).is_some() {
+            super::mailbox::tests::the_letter_arrives();
+        }
+    }
+}
+
+/// A file of the repository.
+fn file(path: &str) -> String {
+    let path = format!("{}/{path}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}")).replace("\r\n", "\n")
+}
+
+/// The insides of all fenced blocks in a language.
+fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
+    let (fence, mut blocks, mut rest) = (format!("```{language}\n"), Vec::new(), page);
+    while let Some((_, after)) = rest.split_once(&fence) {
+        let (block, after) = after.split_once("```").expect("a block ends");
+        blocks.push(block);
+        rest = after;
+    }
+    blocks
+}
+
+/// Without what differs from run to run: times. Without blanks at the ends of lines.
+fn plain(text: &str) -> String {
+    let line = |line: &str| match line.rsplit_once(", ") {
+        Some((before, time)) if time.trim_end_matches([')', 's']).trim().parse::<f64>().is_ok() => {
+            format!("{before}, <time>\n")
+        }
+        _ => format!("{}\n", line.trim_end()),
+    };
+    text.lines().map(line).collect()
+}
+
+/// Whether `part` is some whole lines of `text`.
+fn has_lines(text: &str, part: &str) -> bool {
+    let (text, part) = (plain(text), plain(part));
+    text.starts_with(&part) || text.contains(&format!("\n{part}"))
+}
+
+/// Every block is in one of the texts, and every text has a block.
+#[track_caller]
+fn assert_shown(blocks: &[&str], texts: &[String]) {
+    let mut wrong = String::new();
+    for block in blocks.iter().filter(|block| !texts.iter().any(|text| has_lines(text, block))) {
+        let differs = block.lines().find(|line| !texts.iter().any(|text| has_lines(text, line)));
+        write!(wrong, "\nnot printed, from {:?}:\n{block}", differs.unwrap_or("its order")).unwrap();
+    }
+    for text in texts.iter().filter(|text| !blocks.iter().any(|block| has_lines(text, block))) {
+        write!(wrong, "\nprinted, but not in the page:\n{text}").unwrap();
+    }
+    assert!(wrong.is_empty(), "{wrong}\nall that is printed:\n{}", texts.join("\n"));
+}
+
+fn report(name: &str, config: &Config, body: fn()) -> String {
+    rsmc::render(&rsmc::explore(config, body), Some(&format!("tests::{name}")))
+}
+
+fn seed(body: fn()) -> Seed {
+    match rsmc::explore(&Config::default(), body).verdict {
+        Verdict::Failed(failure) => failure.seed,
+        verdict => panic!("{verdict:?}"),
+    }
+}
+
+/// What the reports of `docs/reading-a-report.md` are.
+fn reports() -> Vec<String> {
+    let config = Config::default;
+    let with_file = Manner::of_test(Some("tests::long")).seed_file(Some("target/rsmc/my_crate.tests.long.seed"));
+    vec![
+        report("two_flags", &config(), reports::two_flags),
+        report("two_flags", &config().memory(MemoryModel::Pso), reports::two_flags),
+        report("race", &config(), reports::race),
+        report("two_locks", &config(), reports::two_locks),
+        report("many", &config(), reports::many),
+        rsmc::render_in(&rsmc::explore(&config(), reports::long), &with_file),
+        report("two_flags", &config(), reports::two_flags_seq_cst),
+        report("two_flags", &config().max_executions(2), reports::two_flags_seq_cst),
+        report("two_flags", &config().replay(seed(reports::two_flags)), reports::two_flags_seq_cst),
+        report("two_flags", &config().pin(seed(reports::two_flags)), reports::two_flags_seq_cst),
+    ]
+}
+
+#[test]
+fn reading_a_report() {
+    let page = file("docs/reading-a-report.md");
+    assert_shown(&blocks(&page, "text"), &reports());
+    let source = file("tests/docs/reports.rs");
+    assert_shown(&blocks(&page, "rust"), &[source]);
+}
+
+/// A file of the session as its reader has it, where the test is a test and nothing else needs to see it.
+fn source(path: &str) -> String {
+    file(path).replace("#[cfg_attr(any(), rsmc::test)]", "#[rsmc::test]").replace("pub(crate) ", "")
+}
+
+/// Paths as in the session.
+fn in_session(text: &str) -> String {
+    text.replace("tests/docs/mailbox.rs", "src/lib.rs")
+}
+
+/// The lines that `RSMC_LOG=trace` prints for the failing execution.
+fn traced() -> String {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["tests::the_letter_arrives", "--exact", "--nocapture"]).env(RUN, "1").env("RSMC_LOG", "trace");
+    command.env("RSMC_REPLAY", seed(mailbox::tests::the_letter_arrives).to_string());
+    let output = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    let lines: Vec<&str> = output.lines().filter(|line| line.starts_with("rsmc:")).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn session() {
+    let page = file("docs/session.md");
+    let (broken, fixed) = (source("tests/docs/mailbox.rs"), source("tests/docs/mailbox_fixed.rs"));
+    let changed: Vec<(&str, &str)> = broken.lines().zip(fixed.lines()).filter(|(old, new)| old != new).collect();
+    let [(old, new)] = changed[..] else { panic!("the fix is one line: {changed:?}") };
+    assert_eq!(broken.lines().count(), fixed.lines().count());
+    assert_shown(&blocks(&page, "rust"), std::slice::from_ref(&broken));
+    assert_shown(&blocks(&page, "diff"), &[format!("-{old}\n+{new}")]);
+
+    let config = Config::default;
+    let name = "the_letter_arrives";
+    let printed = [
+        report(name, &config(), mailbox::tests::the_letter_arrives),
+        traced(),
+        format!("rsmc: {}", report(name, &config(), mailbox_fixed::tests::the_letter_arrives)),
+    ];
+    for text in printed {
+        let text = in_session(text.trim_end());
+        assert!(has_lines(&page, &text), "docs/session.md does not have this:\n{text}");
+    }
+}
