@@ -1,5 +1,7 @@
 //! What a failing check reports, and that it harms nobody else.
 
+#[path = "support/shared.rs"]
+mod shared;
 mod support;
 
 use std::collections::HashMap;
@@ -7,36 +9,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering::Relaxed as StdRelaxed};
 use std::time::Instant;
 
-use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::*};
 use rsmc::sync::{Arc, Mutex};
 use rsmc::{Config, Explorer, Failure, FailureKind, MemoryModel, Seed, Verdict, thread};
+use shared::Shared;
 use support::{OnDrop, count, failure, verified};
-
-/// A cell that threads share, as a lock-free structure would have it.
-struct Shared(UnsafeCell<u32>);
-
-// SAFETY: not sound in itself: whether accesses are ordered is what the tests ask.
-unsafe impl Sync for Shared {}
-
-impl Shared {
-    #[track_caller]
-    fn read(&self) -> u32 {
-        // SAFETY: a check runs one thread at a time.
-        self.0.with(|value| unsafe { *value })
-    }
-
-    #[track_caller]
-    fn write(&self, new: u32) {
-        // SAFETY: a check runs one thread at a time.
-        self.0.with_mut(|value| unsafe { *value = new });
-    }
-}
 
 /// A writer publishes through a flag with these orderings; a reader looks.
 fn publish(store: std::sync::atomic::Ordering, load: std::sync::atomic::Ordering) -> impl Fn() + Sync {
     move || {
-        let (flag, data) = (AtomicBool::new(false), Shared(UnsafeCell::new(0)));
+        let (flag, data) = (AtomicBool::new(false), Shared::new(0));
         thread::scope(|scope| {
             scope.spawn(|| {
                 data.write(7);
@@ -63,7 +45,7 @@ fn races_are_judged_by_the_declared_orderings() {
 #[test]
 fn fences_order_accesses_and_a_release_sequence_carries_on() {
     verified(|| {
-        let (flag, data) = (AtomicU32::new(0), Shared(UnsafeCell::new(0)));
+        let (flag, data) = (AtomicU32::new(0), Shared::new(0));
         thread::scope(|scope| {
             scope.spawn(|| {
                 data.write(1);

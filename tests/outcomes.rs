@@ -1,11 +1,14 @@
 //! `rsmc::outcomes`: all results of a body, each with its classes and a seed.
 
+#[path = "support/shared.rs"]
+mod shared;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use rsmc::cell::UnsafeCell;
 use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use rsmc::{Config, Explorer, FailureKind, Limit, MemoryModel, Outcomes, Verdict, outcomes, thread};
+use shared::Shared;
 
 const MODELS: [MemoryModel; 4] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11];
 
@@ -22,23 +25,16 @@ fn store_buffering(order: Ordering) -> (u32, u32) {
     })
 }
 
-struct Data(UnsafeCell<u32>);
-
-// SAFETY: it is read only after the flag is seen.
-unsafe impl Sync for Data {}
-
 /// A flag, and a cell that is written before it is set.
 fn message() -> Option<u32> {
-    let (data, flag) = (Data(UnsafeCell::new(0)), AtomicBool::new(false));
+    let (data, flag) = (Shared::new(0), AtomicBool::new(false));
     let data = &data;
     thread::scope(|scope| {
         scope.spawn(|| {
-            // SAFETY: nobody reads it before the flag is set.
-            data.0.with_mut(|data| unsafe { *data = 7 });
+            data.write(7);
             flag.store(true, Ordering::Release);
         });
-        // SAFETY: nobody writes it after the flag is set.
-        flag.load(Ordering::Acquire).then(|| data.0.with(|data| unsafe { *data }))
+        flag.load(Ordering::Acquire).then(|| data.read())
     })
 }
 

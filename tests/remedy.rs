@@ -1,16 +1,14 @@
 //! What would mend a failure: the stronger orderings that a report names, each of which is found by exploring with them, and
 //! mends the source.
 
+#[path = "support/shared.rs"]
+mod shared;
+
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
-use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32};
 use rsmc::{Config, FailureKind, MemoryModel, Report, Verdict, thread};
-
-struct Data(UnsafeCell<u32>);
-
-// SAFETY: accesses are ordered by a flag, or reported.
-unsafe impl Sync for Data {}
+use shared::Shared;
 
 fn explored(memory: MemoryModel, body: impl Fn() + Sync) -> Report {
     rsmc::explore(&Config::default().memory(memory), body)
@@ -36,17 +34,15 @@ fn passes(memory: MemoryModel, body: impl Fn() + Sync) {
 }
 
 fn message(store: Ordering, load: Ordering) {
-    let (data, flag) = (Data(UnsafeCell::new(0)), AtomicBool::new(false));
+    let (data, flag) = (Shared::new(0), AtomicBool::new(false));
     let data = &data;
     thread::scope(|scope| {
         scope.spawn(|| {
-            // SAFETY: nobody reads it before the flag is set.
-            data.0.with_mut(|data| unsafe { *data = 7 });
+            data.write(7);
             flag.store(true, store);
         });
         if flag.load(load) {
-            // SAFETY: nobody writes it after the flag is set.
-            data.0.with(|data| assert_eq!(unsafe { *data }, 7));
+            assert_eq!(data.read(), 7);
         }
     });
 }
@@ -65,18 +61,16 @@ fn store_buffering(store: Ordering, load: Ordering) {
 }
 
 fn hand_over(order: Ordering) {
-    let (data, turn) = (Data(UnsafeCell::new(0)), AtomicU32::new(0));
+    let (data, turn) = (Shared::new(0), AtomicU32::new(0));
     let (data, turn) = (&data, &turn);
     let take = move || {
         if turn.fetch_add(1, order) == 1 {
-            // SAFETY: only the second one reads.
-            data.0.with(|data| assert_eq!(unsafe { *data }, 7));
+            assert_eq!(data.read(), 7);
         }
     };
     thread::scope(|scope| {
         scope.spawn(move || {
-            // SAFETY: the other one reads if it is the second.
-            data.0.with_mut(|data| unsafe { *data = 7 });
+            data.write(7);
             take();
         });
         take();
@@ -117,14 +111,12 @@ fn nothing_is_said_where_nothing_helps() {
     };
     assert_eq!(remedy(MemoryModel::C11, lost), (FailureKind::Panic, vec![]));
     let unordered = || {
-        let (data, flag) = (Data(UnsafeCell::new(0)), AtomicBool::new(false));
+        let (data, flag) = (Shared::new(0), AtomicBool::new(false));
         let data = &data;
         thread::scope(|scope| {
-            // SAFETY: it is a race, which is reported.
-            scope.spawn(|| data.0.with_mut(|data| unsafe { *data = 7 }));
+            scope.spawn(|| data.write(7));
             flag.store(true, Relaxed);
-            // SAFETY: as above.
-            data.0.with(|data| unsafe { *data });
+            data.read();
         });
     };
     assert_eq!(remedy(MemoryModel::C11, unordered), (FailureKind::DataRace, vec![]));

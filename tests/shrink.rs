@@ -1,9 +1,12 @@
 //! The schedule of a failure is made small, and the report says which memory models allow the failure.
 
-use rsmc::cell::UnsafeCell;
+#[path = "support/shared.rs"]
+mod shared;
+
 use rsmc::sync::atomic::{AtomicU32, Ordering, Ordering::*};
 use rsmc::sync::{Arc, Mutex};
 use rsmc::{Config, Explorer, Failure, FailureKind, Fewest, MemoryModel, Needs, Report, Verdict, thread};
+use shared::Shared;
 
 #[track_caller]
 fn failure(report: Report) -> Failure {
@@ -80,29 +83,9 @@ fn a_deadlock() {
     });
 }
 
-/// A cell that threads share.
-struct Shared(UnsafeCell<u32>);
-
-// SAFETY: whether accesses are ordered is what the tests ask; a check runs one thread at a time.
-unsafe impl Sync for Shared {}
-
-impl Shared {
-    #[track_caller]
-    fn read(&self) -> u32 {
-        // SAFETY: see above.
-        self.0.with(|value| unsafe { *value })
-    }
-
-    #[track_caller]
-    fn write(&self, new: u32) {
-        // SAFETY: see above.
-        self.0.with_mut(|value| unsafe { *value = new });
-    }
-}
-
 /// A writer publishes a cell and an atomic value, relaxed; the reader looks at both.
 fn publish() {
-    let (data, value, ready) = (Shared(UnsafeCell::new(0)), AtomicU32::new(0), AtomicU32::new(0));
+    let (data, value, ready) = (Shared::new(0), AtomicU32::new(0), AtomicU32::new(0));
     thread::scope(|scope| {
         scope.spawn(|| {
             data.write(1);
@@ -264,7 +247,7 @@ fn data_races_are_races_under_every_model() {
     assert_eq!(failure(report).needs, Some(Needs::Race { fails, open: Vec::new() }), "{text}");
     assert!(text.contains("\na data race by Rust's rules; without it, PSO fails by a panic\n"), "{text}");
     let said = needs(MemoryModel::C11, || {
-        let (data, ready) = (Shared(UnsafeCell::new(0)), AtomicU32::new(0));
+        let (data, ready) = (Shared::new(0), AtomicU32::new(0));
         thread::scope(|scope| {
             scope.spawn(|| {
                 data.write(1);

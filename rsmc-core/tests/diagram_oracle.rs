@@ -10,27 +10,15 @@ use rsmc_core::explore::Random;
 use rsmc_core::litmus::Interpreter;
 use rsmc_core::machine::Rules;
 use rsmc_core::report::{Counts, Diagram, Finding, Step};
-use rsmc_core::session::{Config, ExplorerKind, FailureKind, Fewest, MemoryModel};
+use rsmc_core::session::{Config, ExplorerKind, FailureKind, MemoryModel};
 use rsmc_core::step::{Executor, Explorer, Plan, Run};
 
 /// Runs of each program under each model.
 const RUNS: usize = 8;
 
 fn diagram(run: &Run, memory: MemoryModel) -> Diagram {
-    let finding = Finding {
-        kind: FailureKind::Panic,
-        message: "",
-        seed: "",
-        trace: &run.trace,
-        waiting: &run.waiting,
-        panics: &run.panics,
-        race: None,
-        switches: 0,
-        fewest: Fewest::Unsought,
-        needs: None,
-        remedy: None,
-        columns: 80,
-    };
+    let of = Finding::of(FailureKind::Panic, &run.trace);
+    let finding = Finding { waiting: &run.waiting, panics: &run.panics, ..of };
     let counts = Counts {
         executions: 1,
         runs: 1,

@@ -6,7 +6,7 @@
 
 use crate::report::rows::{Buffering, Line, Origin, Scene};
 use crate::report::{Finding, headline, text};
-use crate::session::{FailureKind, Fewest};
+use crate::session::FailureKind;
 use crate::step::Run;
 
 /// What was shown of an execution.
@@ -20,20 +20,7 @@ impl Live {
     /// with a heading. Cost: that of the rows so far.
     pub fn news(&mut self, run: &Run) -> Vec<String> {
         // It did not fail so far; the kind only says what is marked.
-        let finding = Finding {
-            kind: FailureKind::Panic,
-            message: "",
-            seed: "",
-            trace: &run.trace,
-            waiting: &[],
-            panics: &run.panics,
-            race: None,
-            switches: 0,
-            fewest: Fewest::Unsought,
-            needs: None,
-            remedy: None,
-            columns: 0,
-        };
+        let finding = Finding { panics: &run.panics, ..Finding::of(FailureKind::Panic, &run.trace) };
         let scene = Scene::new(&finding);
         let mut lines = Vec::new();
         if scene.lines.len() < self.shown {

@@ -88,6 +88,26 @@ pub struct Finding<'a> {
     pub columns: usize,
 }
 
+impl<'a> Finding<'a> {
+    /// An execution of which nothing is known but what happened, and what kind of failure it is.
+    pub fn of(kind: FailureKind, trace: &'a Trace) -> Self {
+        Self {
+            kind,
+            message: "",
+            seed: "",
+            trace,
+            waiting: &[],
+            panics: &[],
+            race: None,
+            switches: 0,
+            fewest: Fewest::Unsought,
+            needs: None,
+            remedy: None,
+            columns: Manner::default().columns,
+        }
+    }
+}
+
 /// The figures of a check; see [`Report`].
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {

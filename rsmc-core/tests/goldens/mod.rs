@@ -41,18 +41,15 @@ impl<'a> Case<'a> {
 
     fn finding(&self) -> Finding<'_> {
         Finding {
-            kind: self.kind,
             message: self.message,
             seed: "r1-0a1b2c3d4e5f",
-            trace: &self.run.trace,
             waiting: &self.run.waiting,
             panics: &self.run.panics,
             race: self.race.as_ref(),
             switches: 2,
             fewest: self.fewest,
             needs: self.needs.as_ref(),
-            remedy: None,
-            columns: 80,
+            ..Finding::of(self.kind, &self.run.trace)
         }
     }
 

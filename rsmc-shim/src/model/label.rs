@@ -6,7 +6,7 @@ use rsmc_core::trace::FREE;
 use crate::model::cell::{Cell, UnsafeCell};
 use crate::model::sync::{Condvar, Mutex, RwLock};
 
-/// What can have a name in reports: atomics, locks, condition variables and cells.
+/// What can have a name in the reports of a check: atomics, locks, condition variables and cells.
 pub trait Label {
     /// Gives it a name, in this execution; see [`label`].
     #[track_caller]
