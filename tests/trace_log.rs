@@ -3,9 +3,13 @@
 #![allow(clippy::print_stderr, reason = "what is printed is tested")]
 
 use std::process::{Command, Output};
+use std::rc::Rc;
 
 use rsmc::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rsmc::{Config, thread};
+use rsmc_core::session::trace_body;
+use rsmc_core::step::{Run, Watcher};
+use rsmc_core::trace::{Note, NoteKind};
 
 /// What the body reads: nothing here is a step but the store and the load.
 fn body() -> u32 {
@@ -71,4 +75,25 @@ fn there_is_no_other_log() {
     let output = run(&[("RSMC_LOG", "debug")]);
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && text.contains("`RSMC_LOG` must be `trace`"), "{text}");
+}
+
+/// Fails in the check itself, if it is asked to: not on the stack of a modelled thread, where it would be a panic of the body.
+#[test]
+fn broken() {
+    if std::env::var_os("BROKEN").is_none() {
+        return;
+    }
+    let is_over = |run: &Run| matches!(run.trace.notes.last(), Some(Note { kind: NoteKind::End, .. }));
+    let watcher =
+        || -> Watcher { Rc::new(move |run| assert!(!is_over(run), "this is a bug in rsmc: it was asked for")) };
+    drop(trace_body(&Config::default(), &|| _ = body(), watcher));
+}
+
+/// What goes wrong in the check itself is not kept secret, though panics print nothing inside an execution.
+#[test]
+fn a_bug_of_the_check_says_so() {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let output = command.args(["broken", "--exact", "--nocapture"]).env("BROKEN", "1").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && text.contains("this is a bug in rsmc: it was asked for"), "{text}");
 }

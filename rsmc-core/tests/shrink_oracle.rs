@@ -201,7 +201,8 @@ fn compare_all(memory: MemoryModel, operations: usize) -> Seen {
 /// before `t1`, and both before `t3`, which makes a choice in between.
 #[test]
 fn what_is_in_memory_is_part_of_a_state() {
-    let text = "t1: x = 1\nt2: x = 2; z = 1\nt3: y = 1; c = choose 2; a = x; b = z; assert c == 0 || a != 1 || b != 1\n";
+    let text =
+        "t1: x = 1\nt2: x = 2; z = 1\nt3: y = 1; c = choose 2; a = x; b = z; assert c == 0 || a != 1 || b != 1\n";
     let mut seen = Seen::default();
     for seed in 0..20 {
         let config = Config::default().memory(Sc).explorer(ExplorerKind::Random).seed(seed).shrink_improves(false);

@@ -1,5 +1,7 @@
 //! Checks of real code: a thread of its own for the coroutines.
 
+use std::any::Any;
+
 use crate::machine::Rules;
 use crate::runtime::Runtime;
 use crate::session::jobs::{Crew, Link, work};
@@ -133,5 +135,14 @@ fn with_executor<T: Send>(
         let builder = std::thread::Builder::new().name("rsmc".to_owned());
         builder.spawn_scoped(scope, explore).expect("this process can start a thread").join()
     });
-    Ok(result.unwrap_or_else(|payload| std::panic::resume_unwind(payload)))
+    Ok(result.unwrap_or_else(|payload| passed_on(payload)))
+}
+
+/// Passes a panic of the check itself on to its caller. It is raised anew: inside an execution panics print nothing.
+#[track_caller]
+fn passed_on(payload: Box<dyn Any + Send>) -> ! {
+    match payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied()) {
+        Some(message) => panic!("{message}"),
+        None => std::panic::resume_unwind(payload),
+    }
 }
