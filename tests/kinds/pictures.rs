@@ -61,13 +61,18 @@ fn check_golden(folder: &str, name: &str, text: &str) {
 /// What is in the page; the other forms are checked.
 fn forms(kind: FailureKind, memory: MemoryModel) -> String {
     let (config, report) = under(kind, memory);
-    let json = rsmc::json(&report, &config, Some("example")).unwrap();
+    forms_of(kind, &config, &report)
+}
+
+fn forms_of(kind: FailureKind, config: &rsmc::Config, report: &Report) -> String {
+    let memory = report.memory;
+    let json = rsmc::json(report, config, Some("example")).unwrap();
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(schema::errors(&schema_file(), &json), Vec::<String>::new(), "{kind:?}, {memory}");
     assert_eq!(json["kind"], format!("{kind:?}"));
-    let dot = rsmc::dot(&report, &config, Some("example")).unwrap();
+    let dot = rsmc::dot(report, config, Some("example")).unwrap();
     assert_eq!(dot.matches("subgraph").count(), json["threads"].as_array().unwrap().len());
-    structure_of(&rsmc::html(&report, &config, Some("example")).unwrap(), &json)
+    structure_of(&rsmc::html(report, config, Some("example")).unwrap(), &json)
 }
 
 #[test]
@@ -128,7 +133,9 @@ mod crash {
     use super::*;
 
     fn check(memory: MemoryModel) {
-        check_golden("pages", &format!("Crash.{memory}"), &forms(FailureKind::Crash, memory));
+        let (config, report) = under(FailureKind::Crash, memory);
+        check_golden("pages", &format!("Crash.{memory}"), &forms_of(FailureKind::Crash, &config, &report));
+        check_golden("texts", &format!("Crash.{memory}"), &texts(&report));
     }
 
     #[test]
