@@ -26,7 +26,7 @@ impl Live {
         if scene.lines.len() < self.shown {
             self.shown = 0;
         }
-        if self.shown == 0 {
+        if self.shown == 0 && !scene.lines.is_empty() {
             lines.push("rsmc: an execution".to_owned());
         }
         lines.extend(scene.lines[self.shown..].iter().map(|line| row(&scene, line)));

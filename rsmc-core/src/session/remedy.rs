@@ -17,10 +17,11 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use crate::base::LocId;
 use crate::session::asked::{Answer, Asked};
 use crate::session::{Config, MemoryModel};
 use crate::step::Executor;
-use crate::trace::{Action, Event, Site, Trace};
+use crate::trace::{Action, Site, Trace};
 
 /// How many ways are tried.
 const MOST_TRIES: usize = 64;
@@ -74,7 +75,7 @@ struct Place {
     /// All orderings there are at least these two.
     is_natural: bool,
     is_strongest: bool,
-    first: Event,
+    loc: LocId,
 }
 
 impl Place {
@@ -101,7 +102,7 @@ fn places(trace: &Trace) -> Vec<Place> {
         if site != Site::Unknown && !places.iter().any(|place| place.site == site) {
             let is_at_least = |order| event.op.with_at_least(order) == event.op;
             let (is_natural, is_strongest) = (is_at_least(natural), is_at_least(Ordering::SeqCst));
-            places.push(Place { site, natural, is_natural, is_strongest, first: *event });
+            places.push(Place { site, natural, is_natural, is_strongest, loc: event.op.loc });
         }
     }
     places
@@ -118,7 +119,7 @@ fn ways(places: &[Place]) -> Vec<Vec<(Site, Ordering)>> {
         ways.extend(open.iter().map(|place| vec![change(place)]));
         for (i, &one) in open.iter().enumerate() {
             for &other in &open[i + 1..] {
-                let same = one.first.op.loc == other.first.op.loc;
+                let same = one.loc == other.loc;
                 let passes_on = (one.writes() && other.reads()) || (one.reads() && other.writes());
                 if (same && passes_on) || is_strongest {
                     ways.push(vec![change(one), change(other)]);

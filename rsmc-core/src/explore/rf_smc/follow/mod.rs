@@ -11,7 +11,7 @@
 //! Cost. Events times passes; a pass that takes nothing ends it. The verifier of the memory model is asked where nothing is
 //! shown.
 //!
-//! An execution that is found is an execution under SC, which is one under every model: every store leaves its buffer at once, and under
+//! What is found is an execution under SC, which is one under every model: every store leaves its buffer at once, and under
 //! C11 the modification order is the order in which writes happen.
 
 mod refute;
