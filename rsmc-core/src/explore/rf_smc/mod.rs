@@ -62,6 +62,7 @@ mod schedule;
 mod steps;
 mod subtree;
 mod tree;
+mod tried;
 mod wait;
 
 pub use checkpoint::Checkpoint;
@@ -71,7 +72,6 @@ pub use tree::{Ticket, Tree};
 
 use std::time::Duration;
 
-use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{BitSet, Digest, EventId};
@@ -80,19 +80,26 @@ use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Mutation, Question};
 use crate::explore::rf_smc::news::News;
 use crate::explore::rf_smc::schedule::{Builder, Schedule, Witness};
+use crate::explore::rf_smc::tried::Tried;
 use crate::explore::rf_smc::wait::Waits;
 use crate::model::MemoryModel;
 use crate::step::{Explorer, Plan, Purpose, Route, Run};
 use crate::trace::Event;
 
+/// An event of a new sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Placed {
+    id: EventId,
+    /// It is in no run before the one for which it came into `τ`, or read something else in them.
+    is_new: bool,
+}
+
 /// An event of `τ`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
-    id: EventId,
-    /// The name of it and its source.
+    placed: Placed,
+    /// The name of it and its source; nothing until the event has happened.
     key: Digest,
-    /// It is in no run before the one for which it came into `τ`, or read something else in them.
-    is_new: bool,
 }
 
 /// A decision: the event at place `at` of `τ`, what was tried there, and what is left to try.
@@ -106,7 +113,7 @@ struct Decision {
     frozen: bool,
     /// Who stays where it is, if that answer was given or is left to try.
     stays: Option<EventId>,
-    tried: FxHashSet<Digest>,
+    tried: Tried,
     left: Vec<Schedule>,
     /// What is left after that: another process planned it.
     given: Vec<Branch>,
@@ -115,7 +122,7 @@ struct Decision {
 }
 
 impl Decision {
-    fn new(at: usize, id: EventId, question: Question, tried: FxHashSet<Digest>) -> Self {
+    fn new(at: usize, id: EventId, question: Question, tried: Tried) -> Self {
         Self { at, id, question, frozen: false, stays: None, tried, left: Vec::new(), given: Vec::new(), taken: 0 }
     }
 }
@@ -165,18 +172,22 @@ enum Taken {
 }
 
 impl Taken {
-    /// The events from the decision's place on.
-    fn suffix(&self) -> &[Entry] {
+    /// Visits the events from the decision's place on.
+    fn for_each_placed(&self, mut visit: impl FnMut(Placed)) {
         match self {
-            Taken::Schedule(schedule) => &schedule.suffix,
-            Taken::Branch(branch) => &branch.suffix,
-            Taken::Nothing | Taken::Livelock(..) => &[],
+            Taken::Schedule(schedule) => schedule.packed.for_each_placed(visit),
+            Taken::Branch(branch) => branch.suffix.iter().for_each(|&placed| visit(placed)),
+            Taken::Nothing | Taken::Livelock(..) => {}
         }
     }
 
-    /// The schedule that was planned here.
-    fn schedule(&self) -> Option<&Schedule> {
-        if let Taken::Schedule(schedule) = self { Some(schedule) } else { None }
+    /// The name of these events and their sources.
+    fn key(&self) -> Digest {
+        match self {
+            Taken::Schedule(schedule) => schedule.key,
+            Taken::Branch(branch) => branch.key,
+            Taken::Nothing | Taken::Livelock(..) => Digest::EMPTY,
+        }
     }
 }
 
@@ -208,19 +219,31 @@ impl RfSmc {
         self.decisions.len()
     }
 
+    /// Names the events that have happened for the first time in their places.
+    fn name_placed(&mut self, run: &Run) {
+        let since = self.decisions.last().map_or(0, |decision| decision.at);
+        let mut sum = Digest::EMPTY;
+        for entry in &mut self.tau[since..] {
+            let at = run.trace.position(entry.placed.id).expect("every event of τ is in the run");
+            entry.key = schedule::key_of(&run.trace, &run.trace.events[at]);
+            sum = sum.with(entry.key);
+        }
+        debug_assert_eq!(sum, self.current.key(), "a run reads what its schedule says");
+    }
+
     /// Extends `τ` by what the run did after it, and makes its reads decisions.
     fn extend(&mut self, run: &Run) {
         for event in &run.trace.events[self.tau.len()..] {
             let at = self.tau.len();
             let key = schedule::key_of(&run.trace, event);
             if let Some(question) = Question::of(event) {
-                self.decisions.push(Decision::new(at, event.id, question, FxHashSet::from_iter([key])));
+                self.decisions.push(Decision::new(at, event.id, question, Tried::from_iter([key])));
             }
-            self.tau.push(Entry { id: event.id, key, is_new: true });
+            self.tau.push(Entry { placed: Placed { id: event.id, is_new: true }, key });
         }
         // A thread that waits in a loop at the end has not decided anything else.
         for id in wait::undecided(run, &self.decisions) {
-            let decision = Decision::new(self.tau.len(), id, Question::Source, FxHashSet::default());
+            let decision = Decision::new(self.tau.len(), id, Question::Source, Tried::default());
             self.decisions.push(Decision { frozen: true, stays: Some(id), ..decision });
         }
     }
@@ -233,7 +256,7 @@ impl RfSmc {
             return; // There is nothing to decide, however long it runs.
         }
         self.graph.compute(run);
-        self.builder.begin(run, &self.tau, self.current.schedule());
+        self.builder.begin(run, &self.tau);
         // What could be done instead depends on more where somebody waits.
         let known = if run.waiting.is_empty() && run.waiting_loops.is_empty() { known } else { 0 };
         let since = known.checked_sub(1).map_or(0, |last| self.decisions[last].at);
@@ -283,12 +306,12 @@ impl RfSmc {
             let is_own = number >= self.inherited;
             let planned = if is_own { decision.left.pop().map(Taken::Schedule) } else { None };
             if let Some(next) = planned.or_else(|| decision.given.pop().map(Taken::Branch)) {
-                let suffix = next.suffix();
                 self.tau.truncate(decision.at);
-                self.tau.extend_from_slice(suffix);
+                next.for_each_placed(|placed| self.tau.push(Entry { placed, key: Digest::EMPTY }));
+                let first = self.tau.get(decision.at).map(|first| first.placed.id);
                 decision.taken += 1;
-                decision.frozen = suffix.is_empty();
-                decision.id = suffix.first().map(|first| first.id).or(decision.stays).unwrap_or(decision.id);
+                decision.frozen = first.is_none();
+                decision.id = first.or(decision.stays).unwrap_or(decision.id);
                 return Some(next);
             }
             if !is_own {
@@ -307,9 +330,10 @@ impl Explorer for RfSmc {
         plan.frozen.clear();
         let Some(next) = self.take_next() else { return false };
         (self.current, self.started) = (next, true);
+        let schedule = if let Taken::Schedule(schedule) = &self.current { Some(schedule) } else { None };
+        self.builder.force(schedule, plan);
         match &self.current {
-            Taken::Nothing => {}
-            Taken::Schedule(schedule) => self.builder.steps.force(&schedule.witness, plan),
+            Taken::Nothing | Taken::Schedule(_) => {}
             Taken::Branch(branch) => branch.route.force(plan),
             Taken::Livelock(_, witness) => {
                 witness.force(plan);
@@ -352,6 +376,7 @@ impl Explorer for RfSmc {
         if run.is_maximal() && self.purpose != Purpose::Livelock {
             self.runs += 1;
             let known = self.decisions.len();
+            self.name_placed(run);
             self.extend(run);
             self.propose(run, known);
             if self.purpose == Purpose::Discovery {

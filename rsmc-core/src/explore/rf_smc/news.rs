@@ -21,8 +21,8 @@ impl News {
     pub(super) fn find(&mut self, run: &Run, tau: &[Entry], since: usize) {
         self.events.reset(run.trace.events.len());
         self.locs.reset(run.trace.locs.len());
-        for entry in tau[since..].iter().filter(|entry| entry.is_new) {
-            let at = run.trace.position(entry.id).expect("every event of τ is in the run");
+        for entry in tau[since..].iter().filter(|entry| entry.placed.is_new) {
+            let at = run.trace.position(entry.placed.id).expect("every event of τ is in the run");
             self.events.insert(at);
             self.locs.insert(run.trace.events[at].op.loc.0 as usize);
         }

@@ -8,8 +8,8 @@ use crate::explore::rf_smc::arrange::Arranger;
 use crate::explore::rf_smc::follow::{Answer, Follower, Part};
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, Mutation, reader, source_of};
-use crate::explore::rf_smc::steps::{Packed, PackedWitness, Steps};
-use crate::explore::rf_smc::{Decision, Effort, Entry};
+use crate::explore::rf_smc::steps::{Numbered, Packed, Packer, Steps};
+use crate::explore::rf_smc::{Decision, Effort, Entry, Placed};
 use crate::model::MemoryModel;
 use crate::step::{Forced, Plan, Run, Step};
 use crate::trace::{Action, Event, Op, Trace};
@@ -35,9 +35,7 @@ impl Witness {
 pub(super) struct Schedule {
     /// What is tried: [`Builder::key`], or nothing if the thread stays where it is.
     pub(super) key: Digest,
-    /// The events from the decision's place on.
-    pub(super) suffix: Vec<Entry>,
-    pub(super) witness: PackedWitness,
+    pub(super) packed: Packed,
 }
 
 /// The name of an event and its source.
@@ -46,12 +44,14 @@ pub(super) fn key_of(trace: &Trace, event: &Event) -> Digest {
 }
 
 fn key_of_pair(id: EventId, action: Action, source: Option<EventId>) -> Digest {
-    let (kind, thread, index) = match source {
-        _ if !action.reads() => (0, 0, 0),
-        None => (1, 0, 0),
-        Some(source) => (2, u64::from(source.thread.0), u64::from(source.index)),
+    let word = |id: EventId| u64::from(id.thread.0) << 32 | u64::from(id.index);
+    // No event has these as its name.
+    let source = match source {
+        _ if !action.reads() => u64::MAX,
+        None => u64::MAX - 1,
+        Some(source) => word(source),
     };
-    Digest::of(&[u64::from(id.thread.0), u64::from(id.index), kind, thread, index, action.alternative()])
+    Digest::of(&[word(id), source, action.alternative()])
 }
 
 /// An event of a new sequence, with what the mutation changes.
@@ -150,10 +150,11 @@ pub(super) struct Builder {
     /// By event of the run: the name of it and its source.
     keys: Vec<Digest>,
     /// By event of the run, if there is a question about it: how it is followed, and the step in which it happens again.
-    described: Vec<(Part, Packed)>,
+    described: Vec<(Part, Numbered)>,
     pub(super) steps: Steps,
-    /// The steps that the run was made to take.
-    forced: Vec<Packed>,
+    packer: Packer,
+    /// The steps that the run was made to take, if a schedule said so.
+    forced: Vec<Numbered>,
     /// The events of the entries from `behind_from` on: those behind the decision's place.
     behind: BitSet,
     behind_from: usize,
@@ -169,6 +170,8 @@ pub(super) struct Builder {
     instance: Instance,
     verifier: Verifier,
     witness: Vec<Move>,
+    /// An execution that was found.
+    found: Vec<Numbered>,
     arranger: Arranger,
 }
 
@@ -177,20 +180,27 @@ impl Builder {
         Self { verifier: Verifier::new(model), ..Self::default() }
     }
 
-    /// Begins with a run, all of which is in `τ`, and which began with this schedule.
-    pub(super) fn begin(&mut self, run: &Run, tau: &[Entry], schedule: Option<&Schedule>) {
+    /// Makes a plan force this schedule, if it comes from one.
+    pub(super) fn force(&mut self, schedule: Option<&Schedule>, plan: &mut Plan) {
+        self.forced.clear();
+        if let Some(schedule) = schedule {
+            schedule.packed.for_each_step(|step| self.forced.push(step), &mut plan.modification);
+            plan.forced.extend(self.forced.iter().map(|&step| self.steps.forced(step)));
+        }
+    }
+
+    /// Begins with a run, all of which is in `τ`, and which followed the plan of [`Builder::force`].
+    pub(super) fn begin(&mut self, run: &Run, tau: &[Entry]) {
         debug_assert_eq!(tau.len(), run.trace.events.len());
         self.places.clear();
         self.keys.resize(tau.len(), Digest::EMPTY);
         for entry in tau {
-            let at = run.trace.position(entry.id).expect("every event of τ is in the run");
+            let at = run.trace.position(entry.placed.id).expect("every event of τ is in the run");
             debug_assert_eq!(entry.key, key_of(&run.trace, &run.trace.events[at]));
             self.places.push(at as u32);
             self.keys[at] = entry.key;
         }
         self.described.clear();
-        self.forced.clear();
-        self.forced.extend(schedule.into_iter().flat_map(|schedule| &schedule.witness.steps));
         self.behind.reset(tau.len());
         self.behind_from = tau.len();
     }
@@ -279,27 +289,21 @@ impl Builder {
         let start = self.effort.verifying.map(|_| Instant::now());
         // Whoever watches the questions sees all of them.
         let followed = if self.observe.is_none() { self.follow(run, graph, decision) } else { None };
-        let witness = followed.unwrap_or_else(|| {
+        let modification = followed.unwrap_or_else(|| {
             let witness = self.ask(run, graph, decision)?;
-            Some(self.steps.pack_all(witness))
+            self.found.clear();
+            self.found.extend(witness.steps.iter().map(|forced| self.steps.number(forced)));
+            Some(witness.modification)
         });
         self.effort.questions += 1;
-        self.effort.refused += u64::from(witness.is_none());
+        self.effort.refused += u64::from(modification.is_none());
         if let (Some(start), Some(verifying)) = (start, &mut self.effort.verifying) {
             *verifying += start.elapsed();
         }
-        let witness = witness?;
-        let suffix = self.suffix.iter().map(|member| self.entry(run, member)).collect();
-        Some(Schedule { key: Digest::EMPTY, suffix, witness })
-    }
-
-    fn entry(&self, run: &Run, member: &Member) -> Entry {
-        let is_new = self.actor.iter().chain(&self.second).any(|changed| changed.who == member.who);
-        let key = match member.who {
-            Actor::Event(at) if !is_new => self.keys[at],
-            _ => member.key(run),
-        };
-        Entry { id: member.id, key, is_new }
+        let modification = modification?;
+        let is_new = |who: Actor| self.actor.iter().chain(&self.second).any(|changed| changed.who == who);
+        let suffix = self.suffix.iter().map(|member| Placed { id: member.id, is_new: is_new(member.who) });
+        Some(Schedule { key: Digest::EMPTY, packed: self.packer.pack(suffix, &self.found, &modification) })
     }
 
     fn collect_suffix(&mut self, run: &Run) {
@@ -324,8 +328,8 @@ impl Builder {
         all.filter(|&action| is_spurious(action)).count() <= run.spurious as usize
     }
 
-    /// What is found by following the run: an execution, that there is none, or nothing.
-    fn follow(&mut self, run: &Run, graph: &Graph, decision: &Decision) -> Option<Option<PackedWitness>> {
+    /// What is found by following the run: an execution, with its modification order, that there is none, or nothing.
+    fn follow(&mut self, run: &Run, graph: &Graph, decision: &Decision) -> Option<Option<Vec<EventId>>> {
         self.describe(run);
         self.list_parts(run, decision);
         let (events, waiting) = (&run.trace.events, &run.waiting);
@@ -334,7 +338,10 @@ impl Builder {
             None => graph.order.preds(who as usize),
         };
         match self.follower.follow(preds) {
-            Answer::Possible => Some(Some(self.followed(run))),
+            Answer::Possible => {
+                self.note_followed(run);
+                Some(Some(Vec::new()))
+            }
             Answer::Impossible => Some(None),
             Answer::Unknown => {
                 let changed = self.changed(events.len());
@@ -363,21 +370,20 @@ impl Builder {
         }
     }
 
-    /// The execution that was found by following.
-    fn followed(&mut self, run: &Run) -> PackedWitness {
+    /// Takes the execution that was found by following.
+    fn note_followed(&mut self, run: &Run) {
         let events = &run.trace.events;
-        let (changed, order) = (self.changed(events.len()), self.follower.order());
-        let mut steps = Vec::with_capacity(order.len() * if run.model.has_buffers() { 2 } else { 1 });
-        for at in order.iter().map(|&who| who as usize) {
-            match changed.at(at) {
-                Some(member) => steps.push(self.steps.pack(&member.forced(run))),
-                None => steps.push(self.described[at].1),
-            }
+        let changed = self.changed(events.len());
+        self.found.clear();
+        for at in self.follower.order().iter().map(|&who| who as usize) {
+            self.found.push(match changed.at(at) {
+                Some(member) => self.steps.number(&member.forced(run)),
+                None => self.described[at].1,
+            });
             if events.get(at).is_some_and(|event| event.buffered) {
-                steps.push(self.steps.pack(&Forced::flush(events[at].id)));
+                self.found.push(self.steps.number(&Forced::flush(events[at].id)));
             }
         }
-        PackedWitness { steps, modification: Vec::new() }
     }
 
     /// What is changed, in a run with so many events.
@@ -395,7 +401,7 @@ impl Builder {
             let rest = self.described.len();
             let steps = &mut self.steps;
             self.described.extend(events().skip(rest).map(|(at, event)| {
-                (Part::of(at, event), steps.pack(&Forced::of(event, &run.trace.locs[event.op.loc])))
+                (Part::of(at, event), steps.number(&Forced::of(event, &run.trace.locs[event.op.loc])))
             }));
         }
     }

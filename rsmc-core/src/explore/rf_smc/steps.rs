@@ -1,28 +1,23 @@
 //! Schedules that wait to be run, in little memory.
 //!
-//! Along one path many schedules are left to try, each with the steps of a whole execution. What is known of a step but for
-//! the value that it reads is the same in nearly all of them, so it is kept once; a step of a schedule is a number and
-//! that value.
+//! Problem. Along one path many schedules are left to try, each with the steps of a whole execution.
+//!
+//! Method. What is known of a step but for the value that it reads is the same in nearly all of them, so it is kept once and
+//! has a number. A schedule is a row of small numbers, each in as many bytes as it needs: mostly two for a step, and for
+//! an event of `τ`. The names of these events are computed from the run, when there is one.
 
 use rustc_hash::FxHashMap;
 
-use crate::base::EventId;
+use crate::base::{EventId, ThreadId};
+use crate::explore::rf_smc::Placed;
 use crate::explore::rf_smc::schedule::Witness;
-use crate::step::{Expect, Forced, Plan, Route, Step};
+use crate::step::{Expect, Forced, Step};
 
-/// A forced step: the number of what is known of it, and the value that it reads, if it reads.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Packed {
+/// A forced step: the number of what is known of it, and the value that it reads, or 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Numbered {
     number: u32,
-    /// In two halves, so that a step takes 12 bytes.
-    read: [u32; 2],
-}
-
-/// As [`Witness`].
-#[derive(Debug, Default)]
-pub(super) struct PackedWitness {
-    pub(super) steps: Vec<Packed>,
-    pub(super) modification: Vec<EventId>,
+    read: u64,
 }
 
 /// What is known of steps but for what they read.
@@ -33,7 +28,7 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    pub(super) fn pack(&mut self, forced: &Forced) -> Packed {
+    pub(super) fn number(&mut self, forced: &Forced) -> Numbered {
         let read = forced.expect.and_then(|expect| expect.read).unwrap_or(0);
         let expect = forced.expect.map(|expect| Expect { read: None, ..expect });
         let unread = Forced { step: forced.step, expect };
@@ -41,38 +36,142 @@ impl Steps {
             self.known.push(unread);
             self.known.len() as u32 - 1
         });
-        Packed { number, read: [read as u32, (read >> 32) as u32] }
+        Numbered { number, read }
     }
 
     /// By event the step that it was made by, if that says nothing but what the event was.
-    pub(super) fn of_events<'a>(&'a self, steps: &'a [Packed]) -> impl Iterator<Item = Option<Packed>> + 'a {
-        steps.iter().filter_map(|packed| match self.known[packed.number as usize].step {
+    pub(super) fn of_events<'a>(&'a self, steps: &'a [Numbered]) -> impl Iterator<Item = Option<Numbered>> + 'a {
+        steps.iter().filter_map(|step| match self.known[step.number as usize].step {
             Step::Flush(_) => None,
-            Step::Run(_) | Step::Choose { takes: None, .. } => Some(Some(*packed)),
+            Step::Run(_) | Step::Choose { takes: None, .. } => Some(Some(*step)),
             Step::Take(..) | Step::Choose { .. } => Some(None),
         })
     }
 
-    fn unpack(&self, packed: &Packed) -> Forced {
-        let known = self.known[packed.number as usize];
-        let [low, high] = packed.read.map(u64::from);
-        let value = |expect: Expect| expect.action.reads().then_some(low | high << 32);
-        Forced { expect: known.expect.map(|expect| Expect { read: value(expect), ..expect }), ..known }
+    pub(super) fn forced(&self, step: Numbered) -> Forced {
+        let known = self.known[step.number as usize];
+        let read = |expect: Expect| expect.action.reads().then_some(step.read);
+        Forced { expect: known.expect.map(|expect| Expect { read: read(expect), ..expect }), ..known }
     }
 
-    pub(super) fn pack_all(&mut self, witness: Witness) -> PackedWitness {
-        let steps = witness.steps.iter().map(|forced| self.pack(forced)).collect();
-        PackedWitness { steps, modification: witness.modification }
+    /// The execution that was packed.
+    pub(super) fn witness(&self, packed: &Packed) -> Witness {
+        let mut witness = Witness::default();
+        packed.for_each_step(|step| witness.steps.push(self.forced(step)), &mut witness.modification);
+        witness
+    }
+}
+
+/// What stands at a decision's place and behind it, and an execution of all that is up to there: lists of numbers of seven
+/// bits a byte, the last byte of each below 128.
+#[derive(Debug)]
+pub(super) struct Packed {
+    bytes: Box<[u8]>,
+    /// Where the execution begins.
+    execution: u32,
+}
+
+/// Packs; keeps its memory from one schedule to the next.
+#[derive(Debug, Default)]
+pub(super) struct Packer(Vec<u8>);
+
+impl Packer {
+    pub(super) fn pack(
+        &mut self,
+        suffix: impl ExactSizeIterator<Item = Placed>,
+        steps: &[Numbered],
+        modification: &[EventId],
+    ) -> Packed {
+        self.0.clear();
+        self.put(suffix.len() as u64);
+        for Placed { id, is_new } in suffix {
+            self.put(u64::from(id.thread.0));
+            self.put(u64::from(id.index) << 1 | u64::from(is_new));
+        }
+        let execution = self.0.len() as u32;
+        self.put(steps.len() as u64);
+        for step in steps {
+            self.put(u64::from(step.number));
+            self.put(step.read);
+        }
+        self.put(modification.len() as u64);
+        for write in modification {
+            self.put(u64::from(write.thread.0));
+            self.put(u64::from(write.index));
+        }
+        Packed { bytes: self.0.as_slice().into(), execution }
     }
 
-    /// Makes a plan force an execution.
-    pub(super) fn force(&self, witness: &PackedWitness, plan: &mut Plan) {
-        plan.forced.extend(witness.steps.iter().map(|packed| self.unpack(packed)));
-        plan.modification.extend_from_slice(&witness.modification);
+    #[inline]
+    fn put(&mut self, mut number: u64) {
+        while number >= 1 << 7 {
+            self.0.push(number as u8 | 1 << 7);
+            number >>= 7;
+        }
+        self.0.push(number as u8);
+    }
+}
+
+impl Packed {
+    /// Visits the events from the decision's place on.
+    pub(super) fn for_each_placed(&self, mut visit: impl FnMut(Placed)) {
+        let mut rest = Rest(&self.bytes);
+        for _ in 0..rest.take() {
+            let thread = ThreadId(rest.take() as u32);
+            let last = rest.take();
+            visit(Placed { id: EventId { thread, index: (last >> 1) as u32 }, is_new: last & 1 == 1 });
+        }
     }
 
-    pub(super) fn route(&self, witness: &PackedWitness) -> Route {
-        let steps: Vec<Forced> = witness.steps.iter().map(|packed| self.unpack(packed)).collect();
-        Route::new(&steps, &witness.modification)
+    /// Visits the steps of the execution, and adds to the modification order.
+    pub(super) fn for_each_step(&self, mut visit: impl FnMut(Numbered), modification: &mut Vec<EventId>) {
+        let mut rest = Rest(&self.bytes[self.execution as usize..]);
+        for _ in 0..rest.take() {
+            let number = rest.take() as u32;
+            visit(Numbered { number, read: rest.take() });
+        }
+        for _ in 0..rest.take() {
+            let thread = ThreadId(rest.take() as u32);
+            modification.push(EventId { thread, index: rest.take() as u32 });
+        }
+    }
+}
+
+/// What is left to read.
+struct Rest<'a>(&'a [u8]);
+
+impl Rest<'_> {
+    #[inline]
+    fn take(&mut self) -> u64 {
+        let (mut number, mut shift) = (0, 0);
+        while let Some((&byte, rest)) = self.0.split_first() {
+            self.0 = rest;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 1 << 7 {
+                break;
+            }
+            shift += 7;
+        }
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_comes_out_again() {
+        let id = |thread, index| EventId { thread: ThreadId(thread), index };
+        let placed = [(id(0, 63), true), (id(900, 64), false), (id(1, u32::MAX >> 1), true)];
+        let placed = placed.map(|(id, is_new)| Placed { id, is_new });
+        let steps = [(0, 0), (127, 128), (u32::MAX, u64::MAX), (300, 1 << 47)];
+        let steps = steps.map(|(number, read)| Numbered { number, read });
+        let modification = [id(3, 0), id(70_000, 5)];
+        let packed = Packer::default().pack(placed.into_iter(), &steps, &modification);
+        let (mut first, mut second, mut third) = (Vec::new(), Vec::new(), Vec::new());
+        packed.for_each_placed(|placed| first.push(placed));
+        packed.for_each_step(|step| second.push(step), &mut third);
+        assert_eq!((first, second, third), (placed.to_vec(), steps.to_vec(), modification.to_vec()));
     }
 }

@@ -14,7 +14,7 @@ use crate::base::{Digest, EventId};
 use crate::explore::rf_smc::mutate::Question;
 use crate::explore::rf_smc::schedule::{Schedule, Witness};
 use crate::explore::rf_smc::steps::Steps;
-use crate::explore::rf_smc::{Decision, Entry, RfSmc};
+use crate::explore::rf_smc::{Decision, Entry, Placed, RfSmc};
 use crate::model::MemoryModel;
 use crate::step::Route;
 
@@ -32,7 +32,8 @@ pub(super) struct Place {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Branch {
     pub(super) key: Digest,
-    pub(super) suffix: Vec<Entry>,
+    /// The events from the decision's place on.
+    pub(super) suffix: Vec<Placed>,
     pub(super) route: Route,
 }
 
@@ -94,7 +95,9 @@ impl Witness {
 
 impl Branch {
     fn of(schedule: &Schedule, steps: &Steps) -> Self {
-        Self { key: schedule.key, suffix: schedule.suffix.clone(), route: steps.route(&schedule.witness) }
+        let mut suffix = Vec::new();
+        schedule.packed.for_each_placed(|placed| suffix.push(placed));
+        Self { key: schedule.key, suffix, route: steps.witness(&schedule.packed).route() }
     }
 }
 
@@ -122,13 +125,13 @@ impl Decision {
     pub(super) fn own(&self, steps: &Steps) -> Own {
         let mut left = self.given.clone();
         left.extend(branches(&self.left, steps));
-        Own { place: self.place(), tried: self.tried.iter().copied().collect(), left }
+        Own { place: self.place(), tried: self.tried.iter().collect(), left }
     }
 
     fn proposed(&self, above: &Above, steps: &Steps) -> Proposed {
         let known: FxHashSet<Digest> = above.tried.iter().copied().collect();
         Proposed {
-            tried: self.tried.iter().copied().filter(|key| !known.contains(key)).collect(),
+            tried: self.tried.iter().filter(|key| !known.contains(key)).collect(),
             stays: self.stays.filter(|_| above.place.stays.is_none()),
             left: branches(&self.left, steps),
         }
