@@ -50,7 +50,9 @@ fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
 /// Without what differs from run to run: times. Without blanks at the ends of lines.
 fn plain(text: &str) -> String {
     let line = |line: &str| match line.rsplit_once(", ") {
-        Some((before, time)) if time.trim_end_matches([')', 's']).trim().parse::<f64>().is_ok() => {
+        Some((before, time))
+            if time.trim_end_matches(" in all").trim_end_matches([')', 's', ' ']).parse::<f64>().is_ok() =>
+        {
             format!("{before}, <time>\n")
         }
         _ => format!("{}\n", line.trim_end()),

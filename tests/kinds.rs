@@ -9,7 +9,7 @@ use std::time::Duration;
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32};
 use rsmc::sync::{Arc, Mutex, MutexGuard};
-use rsmc::{Config, FailureKind, Seed, Verdict, thread};
+use rsmc::{Config, FailureKind, Report, Seed, Verdict, thread};
 
 /// What fails, and what nearly does.
 struct Example {
@@ -182,9 +182,15 @@ fn count(x: AtomicU32) {
     std::thread::scope(|scope| drop(scope.spawn(|| x.fetch_add(1, Relaxed)).join()));
 }
 
-/// The report, without what changes when code is added above an example: the seed.
+/// A report as if no time had passed.
+fn without_time(mut report: Report) -> Report {
+    report.elapsed = Duration::ZERO;
+    report
+}
+
+/// The report, without what changes from time to time, and when code is added above an example: the seed.
 fn report(config: &Config, body: fn()) -> (Verdict, String) {
-    let report = rsmc::explore(config, body);
+    let report = without_time(rsmc::explore(config, body));
     let text = rsmc::render(&report, Some("example"));
     let line = |line: &str| match line.split_once("RSMC_REPLAY=") {
         Some((before, after)) => {

@@ -132,6 +132,34 @@ fn data_race_across_two_files() {
     check("data_race", &Case { race: Some(race), ..case }.text(Some("mailbox::tests::send_one")));
 }
 
+/// The body goes on after a race; that it did does not matter.
+#[test]
+fn what_comes_after_the_failure_is_folded() {
+    let mut s = Script::new("src/ring.rs");
+    let slot = s.location("UnsafeCell", 11, 0);
+    let tail = s.location("AtomicUsize", 12, 0);
+    let sender = s.spawn(MAIN, None, 31);
+    let first = s.note(sender, NoteKind::CellWrite(slot), 20);
+    s.step(sender, Action::Store(1), tail, Relaxed, 21);
+    s.step(MAIN, Action::Load, tail, Acquire, 36);
+    let second = s.note(MAIN, NoteKind::CellRead(slot), 37);
+    for turn in 2..40 {
+        s.step(sender, Action::Store(turn), tail, Relaxed, 21);
+        s.step(MAIN, Action::Load, tail, Acquire, 36);
+    }
+    s.end(sender);
+    s.join(MAIN, sender, 40);
+    let place = |line| Site::Place { file: "src/ring.rs", line };
+    let race = Race {
+        loc: slot,
+        first: Access { thread: sender, writes: true, site: place(20), note: first },
+        second: Access { thread: MAIN, writes: false, site: place(37), note: second },
+    };
+    let run = s.finish();
+    let case = Case::new(FailureKind::DataRace, "data race on the UnsafeCell", &run);
+    check("after_the_failure", &Case { race: Some(race), ..case }.text(Some("ring::tests::send_many")));
+}
+
 #[test]
 fn livelock() {
     let mut s = Script::new("src/spin.rs");

@@ -7,7 +7,7 @@ use std::path::Path;
 use rsmc::{FailureKind, MemoryModel, Report, Verdict};
 use serde_json::Value;
 
-use super::{Example, example, update};
+use super::{Example, example, update, without_time};
 
 #[path = "../support/schema.rs"]
 mod schema;
@@ -97,10 +97,11 @@ fn every_kind_has_all_forms_under_every_model() {
 }
 
 /// The text of a report without its seed, at 80 and at 140 columns; once if they are the same.
-fn texts(report: &Report) -> String {
+fn texts(report: Report) -> String {
+    let report = without_time(report);
     let Verdict::Failed(failure) = &report.verdict else { panic!("{report:?}") };
     let text = |columns| {
-        let text = rsmc::render_in(report, &rsmc::Manner::of_test(Some("example")).columns(columns));
+        let text = rsmc::render_in(&report, &rsmc::Manner::of_test(Some("example")).columns(columns));
         text.replace(&failure.seed.to_string(), "<seed>")
     };
     let (narrow, wide) = (text(80), text(140));
@@ -114,7 +115,7 @@ fn every_kind_has_a_text_under_every_model() {
         let mut golden = String::new();
         let mut before: Option<(String, MemoryModel)> = None;
         for memory in MODELS {
-            let text = texts(&under(kind, memory).1);
+            let text = texts(under(kind, memory).1);
             let plain = text.replace(&memory.to_string(), "<model>");
             match &before {
                 Some((other, model)) if *other == plain => golden += &format!("==== {memory}: as {model}\n"),
@@ -135,7 +136,7 @@ mod crash {
     fn check(memory: MemoryModel) {
         let (config, report) = under(FailureKind::Crash, memory);
         check_golden("pages", &format!("Crash.{memory}"), &forms_of(FailureKind::Crash, &config, &report));
-        check_golden("texts", &format!("Crash.{memory}"), &texts(&report));
+        check_golden("texts", &format!("Crash.{memory}"), &texts(report));
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! Leaving out the middle of a long schedule.
+//! Leaving out the middle of a long schedule, and what comes after the failure.
 //!
-//! Kept are the beginning, the end, every marked row with its neighbours, the writes that marked rows and the last
-//! rows read from, and where the locks were taken that somebody waits for. The end is never folded.
+//! Kept are the beginning, what leads to the last marked row, every marked row with its neighbours, the writes that marked
+//! rows and the last rows read from, and where the locks were taken that somebody waits for. What comes after the last
+//! marked row does not matter: after a data race that may be most of the execution.
 //!
 //! A read that missed a buffered store may be long before the failure that it causes. The first such reads and the last
 //! are kept too, each with the store and with the row in which that becomes visible.
@@ -9,9 +10,9 @@
 use crate::report::buffers;
 use crate::report::rows::{Buffering, Line, Origin, Scene};
 
-/// Schedules of up to this many rows are shown in full.
+/// Schedules with up to this many rows until the failure are shown in full.
 const LONGEST: usize = 60;
-/// How many rows are kept at the beginning and at the end of a longer one.
+/// How many rows are kept at the beginning of a longer one, and before the failure.
 const BEGINNING: usize = 10;
 const END: usize = 30;
 /// How many reads that missed a buffered store are kept, of the first and of the last.
@@ -48,8 +49,15 @@ pub(super) fn fold<'a>(scene: &'a Scene<'_>) -> Vec<Shown<'a>> {
 }
 
 fn kept(scene: &Scene<'_>) -> Vec<bool> {
-    let lines = &scene.lines;
-    let count = lines.len();
+    let failed = scene.lines.iter().rposition(|line| line.marked);
+    let mut kept = kept_until(scene, failed.map_or(scene.lines.len(), |at| at + 1));
+    kept.resize(scene.lines.len(), false);
+    kept
+}
+
+/// What is kept of so many rows, the last of which is marked.
+fn kept_until(scene: &Scene<'_>, count: usize) -> Vec<bool> {
+    let lines = &scene.lines[..count];
     if count <= LONGEST {
         return vec![true; count];
     }
@@ -64,7 +72,7 @@ fn kept(scene: &Scene<'_>) -> Vec<bool> {
         }
     }
     let overtaking = buffers::overtaking(scene).map(|(later, earlier)| [later, earlier]);
-    for number in scene.held_since().chain(overtaking.into_iter().flatten()) {
+    for number in scene.held_since().chain(overtaking.into_iter().flatten()).filter(|number| *number <= count) {
         kept[number - 1] = true;
     }
     keep_misses(lines, &mut kept);

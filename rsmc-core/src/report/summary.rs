@@ -95,10 +95,11 @@ pub(super) fn counts_section(finding: &Finding<'_>, counts: &Counts) -> String {
         return String::new();
     }
     let found = format!(
-        "found after {} ({}, {})",
+        "found after {} ({}, {}), {} in all",
         count(counts.executions, "execution"),
         count(counts.runs, "run"),
-        how(counts)
+        how(counts),
+        seconds(counts.elapsed)
     );
     let found = match counts.failures {
         0 | 1 => found,
