@@ -1,5 +1,6 @@
 //! What rsmc says about the algorithms of `examples/` under each memory model: nothing is wrong with the right ones,
-//! and what is wrong with the others. Every failure is replayed from its seed.
+//! and what is wrong with the others. Every failure is replayed from its seed, which is short enough for a command
+//! line.
 
 #[path = "../examples/algorithms/mod.rs"]
 mod algorithms;
@@ -458,6 +459,9 @@ mod broken {
         let failure = failure_of(config, body);
         assert_eq!(failure.kind, kind, "{}", failure.message);
         assert!(failure.message.contains(message), "`{message}` is not in: {}", failure.message);
+
+        let letters = failure.seed.to_string().len();
+        assert!(letters <= 60, "a seed of {letters} letters for {} events", failure.trace.events.len());
 
         let again = failure_of(&config.clone().replay(failure.seed.clone()), body);
         assert_eq!((again.kind, &again.message), (failure.kind, &failure.message));

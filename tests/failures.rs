@@ -392,7 +392,7 @@ fn rsmc_text(failure: &Failure) -> String {
 fn a_failing_check_panics_with_the_report() {
     let payload = catch_unwind(AssertUnwindSafe(|| rsmc::check(lost_update))).unwrap_err();
     let text = payload.downcast_ref::<String>().unwrap();
-    for part in ["an update is lost", "RSMC_REPLAY=rsmc2-", "AtomicU32", "schedule"] {
+    for part in ["an update is lost", "RSMC_REPLAY=rsmc3-", "AtomicU32", "schedule"] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
 }

@@ -115,7 +115,7 @@ fn a_failure_is_not_lost_where_nothing_can_be_written() {
     let text = run("failing::with_the_attribute", &file.join("below"), true);
     assert!(text.contains("panic: assertion") || text.contains("an update is lost"), "{text}");
     assert!(text.contains(&format!("RSMC_REPORT_DIR: cannot write {}", file.display())), "{text}");
-    assert!(text.contains("RSMC_REPLAY=rsmc2-"), "{text}");
+    assert!(text.contains("RSMC_REPLAY=rsmc3-"), "{text}");
     fs::remove_file(&file).unwrap();
 }
 

@@ -1,10 +1,13 @@
 //! Seeds replay: 200 random failing programs, each with the same failure and the same trace, in a new executor.
 
+mod spinning;
+
 use rsmc_core::litmus::{Interpreter, Program, Size, Weights, random};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::seed::Seed;
-use rsmc_core::session::{Config, ExplorerKind, Failure, FailureKind, Verdict, check};
+use rsmc_core::session::{Config, ExplorerKind, Failure, FailureKind, Verdict, check, check_counted};
+use rsmc_core::step::{End, Pending, Run};
 use rsmc_core::trace::NoteKind;
 
 fn run(program: &Program, config: &Config) -> (Option<Failure>, u64) {
@@ -70,5 +73,98 @@ fn a_seed_of_another_program_is_refused_or_harmless() {
         let (failure, runs) = run(&other, &Config::default().replay(seed.clone()));
         let failure = failure.unwrap_or_else(|| panic!("{seed} fits another program"));
         assert_eq!((failure.kind, runs), (FailureKind::StaleSeed, 1), "{}", failure.message);
+    }
+}
+
+/// What waits at the end, each with what it saw last.
+fn waiting(waiting: &[Pending]) -> String {
+    format!("{waiting:?}")
+}
+
+/// Every execution of a program that ends stuck, with the seed of each.
+fn stuck(program: &Program, config: &Config) -> Vec<(Seed, String, bool)> {
+    let mut executor = Interpreter::new(program, Rules::new(config.effective_memory(), 400)).unwrap();
+    let mut found = Vec::new();
+    let report = check_counted(config, &mut executor, &mut |run, counts| {
+        if run.end == End::Learned {
+            found.clear();
+        } else if counts && run.end == End::Stuck {
+            found.push((Seed::of_run(run, run.model), waiting(&run.waiting), !run.newest.is_empty()));
+        }
+    });
+    // The one that is shown is in an order of its own.
+    if let Verdict::Failed(failure) = report.verdict {
+        found.push((failure.seed, waiting(&failure.waiting), false));
+    }
+    found
+}
+
+/// Under C11 it takes more than the steps to repeat a livelock: which write is the newest at the end.
+#[test]
+fn threads_that_spin_for_ever_do_so_again() {
+    let (mut all, mut reordered) = (0, 0);
+    for (number, explorer) in
+        (0..60).flat_map(|number| [(number, ExplorerKind::ReadsFrom), (number, ExplorerKind::Random)])
+    {
+        let memory = MemoryModel::C11;
+        let program = spinning::program(number, memory);
+        let shrink = if number % 2 == 0 { 300 } else { 0 };
+        let config =
+            Config::default().memory(memory).explorer(explorer).keep_going(true).max_executions(200).shrink(shrink);
+        for (seed, ends, is_reordered) in stuck(&program, &config) {
+            let text = seed.to_string();
+            let parsed: Seed = text.parse().unwrap();
+            assert_eq!(parsed, seed);
+            let replay = config.clone().replay(parsed);
+            let mut executor = Interpreter::new(&program, Rules::new(memory, 400)).unwrap();
+            let mut again = String::new();
+            let report = check(&replay, &mut executor, &mut |run| again = waiting(&run.waiting));
+            let Verdict::Failed(failure) = report.verdict else {
+                panic!("program {number} by {explorer}: the replay of {text} does not fail:\n{program}")
+            };
+            let message = &failure.message;
+            assert_eq!(
+                failure.kind,
+                FailureKind::Livelock,
+                "program {number} by {explorer}, {text}: {message}\n{program}"
+            );
+            assert_eq!(again, ends, "program {number} by {explorer}, {text}\n{program}");
+            assert_eq!(failure.seed, seed);
+            all += 1;
+            reordered += u32::from(is_reordered);
+        }
+    }
+    assert!(all >= 100 && reordered >= 10, "{reordered} of {all} livelocks need an order of writes");
+}
+
+/// A livelock, since the update comes last in its location, though the store of `t4` happens last.
+fn updated(from: u64) -> Program {
+    let text = format!(
+        "t1:\n    a = x\n    while a < 3 {{\n        spin\n        a = x\n    }}\nt2: x.rlx = 1\n\
+         t3: b = cas(x, {from}, 2)\nt4: x.rlx = 3\n"
+    );
+    rsmc_core::litmus::parse(&text).unwrap()
+}
+
+/// A seed says that a write is the newest which is none any more.
+#[test]
+fn what_is_no_write_any_more_is_not_the_newest() {
+    let memory = MemoryModel::C11;
+    let config = Config::default().memory(memory).keep_going(true);
+    let reads = |run: &Run, write| run.trace.events[run.trace.position(write).unwrap()].op.action.reads();
+    let of_update = |run: &Run| run.newest.iter().any(|&write| reads(run, write));
+    let mut seeds = Vec::new();
+    let mut executor = Interpreter::new(&updated(1), Rules::new(memory, 400)).unwrap();
+    check_counted(&config, &mut executor, &mut |run, counts| {
+        if counts && run.end == End::Stuck && of_update(run) {
+            seeds.push(Seed::of_run(run, memory));
+        }
+    });
+    assert!(!seeds.is_empty());
+    for seed in seeds {
+        let (same, _) = run(&updated(1), &config.clone().replay(seed.clone()));
+        assert_eq!(same.unwrap().kind, FailureKind::Livelock);
+        let (other, _) = run(&updated(7), &config.clone().replay(seed));
+        assert_eq!(other.unwrap().kind, FailureKind::StaleSeed);
     }
 }

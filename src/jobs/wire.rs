@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of the protocol. A worker that speaks another is not used.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// The longest message that is read.
 const LONGEST: u32 = 1 << 30;
@@ -62,10 +62,10 @@ mod tests {
     #[test]
     fn messages_come_back() {
         let mut bytes = Vec::new();
-        send(&mut bytes, &FromWorker::At("rsmc2-x".to_owned())).unwrap();
+        send(&mut bytes, &FromWorker::At("rsmc3-x".to_owned())).unwrap();
         send(&mut bytes, &FromWorker::Hello { version: VERSION, token: 7, fingerprint: u64::MAX }).unwrap();
         let mut from = &bytes[..];
-        assert!(matches!(receive(&mut from).unwrap(), FromWorker::At(seed) if seed == "rsmc2-x"));
+        assert!(matches!(receive(&mut from).unwrap(), FromWorker::At(seed) if seed == "rsmc3-x"));
         assert!(matches!(receive(&mut from).unwrap(), FromWorker::Hello { version: VERSION, token: 7, .. }));
         assert!(receive::<FromWorker>(&mut from).is_err(), "there is no more");
         assert!(receive::<FromWorker>(&mut &bytes[..6]).is_err(), "it is cut");

@@ -84,7 +84,7 @@ pub fn many() {
     assert_ne!(x.load(SeqCst), 3, "an update is lost");
 }
 
-/// A long execution, of which the report leaves out the middle, with a seed that is kept in a file.
+/// A long execution, of which the report leaves out the middle. It is shown as it is where the seed is kept in a file.
 pub fn long() {
     let (x, stop) = (AtomicU32::new(0), AtomicBool::new(false));
     thread::scope(|scope| {

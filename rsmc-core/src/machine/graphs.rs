@@ -3,7 +3,8 @@
 //! Memory holds, for each location, the last write of some modification order of the execution so far: taking it is
 //! always possible, and so is adding a write behind it. So a plan that says what every forced read takes, and gives a
 //! modification order at its end, needs no axiom, and neither does an execution whose reads take what is newest. Where a
-//! read takes something else, the graph of the execution says whether it can, and what is the newest then.
+//! read takes something else, the graph of the execution says whether it can, and what is the newest then. A plan that
+//! forces a whole execution that is stuck says what is the newest at its end: what waits for ever depends on it.
 //!
 //! Where everything so far is `SeqCst` or the use of a lock, reads that are `SeqCst` take the newest only. That loses no
 //! execution: what is before an event that is neither, in program order and reads-from, can be run like that first.
@@ -63,8 +64,11 @@ impl Machine {
         if self.rules.memory != MemoryModel::C11 {
             return true;
         }
-        let is_known = self.steps == self.plan.forced.len() && !self.plan.modification.is_empty();
-        if is_known {
+        let at_last = self.steps == self.plan.forced.len();
+        if at_last && let Some(newest) = self.plan.newest.take() {
+            return self.keep_order(&newest);
+        }
+        if at_last && !self.plan.modification.is_empty() {
             let modification = std::mem::take(&mut self.plan.modification);
             modification.iter().for_each(|&write| self.put_last(write));
             self.plan.modification = modification;
@@ -81,15 +85,38 @@ impl Machine {
         self.memory.write(event.op.loc, event.written.expect("a plan orders writes"), at as u32);
     }
 
-    /// Finds a modification order of the execution so far, as close to its own order as can be. False if there is none.
+    /// Leaves writes in the order in which they happened, but for these, which are the newest of their locations.
+    /// False if the forced reads took what no execution allows, or these are no writes.
+    fn keep_order(&mut self, newest: &[EventId]) -> bool {
+        let is_write = |&write: &EventId| {
+            let at = self.run.trace.position(write);
+            at.is_some_and(|at| self.run.trace.events[at].written.is_some())
+        };
+        if !newest.iter().all(is_write) || (self.graphs.outdated && !self.find_order()) {
+            return false;
+        }
+        newest.iter().for_each(|&write| self.put_last(write));
+        self.graphs.outdated = false;
+        true
+    }
+
+    /// Notes which writes are newest though another happened later.
+    pub(super) fn collect_newest(&mut self) {
+        if self.rules.memory != MemoryModel::C11 {
+            return;
+        }
+        let trace = &self.run.trace;
+        let mut last: IdVec<LocId, Source> = trace.locs.ids().map(|_| Source::Init).collect();
+        let writes = trace.events.iter().enumerate().filter(|(_, event)| event.written.is_some());
+        writes.for_each(|(at, event)| last[event.op.loc] = Source::At(at as u32));
+        let newest = last.iter().map(|(loc, &last)| (self.memory.shared(loc).writer, last));
+        self.run.newest =
+            newest.filter(|(newest, last)| newest != last).filter_map(|(newest, _)| self.write_of(newest)).collect();
+    }
+
+    /// Puts the writes of the execution so far in a modification order. False if there is none.
     fn order_writes(&mut self) -> bool {
-        self.graphs.catch_up(&self.run.trace);
-        let Graphs { graph, nodes, verifier, order, .. } = &mut self.graphs;
-        order.clear();
-        let found = verifier.verify(graph, nodes, |node| node as u32, order);
-        if !found {
-            let is_seed = self.plan.forced.last().is_some_and(|forced| forced.expect.is_none());
-            assert!(is_seed, "this is a bug in rsmc: an execution has no modification order");
+        if !self.find_order() {
             return false;
         }
         for at in 0..self.graphs.order.len() {
@@ -99,6 +126,19 @@ impl Machine {
         }
         self.graphs.outdated = false;
         true
+    }
+
+    /// Finds a modification order of the execution so far, as close to its own order as can be. False if there is none.
+    fn find_order(&mut self) -> bool {
+        self.graphs.catch_up(&self.run.trace);
+        let Graphs { graph, nodes, verifier, order, .. } = &mut self.graphs;
+        order.clear();
+        let found = verifier.verify(graph, nodes, |node| node as u32, order);
+        if !found {
+            let is_seed = self.plan.forced.last().is_some_and(|forced| forced.expect.is_none());
+            assert!(is_seed, "this is a bug in rsmc: an execution has no modification order");
+        }
+        found
     }
 
     /// Adds the steps that a thread can take which stands before a possible operation: for each of its alternatives one,

@@ -49,6 +49,9 @@ impl Machine {
             true => End::Complete,
             false => End::Stuck,
         };
+        if end == End::Stuck {
+            self.collect_newest();
+        }
         self.finish(end);
         None
     }

@@ -54,6 +54,16 @@ pub(super) fn name(check: u8) -> &'static str {
     NAMES.get(usize::from(check >> 4)).unwrap_or(&NAMES[0])
 }
 
+/// Whether the operation of a byte is a store, which may wait in a buffer.
+pub(super) fn stores(check: u8) -> bool {
+    check >> 4 == 2
+}
+
+/// Whether the operation of a byte may write.
+pub(super) fn writes(check: u8) -> bool {
+    !matches!(check >> 4, 1 | 10)
+}
+
 fn rmw_number(kind: RmwKind) -> u64 {
     match kind {
         RmwKind::Swap => 0,

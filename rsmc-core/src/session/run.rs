@@ -377,7 +377,8 @@ impl<'c> Check<'c> {
 
     /// What was found, with its schedule: in another order of the execution if that explains more.
     pub(super) fn failure(&mut self, finding: Finding, executor: &mut dyn Executor) -> Failure {
-        let late = self.run.is_maximal() && self.run.steps().any(|step| matches!(step, Step::Take(..)));
+        let stale = |step| matches!(step, Step::Take(..));
+        let late = self.run.is_maximal() && (!self.run.newest.is_empty() || self.run.steps().any(stale));
         if late && self.config.replay.is_none() && !executor.is_broken() {
             let mut run = Run::default();
             executor.execute(&up_to_date(&self.run), &mut run);
@@ -442,7 +443,7 @@ impl<'c> Check<'c> {
             return;
         }
         let forced = problem.steps.iter().map(|&step| Forced { step, expect: None }).collect();
-        executor.execute(&Plan { forced, ..Plan::default() }, &mut self.run);
+        executor.execute(&Plan { forced, newest: problem.newest.clone(), ..Plan::default() }, &mut self.run);
         let again = judge(&self.run, self.config).filter(|again| again.kind == problem.kind);
         let finding = again.unwrap_or_else(|| {
             let what = match problem.kind {

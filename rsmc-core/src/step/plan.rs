@@ -162,6 +162,10 @@ pub struct Plan {
     pub forced: Vec<Forced>,
     /// Under C11: the writes of the forced steps, those of each location in modification order. Empty if it is not known.
     pub modification: Vec<EventId>,
+    /// Under C11, where all steps of an execution are forced: the writes that are the newest of their locations at its
+    /// end though another happened later. In other locations it is the one that happened last. `None`: it is not
+    /// known.
+    pub newest: Option<Vec<EventId>>,
     /// The policy for the rest.
     pub tail: Tail,
     /// Threads that wait in a spin loop and do nothing after the forced steps, whatever changes.
@@ -182,6 +186,7 @@ impl Default for Plan {
         Self {
             forced: Vec::new(),
             modification: Vec::new(),
+            newest: None,
             tail: Tail::RunOn,
             frozen: Vec::new(),
             tried: Vec::new(),

@@ -164,6 +164,9 @@ pub struct Run {
     pub end: End,
     /// The threads that wait at the end, in order of their ids.
     pub waiting: Vec<Pending>,
+    /// Under C11, in an execution that is stuck: the writes that are the newest of their locations though another
+    /// happened later. No step says so, and what waits for ever depends on it.
+    pub newest: Vec<EventId>,
     /// The panics, in order.
     pub panics: Vec<Panicked>,
     /// What is left of what was created, if all threads have ended.
@@ -193,6 +196,7 @@ impl Run {
         self.trace.clear();
         self.end = End::Complete;
         self.waiting.clear();
+        self.newest.clear();
         self.panics.clear();
         self.leaks.clear();
         self.unmodelled = false;
@@ -205,6 +209,11 @@ impl Run {
     /// Whether the execution is maximal: nothing could have happened after its end.
     pub fn is_maximal(&self) -> bool {
         matches!(self.end, End::Complete | End::Stuck)
+    }
+
+    /// What a plan that forces all its steps says besides: see [`crate::step::Plan::newest`].
+    pub fn newest_at_end(&self) -> Option<Vec<EventId>> {
+        (self.model == MemoryModel::C11 && self.end == End::Stuck).then(|| self.newest.clone())
     }
 
     /// The steps that were taken. Under C11 a read that took the write that happened last says nothing of it.

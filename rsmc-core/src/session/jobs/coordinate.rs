@@ -315,7 +315,7 @@ impl Coordinator<'_, '_, '_> {
     /// Notes a failure. Of several the one with the fewest steps is shown, and of these the one that comes first in some
     /// order.
     fn note(&mut self, problem: Option<Problem>) {
-        let rank = |problem: &Problem| (problem.steps.len(), problem.steps.clone());
+        let rank = |problem: &Problem| (problem.steps.len(), problem.steps.clone(), problem.newest.clone());
         if let Some(problem) = problem
             && self.problem.as_ref().is_none_or(|known| rank(&problem) < rank(known))
         {

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::Digest;
+use crate::base::{Digest, EventId};
 use crate::explore::rf_smc::{Found, Subtree};
 use crate::seed::Seed;
 use crate::session::FailureKind;
@@ -62,6 +62,8 @@ pub(super) struct Problem {
     pub(super) kind: FailureKind,
     pub(super) message: String,
     pub(super) steps: Vec<Step>,
+    /// As [`crate::step::Plan::newest`].
+    pub(super) newest: Option<Vec<EventId>>,
 }
 
 /// All that came of a job.

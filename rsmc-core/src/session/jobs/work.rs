@@ -152,7 +152,7 @@ impl Worker<'_> {
 
 fn problem(run: &Run, finding: Finding) -> Problem {
     let steps: Vec<Step> = run.steps().collect();
-    Problem { kind: finding.kind, message: finding.message, steps }
+    Problem { kind: finding.kind, message: finding.message, steps, newest: run.newest_at_end() }
 }
 
 /// Makes a run that did not do what it was expected to one that diverged.
