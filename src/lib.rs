@@ -54,7 +54,7 @@ pub use rsmc_core::report::Manner;
 pub use rsmc_core::seed::{Seed, SeedError};
 pub use rsmc_core::session::ExplorerKind as Explorer;
 pub use rsmc_core::session::{
-    Config, ConfigError, Failure, FailureKind, Fewest, Limit, MemoryModel, Needs, Remedy, Report, Verdict,
+    Config, ConfigError, Estimate, Failure, FailureKind, Fewest, Limit, MemoryModel, Needs, Remedy, Report, Verdict,
 };
 pub use rsmc_core::trace::Trace;
 pub use rsmc_macros::test;

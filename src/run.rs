@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use rsmc_core::report::{self, Manner};
 use rsmc_core::seed::Seed;
-use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, trace_body};
+use rsmc_core::session::{Config, ConfigError, FailureKind, Limit, Report, Verdict, trace_body};
 
 use crate::env::{self, EnvError};
 use crate::files::{self, sources};
@@ -204,7 +204,10 @@ fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
         Err(error) => panic!("rsmc: {error}"),
     };
     let seed_file = match &report.verdict {
-        Verdict::Failed(failure) => files::keep(&failure.seed, dir.as_deref(), &files::name_of(path)),
+        // A seed that does not fit is not to be run again.
+        Verdict::Failed(failure) if failure.kind != FailureKind::StaleSeed => {
+            files::keep(&failure.seed, dir.as_deref(), &files::name_of(path))
+        }
         _ => None,
     };
     let manner = terminal::manner(name).seed_file(seed_file.as_deref());

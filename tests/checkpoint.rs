@@ -3,9 +3,16 @@
 //! The tests run this executable again, for one of the checks at the end of this file; each has a checkpoint of its own.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::io::Write;
 #[cfg(unix)]
+use std::io::{BufRead, BufReader};
+#[cfg(target_os = "linux")]
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::process::Stdio;
+use std::process::{Command, Output};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use rsmc::Config;
@@ -15,6 +22,9 @@ use rsmc::sync::atomic::Ordering::SeqCst;
 
 /// What makes a process one that is only to run its check.
 const CHILD: &str = "CHECKPOINT_TEST_CHILD";
+
+/// What a check says before an execution of it that takes for ever.
+const HANGS: &str = "this execution does not end";
 
 fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
@@ -87,6 +97,7 @@ fn a_check_in_parts_is_the_whole_check() {
     let (passes, text) = run("checks::whole", &[PART]);
     assert!(passes && text.contains("incomplete, NOT a proof: stopped at max_duration = 0.06 s"), "{text}");
     assert!(text.contains("to go on from here: RSMC_RESUME=1 cargo test checks::whole"), "{text}");
+    assert!(!text.contains("verified") && text.contains("\n  left: ") && text.contains("may fail"), "{text}");
     let mut last = 0;
     for part in 1.. {
         assert!(path.exists(), "{} after part {part}", path.display());
@@ -104,6 +115,31 @@ fn a_check_in_parts_is_the_whole_check() {
     assert!(!path.exists(), "{} is not needed any more", path.display());
     let (passes, text) = run("checks::whole", &[RESUME]);
     assert!(passes && text.contains("there was no checkpoint to resume from"), "{text}");
+}
+
+/// Several processes, then one, then several: each class is counted once.
+#[test]
+fn a_check_of_several_processes_in_parts_is_the_whole_check() {
+    const PART: (&str, &str) = ("RSMC_MAX_DURATION", "600ms");
+    let path = no_checkpoint("checks::shared");
+    let (_, text) = run("checks::shared", &[]);
+    let all = number_before(text.split("verified: ").nth(1).expect(&text), " executions");
+    let (passes, text) = run("checks::shared", &[PART, ("RSMC_JOBS", "2")]);
+    assert!(passes && text.contains("incomplete, NOT a proof: stopped at max_duration = 0.60 s"), "{text}");
+    assert!(text.contains("to go on from here: RSMC_RESUME=1 cargo test checks::shared"), "{text}");
+    let mut last = number_before(&text, " executions (");
+    for jobs in ["3", "1", "2"].into_iter().cycle() {
+        assert!(path.exists(), "{}", path.display());
+        let (passes, text) = run("checks::shared", &[PART, RESUME, ("RSMC_JOBS", jobs)]);
+        assert!(passes && text.contains(&format!("note: resumed after {last} executions")), "{text}");
+        if text.contains(&format!("verified: {all} executions")) {
+            break;
+        }
+        assert!(text.contains("\n  left: "), "{text}");
+        last = number_before(&text, " executions (");
+        assert!(last < all, "{text}");
+    }
+    assert!(!path.exists(), "{} is not needed any more", path.display());
 }
 
 /// Makes a checkpoint, changes it or what is resumed, and expects to be refused.
@@ -162,27 +198,100 @@ fn a_checkpoint_of_another_build_is_refused() {
     assert!(text.contains("it was made by another build of the test executable"), "{text}");
 }
 
+/// Sends what Ctrl-C sends, to a process or, with a minus, to a group.
+#[cfg(unix)]
+fn interrupt(whom: &str) {
+    assert!(Command::new("kill").args(["-INT", "--", whom]).status().unwrap().success(), "{whom}");
+}
+
 /// Ctrl-C: the check says what it has covered, its checkpoint is written, and the process ends with status 130.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_check_says_so_and_can_be_resumed() {
     let path = no_checkpoint("checks::interrupted");
-    let stdio = || std::process::Stdio::piped();
-    let mut child = interruptible("checks::interrupted").stdout(stdio()).stderr(stdio()).spawn().unwrap();
+    let mut child = interruptible("checks::interrupted").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let start = Instant::now();
     std::thread::sleep(Duration::from_millis(2500));
     assert!(child.try_wait().unwrap().is_none(), "the check takes longer than that");
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
+    interrupt(&child.id().to_string());
     let output = child.wait_with_output().unwrap();
     assert!(start.elapsed() < Duration::from_secs(60), "it stops soon");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(130), "{text}");
     assert!(text.contains("incomplete, NOT a proof: stopped at an interrupt"), "{text}");
     assert!(text.contains("RSMC_RESUME=1 cargo test checks::interrupted"), "{text}");
+    assert!(text.contains("\n  left: "), "{text}");
     let covered = number_before(&text, " executions");
     let (_, text) = run("checks::interrupted", &[RESUME, PART]);
     assert!(text.contains(&format!("resumed after {covered} executions")), "{covered}: {text}");
+    fs::remove_file(&path).unwrap();
+}
+
+/// An execution that never ends keeps a check from stopping: the first Ctrl-C waits for it, the second ends all.
+#[cfg(unix)]
+#[test]
+fn a_second_interrupt_ends_the_process_at_once() {
+    let path = no_checkpoint("checks::hangs");
+    let mut child = interruptible("checks::hangs").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(said.any(|line| line.unwrap().contains(HANGS)), "it comes to that");
+    interrupt(&child.id().to_string());
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(child.try_wait().unwrap().is_none(), "one is not enough");
+    interrupt(&child.id().to_string());
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() && start.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    drop(child.kill());
+    assert_eq!(child.wait().unwrap().code(), Some(130), "at once");
+    let rest: Vec<String> = said.map(Result::unwrap).collect();
+    assert!(!rest.iter().any(|line| line.contains("NOT a proof")), "{rest:?}");
+    assert!(!path.exists(), "nothing was covered that could be written down");
+}
+
+/// The workers of a check, whoever started them.
+#[cfg(target_os = "linux")]
+fn workers_of(check: &str) -> Vec<String> {
+    let is_worker = |number: &String| {
+        let environment = fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
+        let variables = String::from_utf8_lossy(&environment).into_owned();
+        variables.split('\0').any(|line| line.starts_with("RSMC_WORKER=") && line.contains(&format!("/{check}@")))
+    };
+    let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    processes.filter(is_worker).collect()
+}
+
+/// Ctrl-C in a terminal reaches the workers, too. They leave it to the coordinator, and go with it.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_check_of_several_processes_says_so_and_leaves_none_behind() {
+    const CHECK: &str = "checks::divided";
+    let path = no_checkpoint(CHECK);
+    let mut command = interruptible(CHECK);
+    let mut child = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(2500));
+    let workers = workers_of(CHECK);
+    assert_eq!(workers.len(), 2, "both explore: {:?}", child.try_wait());
+    workers.iter().for_each(|worker| interrupt(worker));
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(workers_of(CHECK), workers, "the same two");
+    interrupt(&format!("-{}", child.id()));
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{text}");
+    assert_eq!(workers_of(CHECK), Vec::<String>::new());
+    assert!(text.contains("incomplete, NOT a proof: stopped at an interrupt"), "{text}");
+    let mut covered = number_before(&text, " executions (");
+    assert!(covered > 0 && text.contains("\n  left: at least "), "{text}");
+    let stale = [RESUME, PART, ("RSMC_MEMORY", "sc")];
+    assert!(run(CHECK, &stale).1.contains("it was made with memory = c11, and this check has memory = sc"));
+    for jobs in ["1", "2"] {
+        let (_, text) = run(CHECK, &[RESUME, PART, ("RSMC_JOBS", jobs)]);
+        assert!(text.contains(&format!("resumed after {covered} executions")), "{covered}: {text}");
+        let before = std::mem::replace(&mut covered, number_before(&text, " executions ("));
+        assert!(covered > before, "{text}");
+    }
     fs::remove_file(&path).unwrap();
 }
 
@@ -190,11 +299,10 @@ fn an_interrupted_check_says_so_and_can_be_resumed() {
 #[cfg(unix)]
 #[test]
 fn a_short_check_ends_as_everything_does() {
-    let stdio = || std::process::Stdio::piped();
-    let mut child = interruptible("checks::short").stdout(stdio()).spawn().unwrap();
+    let mut child = interruptible("checks::short").stdout(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(300));
     assert!(child.try_wait().unwrap().is_none(), "the check takes longer than that");
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    interrupt(&child.id().to_string());
     let status = child.wait().unwrap();
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(2));
 }
@@ -207,6 +315,20 @@ mod checks {
     fn whole() {
         if is_child() {
             increments(6);
+        }
+    }
+
+    #[rsmc::test]
+    fn shared() {
+        if is_child() {
+            let x = Arc::new(AtomicU32::new(0));
+            let spawn = |_| {
+                let x = Arc::clone(&x);
+                rsmc::thread::spawn(move || x.store(x.load(SeqCst) + 1, SeqCst))
+            };
+            let threads: Vec<_> = (0..6).map(spawn).collect();
+            std::hint::black_box(x.load(SeqCst));
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
         }
     }
 
@@ -234,6 +356,25 @@ mod checks {
     #[rsmc::test]
     fn interrupted() {
         if is_child() {
+            increments(9);
+        }
+    }
+
+    #[rsmc::test(jobs = 2)]
+    fn divided() {
+        if is_child() {
+            increments(9);
+        }
+    }
+
+    #[rsmc::test]
+    fn hangs() {
+        static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
+        if is_child() {
+            if STARTED.elapsed() > Duration::from_secs(2) {
+                drop(writeln!(std::io::stderr(), "{HANGS}"));
+                std::thread::sleep(Duration::from_secs(600));
+            }
             increments(9);
         }
     }

@@ -24,6 +24,10 @@ fn update() {
     assert!(x.load(SeqCst) == 2 || std::env::var_os(FAIL).is_none(), "an update is lost");
 }
 
+fn add(x: &AtomicU32) {
+    x.fetch_add(1, SeqCst);
+}
+
 mod failing {
     #[rsmc::test]
     fn with_the_attribute() {
@@ -33,6 +37,20 @@ mod failing {
     #[rsmc::test(memory = ["sc", "c11"])]
     fn per_model() {
         super::update();
+    }
+
+    /// Its seed is long. In a process that is to replay it, its last operation is another.
+    #[rsmc::test]
+    fn long() {
+        let x = rsmc::sync::atomic::AtomicU32::new(0);
+        let threads = if std::env::var_os(super::FAIL).is_some() { 20 } else { 0 };
+        let twice = || (0..2).for_each(|_| super::add(&x));
+        rsmc::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(twice))));
+        match std::env::var_os("RSMC_REPLAY") {
+            None => super::add(&x),
+            Some(_) => x.store(1, super::SeqCst),
+        }
+        assert!(x.load(super::SeqCst) < 41, "all were added");
     }
 
     #[test]
@@ -68,6 +86,22 @@ fn names(dir: &Path) -> Vec<String> {
         fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
+}
+
+/// A seed that does not fit any more stays where it is, and is nowhere else.
+#[test]
+fn a_stale_seed_is_not_kept_again() {
+    let dir = folder("stale");
+    let text = run("failing::long", &dir, true);
+    let (file, moved) = (dir.join("files.failing.long.seed"), dir.join("moved.seed"));
+    let seed = fs::read_to_string(&file).expect(&text);
+    fs::rename(&file, &moved).unwrap();
+    let mut again = Command::new(std::env::current_exe().unwrap());
+    again.args(["failing::long", "--exact", "--nocapture"]).env("RSMC_REPORT_DIR", &dir).env(FAIL, "1");
+    let text = String::from_utf8(again.env("RSMC_REPLAY", &moved).output().unwrap().stderr).unwrap();
+    let was = "stale seed: the seed does not fit this test any more\n  operation 41 was an update and is a store now";
+    assert!(text.contains(was), "{text}");
+    assert_eq!((fs::read_to_string(&moved).unwrap(), file.exists()), (seed, false));
 }
 
 #[test]

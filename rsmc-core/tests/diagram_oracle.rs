@@ -28,6 +28,7 @@ fn diagram(run: &Run, memory: MemoryModel) -> Diagram {
         events: 0,
         shares: true,
         unmodelled: false,
+        estimate: None,
         elapsed: std::time::Duration::ZERO,
         memory,
         explorer: ExplorerKind::Random,

@@ -10,6 +10,7 @@ mod spinning;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use oracle::number;
@@ -19,7 +20,7 @@ use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::seed::Seed;
 use rsmc_core::session::jobs::{Answer, Crew, Death, Job, Link, News, run_job};
-use rsmc_core::session::{Config, ExplorerKind, FailureKind, Long, Report, Seen as Shown, Verdict};
+use rsmc_core::session::{Checkpoint, Config, ExplorerKind, FailureKind, Long, Report, Seen as Shown, Verdict};
 use rsmc_core::session::{check_counted, check_divided, check_long};
 use rsmc_core::step::{End, Run};
 use rsmc_core::trace::reads_from_class;
@@ -41,6 +42,8 @@ struct Fake<'a> {
     /// How many answers there were that left something, and how many workers ended.
     early: u32,
     deaths: u32,
+    /// From when on nobody answers.
+    silent: Option<&'a AtomicBool>,
 }
 
 struct Worker {
@@ -60,7 +63,7 @@ impl<'a> Fake<'a> {
         let worker = || Worker { executor: interpreter(program, memory), job: None, ready: false };
         let workers = (0..1 + seed % 4).map(|_| worker()).collect();
         let (config, classes) = (config.clone(), Rc::default());
-        Self { program, config, workers, draw: mix(seed, 3), classes, early: 0, deaths: 0 }
+        Self { program, config, workers, draw: mix(seed, 3), classes, early: 0, deaths: 0, silent: None }
     }
 
     fn below(&mut self, bound: u64) -> u64 {
@@ -121,7 +124,11 @@ impl Crew for Fake<'_> {
         let _ = worker;
     }
 
-    fn news(&mut self, _wait: Duration) -> Option<(usize, News)> {
+    fn news(&mut self, wait: Duration) -> Option<(usize, News)> {
+        if self.silent.is_some_and(|silent| silent.load(Relaxed)) {
+            std::thread::sleep(wait);
+            return None;
+        }
         if let Some(worker) = self.workers.iter().position(|worker| !worker.ready) {
             self.workers[worker].ready = true;
             return Some((worker, News::Ready));
@@ -344,6 +351,170 @@ fn resumed() {
         }
     }
     assert!(stops > 30, "{stops} checks were stopped");
+}
+
+/// Who explores one part of a check.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Who {
+    One,
+    Several,
+    /// Workers that do not answer when the check is stopped.
+    Silent,
+    /// Workers that are still to come.
+    Absent,
+}
+
+/// One part of a check, which is stopped after so many pulses. What it runs is noted.
+fn part(
+    program: &Program,
+    config: &Config,
+    (who, seed): (Who, u64),
+    stop: u64,
+    resume: Option<Checkpoint>,
+    found: &Rc<RefCell<Classes>>,
+) -> (Report, Option<Checkpoint>) {
+    let (mut pulses, stopped) = (0, AtomicBool::new(who == Who::Absent));
+    let mut pulse = |_: &_| {
+        pulses += 1;
+        stopped.fetch_or(pulses > stop, Relaxed);
+        pulses <= stop
+    };
+    let mut watch = |seen: Shown<'_>| match seen {
+        Shown::Run(run, true) => note(&mut found.borrow_mut(), run),
+        Shown::Run(..) => {}
+        Shown::StartOver => found.borrow_mut().clear(),
+    };
+    let long = Long { resume, every: Duration::ZERO, pulse: &mut pulse };
+    let silent = matches!(who, Who::Silent | Who::Absent).then_some(&stopped);
+    let mut crew = Fake { classes: Rc::clone(found), silent, ..Fake::new(program, config, seed) };
+    let crew = if who == Who::One { None } else { Some(&mut crew as &mut dyn Crew) };
+    check_long(config, &mut interpreter(program, config.effective_memory()), &mut watch, crew, long)
+}
+
+/// In parts, each by somebody else, and each knows nothing of those before but the bytes of a checkpoint. Returns the
+/// report of the last part, what was found, and how often the check was stopped while workers explored.
+fn in_parts(program: &Program, config: &Config, seed: u64, silent: bool) -> (Report, Classes, u32) {
+    let (found, mut resume, mut stops) = (Rc::new(RefCell::new(Classes::new())), None, 0);
+    for number in 0.. {
+        let draw = mix(mix(seed, 13), number);
+        let who = match draw % 3 {
+            _ if number > 400 => Who::One,
+            0 if number > 0 => Who::One,
+            _ if silent => Who::Silent,
+            _ => Who::Several,
+        };
+        let stop = if number > 400 { u64::MAX } else { 1 + draw / 3 % 9 };
+        let (report, checkpoint) = part(program, config, (who, draw), stop, resume, &found);
+        let Some(checkpoint) = checkpoint else {
+            let found = found.borrow().clone();
+            return (report, found, stops);
+        };
+        stops += u32::from(who != Who::One);
+        assert_eq!(report.notes, Vec::<String>::new());
+        assert_eq!(checkpoint.executions(), report.executions);
+        assert!(!matches!(report.verdict, Verdict::Verified));
+        let bytes = postcard::to_allocvec(&checkpoint).unwrap();
+        resume = Some(postcard::from_bytes(&bytes).unwrap());
+    }
+    unreachable!("it ends with a part that is not stopped")
+}
+
+/// Each class once and the same counts, however often a check is stopped, and whoever goes on.
+fn compare_parts(program: &Program, config: &Config, seed: u64, silent: bool) -> u32 {
+    let (one, classes, started_over) = alone(program, config);
+    let (several, found, stops) = in_parts(program, config, seed, silent);
+    let memory = config.effective_memory();
+    let context = || format!("seed {seed} under {memory}, {stops} stops\n{program}");
+    assert!(found.keys().eq(classes.keys()), "{}", context());
+    assert!(found.values().all(|(stuck, runs)| *stuck || *runs == 1), "a class twice, {}", context());
+    let counts = |report: &Report| (report.executions, report.failures, report.threads, report.events, report.blocked);
+    assert_eq!(counts(&several), counts(&one), "{}", context());
+    assert_eq!(matches!(several.verdict, Verdict::Verified), matches!(one.verdict, Verdict::Verified), "{}", context());
+    if !started_over && (one.failures == 0 || memory != MemoryModel::C11) {
+        assert_eq!(several.runs, one.runs, "{}", context());
+    }
+    stops
+}
+
+#[test]
+fn stopped_while_workers_explore() {
+    let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 60), number("RSMC_ORACLE_SEED", 0));
+    let mut stops = 0;
+    for memory in MODELS {
+        for seed in first..first + programs {
+            let mixes = [Weights::ATOMICS, Weights::LOCKS, Weights::EVERYTHING, Weights::CHOICES];
+            let weights = &mixes[seed as usize % mixes.len()];
+            stops += compare_parts(&random(seed, oracle::BUFFERED_OF_THREE, weights), &config(memory), seed, false);
+        }
+        // In the last one, discovery runs on both sides of a stop ask for the same livelock.
+        for seed in (first..first + programs).chain([63]) {
+            stops += compare_parts(&spinning::program(seed, memory), &config(memory), seed, false);
+        }
+    }
+    assert!(stops > 500, "{stops} stops");
+}
+
+/// What workers do not answer in time is explored by who goes on.
+#[test]
+fn stopped_while_workers_do_not_answer() {
+    let stops: u32 = (0..3)
+        .map(|seed| compare_parts(&random(seed, oracle::SMALL, &Weights::EVERYTHING), &config(MODELS[0]), seed, true))
+        .sum();
+    assert!(stops > 2, "{stops} stops");
+}
+
+/// Until the first worker is ready, who goes on explores alone: each part comes further, however short it is.
+#[test]
+fn resumed_before_workers_are_ready() {
+    for seed in 0..10 {
+        let program = random(seed, oracle::THREE_THREADS, &Weights::ATOMICS);
+        let (config, found) = (config(MemoryModel::C11), Rc::default());
+        let (one, classes, _) = alone(&program, &config);
+        let (_, resume) = part(&program, &config, (Who::Several, seed), 2, None, &found);
+        let Some(resume) = resume else { continue };
+        let (several, rest) = part(&program, &config, (Who::Absent, seed), 300, Some(resume), &found);
+        assert!(rest.is_none() && *found.borrow() == classes, "seed {seed}\n{program}");
+        assert_eq!((several.executions, several.runs), (one.executions, one.runs), "seed {seed}\n{program}");
+    }
+}
+
+/// Samples that workers share: the same ones, and the same failure is the first.
+#[test]
+fn stopped_at_random() {
+    let mut stops = 0;
+    for seed in 0..number("RSMC_ORACLE_PROGRAMS", 60) {
+        let program = random(seed, oracle::SMALL, &Weights::LOCKS);
+        for keep_going in [false, true] {
+            let config = config(MemoryModel::Sc).explorer(ExplorerKind::Random).keep_going(keep_going);
+            let config = config.max_executions(60);
+            let (one, ..) = alone(&program, &config);
+            let (several, _, more) = in_parts(&program, &config, seed, false);
+            let counts = |report: &Report| (report.executions, report.runs, report.failures, report.events);
+            let schedule = |report: &Report| match &report.verdict {
+                Verdict::Failed(failure) => failure.seed.to_string(),
+                verdict => format!("{verdict:?}"),
+            };
+            // Without it the first failure ends the check, and a part may come to a later one first.
+            if keep_going || one.failures == 0 {
+                assert_eq!(counts(&several), counts(&one), "seed {seed}\n{program}");
+                assert_eq!(schedule(&several), schedule(&one), "seed {seed}\n{program}");
+            }
+            assert_eq!(several.failures > 0, one.failures > 0, "seed {seed}\n{program}");
+            stops += more;
+        }
+    }
+    assert!(stops > 100, "{stops} stops");
+}
+
+/// The report of a check that is stopped says how much is left at least; it is never more than there is.
+#[test]
+fn what_is_left_is_said() {
+    let program = random(3, oracle::THREE_THREADS, &Weights::ATOMICS);
+    let (config, found) = (config(MemoryModel::C11), Rc::default());
+    let (all, ..) = alone(&program, &config);
+    let (report, checkpoint) = part(&program, &config, (Who::Several, 1), 3, None, &found);
+    let least = report.estimate.expect("schedules are left").at_least;
+    assert!(checkpoint.is_some() && report.runs < least && least <= all.runs, "{least} of {}", all.runs);
 }
 
 /// Executions at random are those of one explorer, failures included.

@@ -17,7 +17,9 @@ use rsmc_core::explore::{RfSmc, up_to_date};
 use rsmc_core::litmus::{Interpreter, parse};
 use rsmc_core::machine::Rules;
 use rsmc_core::report;
-use rsmc_core::session::{ExplorerKind, FailureKind, Fewest, Limit, MemoryModel, Needs};
+use rsmc_core::session::{
+    Config, ExplorerKind, FailureKind, Fewest, Limit, Long, MemoryModel, Needs, Progress, check_long,
+};
 use rsmc_core::step::{Executor, Explorer, Plan, Run, Why};
 use rsmc_core::trace::{Action, NoteKind, Site};
 
@@ -214,8 +216,8 @@ fn nondeterminism() {
 #[test]
 fn stale_seed() {
     let run = Script::new("src/cache.rs").finish();
-    let message = "the seed does not fit this test any more: the execution ends before step 4. The code changed since \
-                   the seed was made, or it belongs to another test: run without RSMC_REPLAY to search again";
+    let message = "the seed does not fit this test any more: operation 2 was a load and is a store now, at \
+                   src/cache.rs:14";
     check("stale_seed", &Case::new(FailureKind::StaleSeed, message, &run).text(Some("cache::tests::hits")));
 }
 
@@ -330,9 +332,26 @@ fn incomplete() {
         ),
     ];
     check("interrupted", &report::incomplete(&base, Limit::Interrupted));
+    check("estimated", &[1, 100].map(stopped_after).join("\n\n"));
     check("workers", &report::incomplete(&base, Limit::Workers));
     check("replayed", &report::incomplete(&counts(1, 3, 12), Limit::Replay));
     check("incomplete", &texts.join("\n\n"));
+}
+
+/// A check of 125 runs is stopped after so many of them.
+fn stopped_after(runs: u64) -> String {
+    let program: String = (1..=4).map(|thread| format!("t{thread}: a{thread} = x; x = {thread}\n")).collect();
+    let mut interpreter = Interpreter::new(&parse(&program).unwrap(), Rules::new(MemoryModel::Sc, 100)).unwrap();
+    let (mut pulses, never) = (0, Duration::from_secs(3600));
+    let mut pulse = |_: &Progress| {
+        pulses += 1;
+        pulses <= runs
+    };
+    let long = Long { resume: None, every: Duration::ZERO, pulse: &mut pulse };
+    let config = Config::default().memory(MemoryModel::Sc).max_duration(never);
+    let (report, _) = check_long(&config, &mut interpreter, &mut |_| {}, None, long);
+    let counts = report::Counts { elapsed: Duration::from_millis(10), ..(&report).into() };
+    report::incomplete(&counts, Limit::Interrupted)
 }
 
 /// A read of an old write under C11: why it could take that.

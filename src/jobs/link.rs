@@ -48,6 +48,8 @@ impl Assignment {
         let Ok(stream) = TcpStream::connect(&self.address) else { exit(1) };
         let connected = stream.set_nodelay(true).and_then(|()| send(&mut &stream, &hello));
         let Ok(()) = connected else { exit(1) };
+        // Ctrl-C in a terminal reaches all processes. What it means says the coordinator; this process ends with that.
+        drop(ctrlc::try_set_handler(|| ()));
         let worked = work_on_body(config, body, || Connection::new(stream));
         exit(i32::from(worked.is_err()))
     }

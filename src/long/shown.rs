@@ -19,13 +19,33 @@ static ALL: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 pub(super) struct Shown {
     name: String,
     bar: Option<ProgressBar>,
-    /// When the next line is due.
+    lines: Lines,
+}
+
+/// When there is a line, where there is no terminal.
+struct Lines {
+    /// When the next one is due.
     next: Duration,
+}
+
+impl Lines {
+    fn new() -> Self {
+        Self { next: LINES }
+    }
+
+    /// Whether a line is due. Those that were missed are not made up for.
+    fn is_due(&mut self, elapsed: Duration) -> bool {
+        let due = elapsed >= self.next;
+        if due {
+            self.next = elapsed + LINES;
+        }
+        due
+    }
 }
 
 impl Shown {
     pub(super) fn new(test: Option<&str>) -> Self {
-        Self { name: test.map_or("rsmc".to_owned(), |test| format!("rsmc: {test}")), bar: None, next: LINES }
+        Self { name: test.map_or("rsmc".to_owned(), |test| format!("rsmc: {test}")), bar: None, lines: Lines::new() }
     }
 
     /// Shows how far a long check is.
@@ -33,8 +53,7 @@ impl Shown {
         if std::io::stderr().is_terminal() {
             let bar = self.bar.get_or_insert_with(begin);
             bar.set_message(line(&self.name, progress));
-        } else if progress.elapsed >= self.next {
-            self.next = progress.elapsed + LINES;
+        } else if self.lines.is_due(progress.elapsed) {
             // If nobody hears it, the check goes on.
             drop(writeln!(std::io::stderr(), "{}", line(&self.name, progress)));
         }
@@ -116,6 +135,15 @@ mod tests {
         let last = &lines[lines.len() - 1];
         assert!(last.starts_with("rsmc: a::test: 124 executions, of 125 to "), "{last}");
         assert!(last.contains(", depth ") && last.ends_with(", 00:00:00"), "{last}");
+    }
+
+    /// Asked ten times a second, as checks are; one execution takes three minutes.
+    #[test]
+    fn there_is_a_line_a_minute() {
+        let mut lines = Lines::new();
+        let asked = (1..3000_u64).filter(|tenths| !(1250..3050).contains(tenths)).chain(3050..4000);
+        let due = asked.filter(|&tenths| lines.is_due(Duration::from_millis(100 * tenths)));
+        assert_eq!(due.collect::<Vec<_>>(), [600, 1200, 3050, 3650]);
     }
 
     #[cfg(target_os = "linux")]

@@ -35,6 +35,7 @@ pub(super) fn title(scene: &Scene<'_>) -> String {
         FailureKind::DataRace => race::title(scene),
         FailureKind::Deadlock | FailureKind::Livelock => nobody_left(finding),
         FailureKind::Nondeterminism => split_difference(finding.message),
+        FailureKind::StaleSeed => finding.message.split_once(": ").map(|(what, why)| format!("{what}\n  {why}")),
         _ => None,
     };
     let message = message.unwrap_or_else(|| finding.message.to_owned());
@@ -162,6 +163,10 @@ fn advice(kind: FailureKind) -> &'static [&'static str] {
             "- it starts a real thread, or uses a lock or an atomic that is not from rsmc",
             "- a static that rsmc does not know keeps its value from run to run",
             "- it compares or hashes addresses, and one was reused",
+        ],
+        FailureKind::StaleSeed => &[
+            "the code changed since the seed was made, or it belongs to another test",
+            "to search again, run without RSMC_REPLAY: if something still fails, there is a new seed",
         ],
         FailureKind::Crash => &[
             "usual causes: `unsafe` code, or an abort; what the process printed is lost",

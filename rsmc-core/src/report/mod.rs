@@ -48,7 +48,9 @@ mod values;
 use std::time::Duration;
 
 use crate::analysis::race::Race;
-use crate::session::{Config, ExplorerKind, Failure, FailureKind, Fewest, MemoryModel, Needs, Remedy, Report, Verdict};
+use crate::session::{
+    Config, Estimate, ExplorerKind, Failure, FailureKind, Fewest, MemoryModel, Needs, Remedy, Report, Verdict,
+};
 use crate::step::{Panicked, Pending};
 use crate::trace::Trace;
 
@@ -127,6 +129,8 @@ pub struct Counts {
     pub shares: bool,
     /// Whether something of the shim was used that the check does not model.
     pub unmodelled: bool,
+    /// How many runs there would have been in all, if a limit came first and that is known.
+    pub estimate: Option<Estimate>,
     /// How long the check took.
     pub elapsed: Duration,
     /// The memory model.
@@ -146,6 +150,7 @@ impl From<&Report> for Counts {
             events: report.events,
             shares: report.shares,
             unmodelled: report.unmodelled,
+            estimate: report.estimate,
             elapsed: report.elapsed,
             memory: report.memory,
             explorer: report.explorer,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::report::text::{count, wrap};
 use crate::report::{Counts, Finding};
-use crate::session::{ExplorerKind, FailureKind, Fewest, Limit, MemoryModel};
+use crate::session::{Estimate, ExplorerKind, FailureKind, Fewest, Limit, MemoryModel};
 
 /// The line of a check that covered every execution. It says where there was nothing to explore: then the test may not
 /// test what it seems to.
@@ -42,7 +42,7 @@ pub fn incomplete(counts: &Counts, limit: Limit) -> String {
     let mut lines = vec![
         format!("incomplete, NOT a proof: stopped at {reached}"),
         wrap(&format!("  {so_far}"), "  "),
-        format!("  {}", what_is_left(counts.explorer)),
+        wrap(&format!("  {}", what_is_left(counts)), "  "),
         "ways on:".to_owned(),
     ];
     lines.extend(ways_on(counts.explorer, limit).iter().map(|way| wrap(&format!("- {way}"), "  ")));
@@ -61,11 +61,22 @@ fn proves(explorer: ExplorerKind) -> bool {
     !matches!(explorer, ExplorerKind::Random | ExplorerKind::Pct)
 }
 
-fn what_is_left(explorer: ExplorerKind) -> &'static str {
-    if proves(explorer) {
-        "how many executions are left is not known; one of them may fail"
-    } else {
-        "a random search never proves anything; another execution may fail"
+/// How much is left, as it was last estimated.
+fn what_is_left(counts: &Counts) -> String {
+    if !proves(counts.explorer) {
+        return "a random search never proves anything; another execution may fail".to_owned();
+    }
+    let left = |runs: u64| runs.saturating_sub(counts.runs);
+    match counts.estimate {
+        None => "how many executions are left is not known; one of them may fail".to_owned(),
+        Some(Estimate { range: Some((low, high)), .. }) => {
+            let (low, high) = (left(low), left(high));
+            format!("left: {low} to {high} runs, by an estimate that holds in 9 of 10 cases; one of them may fail")
+        }
+        Some(Estimate { at_least, .. }) => {
+            let least = count(left(at_least), "run");
+            format!("left: at least {least}, and how many more is not known; one of them may fail")
+        }
     }
 }
 

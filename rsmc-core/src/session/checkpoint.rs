@@ -8,6 +8,10 @@
 //! knows, and the schedule of the first failure under `keep_going`. Whoever resumes begins with all that, and explores exactly
 //! the rest: counts and verdict are those of a check that was not stopped.
 //!
+//! Where workers explore, the state is what the coordinator has when all answers are in and what was not answered is
+//! taken back ([`crate::session::jobs`]): a tree of decisions instead of one path, or several ranges of samples. Who goes
+//! on from that coordinates, with as many workers as it has, or none.
+//!
 //! Deviations. Executions of pinned seeds are run again by each part, and counted once. The failure is found again by its
 //! schedule. `Config::max_duration` is the time of one part.
 
@@ -16,11 +20,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::base::Digest;
+use crate::explore::rf_smc::{SavedTree, Tree};
 use crate::explore::{Pct, Random, RfSmc, rf_smc};
+use crate::session::jobs::{Samples, Work};
 use crate::session::judge::{Finding, judge};
 use crate::session::run::{AnyExplorer, Check};
 use crate::session::tally::Tally;
-use crate::session::{Config, ExplorerKind, FailureKind};
+use crate::session::{Config, FailureKind};
 use crate::step::{Executor, Knowledge, Plan, Route, Tail};
 
 /// A check that was stopped between two executions; see the module.
@@ -40,12 +46,22 @@ pub struct Checkpoint {
 
 /// What is left to explore.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-enum Left {
+pub(super) enum Left {
     Tree(rf_smc::Checkpoint),
+    /// The same, of an exploration that workers share.
+    Shared(SavedTree),
+    /// Samples that workers share; what was counted in them is not in the figures.
+    Ranges(Samples),
     /// Samples from this number on.
     Samples(u64),
     /// The same, and the number of steps that is assumed.
     Pct(u64, u32),
+}
+
+/// Where a check goes on.
+pub(super) enum Begin {
+    Explorer(AnyExplorer),
+    Work(Work),
 }
 
 /// What led to the first failure.
@@ -58,7 +74,8 @@ struct Failing {
 impl Checkpoint {
     /// How many executions were counted before it.
     pub fn executions(&self) -> u64 {
-        self.tally.executions
+        let shared = if let Left::Ranges(samples) = &self.left { samples.sum().0.executions } else { 0 };
+        self.tally.executions + shared
     }
 
     /// How long the check took before it, all parts of it.
@@ -96,11 +113,6 @@ fn settings(config: &Config) -> Vec<(String, String)> {
     pairs.map(|(name, value)| (name.to_owned(), value.to_string())).into()
 }
 
-/// Whether a check by this explorer can be resumed.
-pub(super) fn is_resumable(explorer: ExplorerKind) -> bool {
-    matches!(explorer, ExplorerKind::ReadsFrom | ExplorerKind::Random | ExplorerKind::Pct)
-}
-
 impl Check<'_> {
     /// What is left, where the plan that the explorer gave last is not run.
     pub(super) fn stop(&self, explorer: &mut AnyExplorer, executor: &dyn Executor) -> Option<Checkpoint> {
@@ -111,19 +123,28 @@ impl Check<'_> {
             AnyExplorer::Pct(explorer) => Left::Pct(explorer.runs(), explorer.length()),
             AnyExplorer::Other(_) => return None,
         };
-        Some(Checkpoint {
+        Some(self.stopped(left, executor.knowledge()))
+    }
+
+    /// Where workers explored: this is left.
+    pub(super) fn keep(&mut self, left: Left, knowledge: Knowledge) {
+        self.checkpoint = Some(self.stopped(left, knowledge));
+    }
+
+    fn stopped(&self, left: Left, knowledge: Knowledge) -> Checkpoint {
+        Checkpoint {
             settings: settings(self.config),
             left,
             tally: self.tally.clone(),
             livelocks: self.livelocks.iter().copied().collect(),
-            knowledge: executor.knowledge(),
+            knowledge,
             first: self.first.as_ref().and(self.of_first.as_ref()).map(Failing::of),
             elapsed: self.elapsed(),
-        })
+        }
     }
 
     /// Goes on from there.
-    pub(super) fn resume(&mut self, checkpoint: Checkpoint, executor: &mut dyn Executor) -> AnyExplorer {
+    pub(super) fn resume(&mut self, checkpoint: Checkpoint, executor: &mut dyn Executor) -> Begin {
         let Checkpoint { left, tally, livelocks, knowledge, first, elapsed, .. } = checkpoint;
         executor.know(&knowledge);
         if let Some(failing) = first {
@@ -132,11 +153,16 @@ impl Check<'_> {
         self.tally = tally;
         self.livelocks = livelocks.into_iter().collect();
         (self.before, self.runs_before) = (elapsed, self.tally.runs);
-        match left {
+        Begin::Explorer(match left {
             Left::Tree(state) => AnyExplorer::ReadsFrom(Box::new(RfSmc::resume(self.memory, &state))),
             Left::Samples(number) => AnyExplorer::Random(Random::starting_at(self.config.seed, number)),
             Left::Pct(number, length) => AnyExplorer::Pct(Pct::starting_at(self.config.seed, number, length)),
-        }
+            Left::Shared(tree) => return Begin::Work(Work::Tree(Tree::restore(tree))),
+            Left::Ranges(mut samples) => {
+                samples.until(self.most_executions().expect("a search at random has a limit"));
+                return Begin::Work(Work::Samples(samples));
+            }
+        })
     }
 
     /// Runs the first failing execution of the parts before, for its trace. Not counted: it was.

@@ -181,11 +181,7 @@ fn name(trace: &Trace, thread: ThreadId) -> String {
 /// Whether a replay did what its seed says.
 pub(super) fn judge_replay(seed: &Seed, run: &Run) -> Option<Finding> {
     let reason = why_stale(seed, run)?;
-    let message = format!(
-        "the seed does not fit this test any more: {reason}. The code changed since the seed was made, or it belongs \
-         to another test: run without RSMC_REPLAY to search again"
-    );
-    Some(Finding::new(FailureKind::StaleSeed, message))
+    Some(Finding::new(FailureKind::StaleSeed, format!("the seed does not fit this test any more: {reason}")))
 }
 
 /// Where a run did something else than its seed says, if it did.
@@ -211,21 +207,36 @@ pub(super) fn why_stale(seed: &Seed, run: &Run) -> Option<String> {
     }
 }
 
-/// A finding with all that a report needs.
+/// A finding with all that a report needs. What was run instead of a seed that does not fit is of no interest.
 pub(super) fn failure(run: &Run, finding: Finding, seed: Seed) -> Failure {
+    if finding.kind == FailureKind::StaleSeed {
+        return unseen(finding.kind, finding.message, seed);
+    }
     let mut message = finding.message;
     if let Some(kept) = seed.cut_after(run) {
         message += &format!(" (the seed holds the first {kept} steps only, and its replay may end otherwise)");
     }
     Failure {
-        kind: finding.kind,
-        message,
-        seed,
         trace: run.trace.clone(),
         waiting: run.waiting.clone(),
         panics: run.panics.clone(),
         race: finding.race,
         switches: Cost::of(run).switches,
+        ..unseen(finding.kind, message, seed)
+    }
+}
+
+/// A failure of which no execution is shown.
+pub(super) fn unseen(kind: FailureKind, message: String, seed: Seed) -> Failure {
+    Failure {
+        kind,
+        message,
+        seed,
+        trace: Trace::default(),
+        waiting: Vec::new(),
+        panics: Vec::new(),
+        race: None,
+        switches: 0,
         fewest: Fewest::Unsought,
         needs: None,
         remedy: None,

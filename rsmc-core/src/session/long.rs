@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::explore::rf_smc::Estimate;
-use crate::session::checkpoint::{Checkpoint, is_resumable};
+use crate::session::checkpoint::Checkpoint;
 use crate::session::run::{AnyExplorer, Check};
 use crate::session::tally::Tally;
 use crate::session::{Config, Limit, Report, Verdict};
@@ -60,10 +60,7 @@ impl Check<'_> {
         if let Some(pulse) = self.pulse.as_mut().filter(|pulse| elapsed >= pulse.next) {
             let Tally { executions, runs, .. } = self.tally;
             let (depth, estimate) = match explorer {
-                Some(AnyExplorer::ReadsFrom(explorer)) => {
-                    let before = runs.saturating_sub(explorer.runs());
-                    (explorer.depth(), Some(explorer.estimate().after(before)))
-                }
+                Some(AnyExplorer::ReadsFrom(explorer)) => (explorer.depth(), Some(self.tally.estimate(explorer))),
                 _ => (0, None),
             };
             let runs_here = runs.saturating_sub(self.runs_before);
@@ -76,6 +73,11 @@ impl Check<'_> {
         (elapsed >= self.config.max_duration).then_some(Limit::Duration(self.config.max_duration))
     }
 
+    /// Whether it may take long, so that what is left is kept when it is stopped.
+    pub(super) fn is_long(&self) -> bool {
+        self.pulse.is_some()
+    }
+
     /// How long the check has taken, with the parts before this one.
     pub(super) fn elapsed(&self) -> Duration {
         self.before + self.started.elapsed()
@@ -86,9 +88,6 @@ impl Check<'_> {
 pub(super) fn note_what_is_lost(config: &Config, report: &mut Report, checkpoint: Option<&Checkpoint>) {
     let stopped = matches!(report.verdict, Verdict::Incomplete(Limit::Duration(_) | Limit::Interrupted));
     if stopped && checkpoint.is_none() {
-        report.notes.push(match is_resumable(config.explorer) {
-            true => "a check that several processes explore cannot be resumed".to_owned(),
-            false => format!("a check by `{}` cannot be resumed", config.explorer),
-        });
+        report.notes.push(format!("a check by `{}` cannot be resumed", config.explorer));
     }
 }

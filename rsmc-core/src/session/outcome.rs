@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::race::Race;
 use crate::seed::Seed;
-use crate::session::{ExplorerKind, Fewest, MemoryModel, Needs, Remedy};
+use crate::session::{Estimate, ExplorerKind, Fewest, MemoryModel, Needs, Remedy};
 use crate::step::{Panicked, Pending};
 use crate::trace::Trace;
 
@@ -69,9 +69,10 @@ pub struct Failure {
     pub kind: FailureKind,
     /// What went wrong, in one line.
     pub message: String,
-    /// Replays the execution.
+    /// Replays the execution. For [`FailureKind::StaleSeed`] the seed that does not fit.
     pub seed: Seed,
-    /// The execution. Empty for [`FailureKind::Crash`]: it went with its process.
+    /// The execution. Empty for [`FailureKind::Crash`], where it went with its process, and for
+    /// [`FailureKind::StaleSeed`], where it is not the one that is meant.
     pub trace: Trace,
     /// The threads that wait at its end, and for what.
     pub waiting: Vec<Pending>,
@@ -129,6 +130,8 @@ pub struct Report {
     pub runs: u64,
     /// How often it was started besides, after a failure: to shrink it, and to see which memory models allow it.
     pub extra_runs: u64,
+    /// How many runs there would have been in all, if a limit came first and decisions are known.
+    pub estimate: Option<Estimate>,
     /// Runs that were given up as redundant. 0 for `reads-from` unless a program spins.
     pub blocked: u64,
     /// How many explored executions fail. At most 1 unless `keep_going`.

@@ -9,19 +9,19 @@ use crate::explore::rf_smc::Tree;
 use crate::explore::view_xplore::Traversal;
 use crate::explore::{Exhaustive, Pct, Random, RfSmc, RvfSmc, ViewXplore, up_to_date};
 use crate::seed::Seed;
-use crate::session::checkpoint::Checkpoint;
+use crate::session::checkpoint::{Begin, Checkpoint};
 use crate::session::config::RANDOM_EXECUTIONS;
-use crate::session::jobs::{Crew, Problem, Team, Then, Work, compare_with_route};
-use crate::session::judge::{Finding, failure, is_final, judge, judge_replay, why_stale};
+use crate::session::jobs::{Crew, Nobody, Problem, Samples, Team, Then, Work, compare_with_route};
+use crate::session::judge::{Finding, failure, is_final, judge, judge_replay, unseen, why_stale};
 use crate::session::long::{Long, Pulse, note_what_is_lost};
 use crate::session::same::Sameness;
 use crate::session::shrink::{Cost, LONGEST as SHRINKS_FOR, shrink};
 use crate::session::tally::{Tally, Worth};
 use crate::session::{
-    Config, ExplorerKind, Failure, FailureKind, Fewest, Limit, MemoryModel, Needs, Remedy, Report, Verdict,
+    Config, Estimate, ExplorerKind, Failure, FailureKind, Limit, MemoryModel, Needs, Remedy, Report, Verdict,
 };
 use crate::step::{End, Executor, Explorer, Forced, Plan, Run, Step, Tail};
-use crate::trace::{Trace, reads_from_class};
+use crate::trace::reads_from_class;
 
 /// Runs a check; the configuration must be valid. `observe` sees every maximal run that counts.
 pub fn check(config: &Config, executor: &mut dyn Executor, observe: &mut dyn FnMut(&Run)) -> Report {
@@ -125,8 +125,10 @@ pub(super) struct Check<'c> {
     pub(super) before: Duration,
     pub(super) runs_before: u64,
     pub(super) pulse: Option<Pulse<'c>>,
+    /// How many runs there would have been, if this check was stopped.
+    pub(super) estimate: Option<Estimate>,
     /// Where another check can go on, if this one was stopped.
-    checkpoint: Option<Checkpoint>,
+    pub(super) checkpoint: Option<Checkpoint>,
 }
 
 /// A failing execution that may be run in another order.
@@ -175,6 +177,7 @@ impl<'c> Check<'c> {
             before: Duration::ZERO,
             runs_before: 0,
             pulse: None,
+            estimate: None,
             checkpoint: None,
         }
     }
@@ -188,11 +191,19 @@ impl<'c> Check<'c> {
         if self.config.replay.is_none() && self.run_pinned(executor, watch) {
             return Verdict::Verified;
         }
-        let mut explorer = match self.resume.take() {
-            Some(checkpoint) if self.config.replay.is_none() => self.resume(checkpoint, executor),
-            _ => self.explorer(),
-        };
         let mut team = crew.map(Team::new);
+        let begin = self.resume.take().filter(|_| self.config.replay.is_none());
+        let mut explorer = match begin.map(|checkpoint| self.resume(checkpoint, executor)) {
+            None => self.explorer(),
+            Some(Begin::Explorer(explorer)) => explorer,
+            Some(Begin::Work(work)) => match self.go_on(work, team.as_mut(), executor, watch) {
+                Then::Over(verdict) => return verdict,
+                Then::StartOver => {
+                    self.start_over(watch);
+                    self.explorer()
+                }
+            },
+        };
         loop {
             if !explorer.get().next_plan(&mut self.plan) {
                 return if self.config.replay.is_some() {
@@ -202,7 +213,10 @@ impl<'c> Check<'c> {
                 };
             }
             if let Some(limit) = self.limit(&explorer) {
-                if self.pulse.is_some() && matches!(limit, Limit::Duration(_) | Limit::Interrupted) {
+                if let AnyExplorer::ReadsFrom(explorer) = &explorer {
+                    self.estimate = Some(self.tally.estimate(explorer));
+                }
+                if self.is_long() && matches!(limit, Limit::Duration(_) | Limit::Interrupted) {
                     self.checkpoint = self.stop(&mut explorer, executor);
                 }
                 return Verdict::Incomplete(limit);
@@ -237,7 +251,7 @@ impl<'c> Check<'c> {
             if let Some(workers) = &mut team
                 && self.started.elapsed() >= self.config.divide_after
             {
-                match self.divide(&explorer, workers, executor) {
+                match self.divide(&explorer, workers, executor, watch) {
                     None => {}
                     Some(Then::Over(verdict)) => return verdict,
                     Some(Then::StartOver) => {
@@ -246,7 +260,8 @@ impl<'c> Check<'c> {
                     }
                 }
                 if let Some(why) = workers.is_gone() {
-                    self.notes.push(format!("explored by one process: {why}"));
+                    let note = alone(why);
+                    self.notes.push(note);
                     team = None;
                 }
             }
@@ -292,18 +307,41 @@ impl<'c> Check<'c> {
         executor.know(&before);
     }
 
+    /// Goes on with what workers have left, with workers or without.
+    fn go_on(
+        &mut self,
+        work: Work,
+        team: Option<&mut Team<'_>>,
+        executor: &mut dyn Executor,
+        watch: &mut dyn FnMut(Seen<'_>),
+    ) -> Then {
+        let Some(team) = team else { return Team::new(&mut Nobody).explore(work, self, executor, watch) };
+        team.is_ready(false);
+        let then = team.explore(work, self, executor, watch);
+        if let (Then::Over(_), Some(why)) = (&then, team.is_gone()) {
+            self.notes.push(alone(why));
+        }
+        then
+    }
+
     /// Lets workers go on from here, if there are any and this explorer can be divided.
-    fn divide(&mut self, explorer: &AnyExplorer, team: &mut Team<'_>, executor: &mut dyn Executor) -> Option<Then> {
+    fn divide(
+        &mut self,
+        explorer: &AnyExplorer,
+        team: &mut Team<'_>,
+        executor: &mut dyn Executor,
+        watch: &mut dyn FnMut(Seen<'_>),
+    ) -> Option<Then> {
         let divides = matches!(explorer, AnyExplorer::ReadsFrom(_) | AnyExplorer::Random(_));
         if !divides || !team.is_ready(self.config.divide_after == Duration::ZERO) {
             return None;
         }
         let work = match explorer {
             AnyExplorer::ReadsFrom(explorer) => Work::Tree(Tree::new(explorer)),
-            AnyExplorer::Random(explorer) => Work::Samples(explorer.runs()..self.most_executions()?),
+            AnyExplorer::Random(explorer) => Work::Samples(Samples::new(explorer.runs()..self.most_executions()?)),
             AnyExplorer::Pct(_) | AnyExplorer::Other(_) => return None,
         };
-        Some(team.explore(work, self, executor))
+        Some(team.explore(work, self, executor, watch))
     }
 
     fn explorer(&self) -> AnyExplorer {
@@ -400,7 +438,9 @@ impl<'c> Check<'c> {
         let explains = self.config.shrink > 0 && self.config.replay.is_none() && run.is_maximal();
         let same = if explains { Sameness::of(run, &finding) } else { None };
         self.again = same.map(|same| Again { same, steps: run.steps().collect(), cost: Cost::of(run) });
-        failure(run, finding, Seed::of_run(run, self.memory))
+        let stale = self.config.replay.as_ref().filter(|_| finding.kind == FailureKind::StaleSeed);
+        let seed = stale.cloned().unwrap_or_else(|| Seed::of_run(run, self.memory));
+        failure(run, finding, seed)
     }
 
     /// Looks for a better schedule of the first failure, and for the models that allow it.
@@ -443,7 +483,8 @@ impl<'c> Check<'c> {
             return;
         }
         let forced = problem.steps.iter().map(|&step| Forced { step, expect: None }).collect();
-        executor.execute(&Plan { forced, newest: problem.newest.clone(), ..Plan::default() }, &mut self.run);
+        let plan = Plan { forced, newest: problem.newest.clone(), ..Plan::default() };
+        executor.execute(&plan, &mut self.run);
         let again = judge(&self.run, self.config).filter(|again| again.kind == problem.kind);
         let finding = again.unwrap_or_else(|| {
             let what = match problem.kind {
@@ -453,27 +494,14 @@ impl<'c> Check<'c> {
             Finding::new(FailureKind::Nondeterminism, what)
         });
         self.first = Some(Box::new(self.failure(finding, executor)));
+        self.of_first = Some(plan);
     }
 
     /// The process of a worker was ended by what it ran.
     pub(super) fn crashed(&mut self, how: &str, seed: Seed) {
         self.tally.failures += 1;
         let message = format!("a worker process {how} in this execution");
-        self.first.get_or_insert_with(|| {
-            Box::new(Failure {
-                kind: FailureKind::Crash,
-                message,
-                seed,
-                trace: Trace::default(),
-                waiting: Vec::new(),
-                panics: Vec::new(),
-                race: None,
-                switches: 0,
-                fewest: Fewest::Unsought,
-                needs: None,
-                remedy: None,
-            })
-        });
+        self.first.get_or_insert_with(|| Box::new(unseen(FailureKind::Crash, message, seed)));
     }
 
     /// Something that the report says besides.
@@ -499,6 +527,7 @@ impl<'c> Check<'c> {
             executions,
             runs,
             extra_runs: self.extra_runs,
+            estimate: self.estimate,
             blocked,
             threads,
             events,
@@ -510,6 +539,11 @@ impl<'c> Check<'c> {
             notes: self.notes,
         }
     }
+}
+
+/// Why there are no workers, as a note.
+fn alone(why: &str) -> String {
+    format!("explored by one process: {why}")
 }
 
 /// Runs one plan.

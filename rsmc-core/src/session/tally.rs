@@ -4,6 +4,8 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, LocId, ThreadId};
+use crate::explore::RfSmc;
+use crate::session::Estimate;
 use crate::step::{End, Purpose, Run, Why};
 use crate::trace::{NoteKind, Trace, reads_from_class};
 
@@ -39,6 +41,11 @@ impl Tally {
         self.events = self.events.max(other.events);
         self.shares |= other.shares;
         self.unmodelled |= other.unmodelled;
+    }
+
+    /// How many runs there will be in all, where an explorer has given a plan that was not run yet.
+    pub(super) fn estimate(&self, explorer: &RfSmc) -> Estimate {
+        explorer.estimate().after(self.runs.saturating_sub(explorer.runs()))
     }
 
     /// Forgets what was explored, but not how often the body was started.

@@ -69,6 +69,7 @@ pub fn counts(executions: u64, threads: usize, events: usize) -> Counts {
         events,
         shares: true,
         unmodelled: false,
+        estimate: None,
         elapsed: Duration::from_millis(210),
         memory: MemoryModel::Sc,
         explorer: ExplorerKind::ReadsFrom,

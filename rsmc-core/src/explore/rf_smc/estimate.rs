@@ -55,6 +55,11 @@ impl Estimate {
         Self { at_least, range: (explored >= LEAST_EXPLORED).then_some((low, high)) }
     }
 
+    /// Where no more is known than how many there are at least.
+    pub(crate) fn of_least(at_least: u64) -> Self {
+        Self { at_least, range: None }
+    }
+
     /// The same, and so many more that there were before.
     pub fn after(self, runs: u64) -> Self {
         let range = self.range.map(|(low, high)| (low + runs, high + runs));

@@ -68,7 +68,7 @@ mod wait;
 pub use checkpoint::Checkpoint;
 pub use estimate::Estimate;
 pub use subtree::{Branch, Found, Subtree};
-pub use tree::{Ticket, Tree};
+pub use tree::{SavedTree, Ticket, Tree};
 
 use std::time::Duration;
 

@@ -18,6 +18,7 @@ mod sources;
 use crate::report::diagram::{Diagram, Location, Setting, Step};
 use crate::report::headline::words;
 use crate::report::text::count;
+use crate::session::FailureKind;
 use draw::draw;
 use escape::{escape, script_json};
 use items::{Data, LONGEST, folds, rows};
@@ -76,13 +77,16 @@ fn facts(diagram: &Diagram) -> String {
         ("test", diagram.test.clone().unwrap_or_else(|| "–".to_owned())),
         ("memory model", check.memory.clone()),
         ("explorer", check.explorer.clone()),
-        ("found after", format!("{}, {}", count(check.executions, "execution"), count(check.runs, "run"))),
-        ("in", format!("{seconds:.2} s")),
     ];
+    if diagram.kind != FailureKind::StaleSeed {
+        let executions = count(check.executions, "execution");
+        facts.push(("found after", format!("{executions}, {}", count(check.runs, "run"))));
+        facts.push(("in", format!("{seconds:.2} s")));
+    }
     facts.extend(diagram.switches.clone().map(|switches| ("schedule", switches)));
     facts.extend(diagram.needs.clone().map(|needs| ("models", needs)));
     facts.extend(diagram.remedy.clone().map(|remedy| ("remedy", remedy)));
-    facts.push(("seed", diagram.seed.clone().unwrap_or_else(|| "–".to_owned())));
+    facts.extend(diagram.seed.clone().map(|seed| ("seed", seed)));
     let fact = |(name, value): &(&str, String)| {
         let class = if *name == "seed" { " class=\"seed\"" } else { "" };
         format!("<div><dt>{name}</dt><dd{class}>{}</dd></div>", escape(value))
@@ -125,8 +129,11 @@ fn main(diagram: &Diagram, data: &Data) -> String {
 /// The drawing; a folded one and, unless it is too long, the whole one.
 fn schedule(diagram: &Diagram, data: &Data) -> String {
     if diagram.steps.is_empty() && diagram.waiting.is_empty() {
-        return "<section class=\"schedule\"><h2>schedule</h2>\n<p>No step of the execution is known.</p></section>\n"
-            .to_owned();
+        let why = match diagram.kind {
+            FailureKind::StaleSeed => "The execution that the seed means is not possible any more.",
+            _ => "No step of the execution is known.",
+        };
+        return format!("<section class=\"schedule\"><h2>schedule</h2>\n<p>{why}</p></section>\n");
     }
     let folds = folds(diagram);
     let class = if folds { "folded" } else { "whole" };

@@ -7,17 +7,21 @@
 //! answered. If its worker ends instead, the job is given away again, *careful*: the worker then says at every step where
 //! it is. If that worker ends as well, by its own doing, the test has crashed, and the last thing that it said is the
 //! schedule. A job in which three workers ended is given up, and so is the check.
+//!
+//! Where the check is stopped, all are asked to answer. What is not answered soon counts as not explored, so all that
+//! is left is known here, and goes into a checkpoint. A check that goes on from one begins here; until the first worker is
+//! ready, or if there is none, this process does jobs itself.
 
 use std::time::{Duration, Instant};
 
-use crate::explore::rf_smc::{Ticket, Tree};
+use crate::explore::rf_smc::{Estimate, Ticket, Tree};
 use crate::seed::Seed;
-use crate::session::Limit;
-use crate::session::Verdict;
+use crate::session::checkpoint::Left;
 use crate::session::jobs::samples::Samples;
 use crate::session::jobs::{Answer, Crew, Death, Job, Link, News, Problem, Task, run_job};
 use crate::session::run::Check;
-use crate::step::{Executor, Knowledge, Route};
+use crate::session::{Limit, Seen, Verdict};
+use crate::step::{Executor, Knowledge, Route, Run};
 
 /// A job that has not taken so long is not asked for.
 const SHORTEST: Duration = Duration::from_millis(2);
@@ -33,7 +37,7 @@ pub(in crate::session) enum Work {
     /// Of RF-SMC.
     Tree(Tree),
     /// Of a search at random.
-    Samples(std::ops::Range<u64>),
+    Samples(Samples),
 }
 
 /// What the coordinator leaves to the loop of the check.
@@ -78,18 +82,24 @@ pub(in crate::session) struct Team<'t> {
     /// Why there will never be a worker, for each of which that is known.
     gone: Vec<String>,
     started: bool,
+    /// Whether some worker was ready once.
+    arrived: bool,
 }
 
 impl<'t> Team<'t> {
     pub(in crate::session) fn new(crew: &'t mut dyn Crew) -> Self {
         let states = (0..crew.size()).map(|_| State::Absent).collect();
-        Self { crew, states, gone: Vec::new(), started: false }
+        Self { crew, states, gone: Vec::new(), started: false, arrived: false }
+    }
+
+    /// Whether there are no workers, and will be none.
+    fn is_empty(&self) -> bool {
+        self.gone.len() == self.states.len()
     }
 
     /// Why there are no workers, if it is known that there will be none.
     pub(in crate::session) fn is_gone(&self) -> Option<&str> {
-        let all = self.gone.len() == self.states.len();
-        if all { self.gone.first().map(String::as_str) } else { None }
+        if self.is_empty() { self.gone.first().map(String::as_str) } else { None }
     }
 
     /// Whether some worker can be given a job. Starts them when it is first asked; with `wait`, waits for one.
@@ -98,32 +108,36 @@ impl<'t> Team<'t> {
             self.started = true;
             self.crew.start();
         }
-        while self.is_gone().is_none() && !self.states.iter().any(|state| matches!(state, State::Idle)) {
+        while !self.is_empty() && !self.states.iter().any(|state| matches!(state, State::Idle)) {
             let patience = if wait { Duration::from_secs(60) } else { Duration::ZERO };
             match self.crew.news(patience) {
-                Some((worker, News::Ready | News::Answer(_))) => self.states[worker] = State::Idle,
+                Some((worker, News::Ready | News::Answer(_))) => {
+                    self.states[worker] = State::Idle;
+                    self.arrived = true;
+                }
                 Some((worker, News::Died(_))) => self.states[worker] = State::Absent,
                 Some((_, News::Gone(why))) => self.gone.push(why),
                 None => return false,
             }
         }
-        self.is_gone().is_none()
+        !self.is_empty()
     }
 
-    /// Explores what is left, for a check.
+    /// Explores what is left, for a check. `watch` sees what is run in this process.
     pub(in crate::session) fn explore(
         &mut self,
         work: Work,
         check: &mut Check<'_>,
         executor: &mut dyn Executor,
+        watch: &mut dyn FnMut(Seen<'_>),
     ) -> Then {
         let (tree, samples) = match work {
             Work::Tree(tree) => (tree, Samples::default()),
-            Work::Samples(numbers) => (Tree::default(), Samples::new(numbers)),
+            Work::Samples(samples) => (Tree::default(), samples),
         };
-        let knowledge = executor.knowledge();
+        let (knowledge, again) = (executor.knowledge(), Vec::new());
         let mut coordinator =
-            Coordinator { team: self, check, executor, tree, samples, again: Vec::new(), knowledge, problem: None };
+            Coordinator { team: self, check, executor, watch, tree, samples, again, knowledge, problem: None };
         let then = coordinator.coordinate();
         for (worker, state) in self.states.iter_mut().enumerate() {
             if matches!(state, State::Busy { .. }) {
@@ -139,6 +153,7 @@ struct Coordinator<'a, 't, 'c> {
     team: &'a mut Team<'t>,
     check: &'a mut Check<'c>,
     executor: &'a mut dyn Executor,
+    watch: &'a mut dyn FnMut(Seen<'_>),
     tree: Tree,
     samples: Samples,
     /// Jobs whose workers ended.
@@ -152,10 +167,9 @@ impl Coordinator<'_, '_, '_> {
     fn coordinate(&mut self) -> Then {
         loop {
             if let Some(limit) = self.check.stops(None) {
-                self.collect_last_answers();
-                return self.over(Verdict::Incomplete(limit));
+                return self.stop(limit);
             }
-            let alone = self.team.is_gone().is_some();
+            let alone = self.team.is_empty() || !self.team.arrived;
             if alone && let Some(then) = self.work_alone() {
                 return then;
             }
@@ -187,7 +201,7 @@ impl Coordinator<'_, '_, '_> {
             if !matches!(self.team.states[worker], State::Idle) {
                 continue;
             }
-            let Some((given, job)) = self.next_job() else { return };
+            let Some((given, job)) = self.next_job(self.team.states.len()) else { return };
             self.team.crew.give(worker, &job);
             self.team.states[worker] = State::Busy { given, since: Instant::now(), asked: false };
         }
@@ -201,13 +215,14 @@ impl Coordinator<'_, '_, '_> {
             _ => None,
         });
         let left = most.saturating_sub(self.check.tally.executions + granted.sum::<u64>());
-        (left > 0).then(|| Some((left / (2 * self.team.states.len() as u64)).max(1)))
+        (left > 0).then(|| Some((left / (2 * self.team.states.len().max(1) as u64)).max(1)))
     }
 
-    fn next_job(&mut self) -> Option<(Given, Job)> {
+    /// What one of so many workers is to do next.
+    fn next_job(&mut self, workers: usize) -> Option<(Given, Job)> {
         let given = match self.again.pop() {
             Some(given) => given,
-            None => self.next_given()?,
+            None => self.next_given(workers)?,
         };
         let task = match &given.part {
             Part::Subtree(ticket) => Task::Subtree(self.tree.subtree(ticket)),
@@ -219,13 +234,13 @@ impl Coordinator<'_, '_, '_> {
         Some((given, job))
     }
 
-    fn next_given(&mut self) -> Option<Given> {
-        if let Some(range) = self.samples.next(self.team.states.len()) {
+    fn next_given(&mut self, workers: usize) -> Option<Given> {
+        if let Some(range) = self.samples.next(workers) {
             return Some(Given { part: Part::Samples(range), grant: None, deaths: 0 });
         }
         let grant = self.grant()?;
         let livelock = self.tree.next_livelock().map(Part::Livelock);
-        let part = livelock.or_else(|| self.tree.next_ticket(self.team.states.len()).map(Part::Subtree))?;
+        let part = livelock.or_else(|| self.tree.next_ticket(workers).map(Part::Subtree))?;
         Some(Given { part, grant, deaths: 0 })
     }
 
@@ -260,6 +275,7 @@ impl Coordinator<'_, '_, '_> {
         match news {
             News::Ready => {
                 *state = State::Idle;
+                self.team.arrived = true;
                 None
             }
             News::Answer(answer) => match std::mem::replace(state, State::Idle) {
@@ -345,13 +361,40 @@ impl Coordinator<'_, '_, '_> {
             self.check.note(format!("the worker process of a job ended ({deaths} times), and no other can be started"));
             return Some(self.over(Verdict::Incomplete(Limit::Workers)));
         }
-        let (given, job) = self.next_job()?;
-        let answer = run_job(self.check.config, self.executor, &job, &mut Alone(Instant::now()), &mut |_, _| {});
+        let (given, job) = self.next_job(0)?;
+        let watch = &mut *self.watch;
+        let mut observe = |run: &Run, counts| watch(Seen::Run(run, counts));
+        let answer = run_job(self.check.config, self.executor, &job, &mut Alone(Instant::now()), &mut observe);
         self.take_in(given, answer)
     }
 
-    /// The time is over: what workers have found so far still counts, if they say so soon.
-    fn collect_last_answers(&mut self) {
+    /// The check is stopped: what is left goes into a checkpoint.
+    fn stop(&mut self, limit: Limit) -> Then {
+        if let Some(then) = self.collect_last_answers() {
+            return then;
+        }
+        self.take_back();
+        if !self.has_more() {
+            return self.complete();
+        }
+        if !self.check.is_long() {
+            return self.over(Verdict::Incomplete(limit));
+        }
+        let knowledge = self.knowledge.clone();
+        if !self.samples.has_more() {
+            let then = self.over(Verdict::Incomplete(limit));
+            self.check.keep(Left::Shared(self.tree.save()), knowledge);
+            return then;
+        }
+        // They are added up at the end, where those before a failure are known.
+        if self.check.config.keep_going || self.samples.sum().1.is_none() {
+            self.check.keep(Left::Ranges(self.samples.clone()), knowledge);
+        }
+        self.over(Verdict::Incomplete(limit))
+    }
+
+    /// What workers have found so far still counts, if they say so soon. It may end the check in another way.
+    fn collect_last_answers(&mut self) -> Option<Then> {
         let busy = |states: &[State]| states.iter().any(|state| matches!(state, State::Busy { .. }));
         for worker in 0..self.team.states.len() {
             if matches!(self.team.states[worker], State::Busy { .. }) {
@@ -361,8 +404,29 @@ impl Coordinator<'_, '_, '_> {
         let start = Instant::now();
         while busy(&self.team.states) && start.elapsed() < LAST_ANSWERS {
             let wait = LAST_ANSWERS.saturating_sub(start.elapsed());
-            if let Some((worker, news)) = self.team.crew.news(wait) {
-                self.hear(worker, news);
+            if let Some((worker, news)) = self.team.crew.news(wait)
+                && let Some(then) = self.hear(worker, news)
+            {
+                return Some(then);
+            }
+        }
+        None
+    }
+
+    /// What is away is given back, as if it had not been given away.
+    fn take_back(&mut self) {
+        for state in &mut self.team.states {
+            if matches!(state, State::Busy { .. })
+                && let State::Busy { given, .. } = std::mem::replace(state, State::Stale)
+            {
+                self.again.push(given);
+            }
+        }
+        for given in std::mem::take(&mut self.again) {
+            match given.part {
+                Part::Subtree(ticket) => self.tree.give_back(ticket),
+                Part::Livelock(route) => self.tree.return_livelock(route),
+                Part::Samples(range) => self.samples.give_back(range),
             }
         }
     }
@@ -380,7 +444,30 @@ impl Coordinator<'_, '_, '_> {
         if let Some(problem) = first.or_else(|| self.problem.take()) {
             self.check.run_again(&problem, self.executor);
         }
+        let left = self.tree.left();
+        if matches!(verdict, Verdict::Incomplete(_)) && left > 0 {
+            self.check.estimate = Some(Estimate::of_least(self.check.tally.runs + left));
+        }
         Then::Over(verdict)
+    }
+}
+
+/// A crew of nobody.
+pub(in crate::session) struct Nobody;
+
+impl Crew for Nobody {
+    fn size(&self) -> usize {
+        0
+    }
+
+    fn start(&mut self) {}
+
+    fn give(&mut self, _worker: usize, _job: &Job) {}
+
+    fn hurry(&mut self, _worker: usize) {}
+
+    fn news(&mut self, _wait: Duration) -> Option<(usize, News)> {
+        None
     }
 }
 

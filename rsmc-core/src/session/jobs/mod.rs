@@ -24,7 +24,8 @@ use crate::session::FailureKind;
 use crate::session::tally::Tally;
 use crate::step::{Knowledge, Route, Step};
 
-pub(super) use coordinate::{Team, Then, Work};
+pub(super) use coordinate::{Nobody, Team, Then, Work};
+pub(super) use samples::Samples;
 pub(super) use work::compare_with_route;
 pub use work::{run_job, work};
 

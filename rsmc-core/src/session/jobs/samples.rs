@@ -6,12 +6,14 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::session::jobs::Problem;
 use crate::session::tally::Tally;
 
 /// See the module.
-#[derive(Debug, Default)]
-pub(super) struct Samples {
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(in crate::session) struct Samples {
     /// What was not given away, from the last on.
     left: Vec<Range<u64>>,
     /// What was answered, by its first number.
@@ -22,8 +24,18 @@ pub(super) struct Samples {
 
 impl Samples {
     /// These numbers are left.
-    pub(super) fn new(numbers: Range<u64>) -> Self {
+    pub(in crate::session) fn new(numbers: Range<u64>) -> Self {
         Self { end: numbers.end, left: vec![numbers], answered: BTreeMap::new() }
+    }
+
+    /// There are so many in all now, where there was another limit before. What was answered stays.
+    pub(in crate::session) fn until(&mut self, most: u64) {
+        for range in &mut self.left {
+            range.end = range.end.min(most);
+        }
+        self.left.retain(|range| !range.is_empty());
+        self.give_back(self.end..most.max(self.end));
+        self.end = self.end.max(most);
     }
 
     /// Whether something is left to give away.
@@ -42,7 +54,7 @@ impl Samples {
             return None;
         }
         let left: u64 = self.left.iter().map(|range| range.end - range.start).sum();
-        let wanted = (left / (4 * workers as u64)).clamp(1, LONGEST);
+        let wanted = (left / (4 * workers.max(1) as u64)).clamp(1, LONGEST);
         let range = self.left.last_mut()?;
         let given = range.start..(range.start + wanted).min(range.end);
         range.start = given.end;
@@ -69,7 +81,7 @@ impl Samples {
     }
 
     /// What was counted before [`Samples::end`], and the first failure.
-    pub(super) fn sum(&self) -> (Tally, Option<Problem>) {
+    pub(in crate::session) fn sum(&self) -> (Tally, Option<Problem>) {
         let (mut sum, mut first) = (Tally::default(), None);
         for (tally, problem) in self.answered.range(..self.end).map(|(_, answer)| answer) {
             sum.add(tally);
@@ -81,3 +93,28 @@ impl Samples {
 
 /// The most executions of one job.
 const LONGEST: u64 = 512;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(samples: &mut Samples) -> Vec<u64> {
+        std::iter::from_fn(|| samples.next(0)).flatten().collect()
+    }
+
+    #[test]
+    fn another_limit_leaves_more_or_less() {
+        let mut samples = Samples::new(3..20);
+        let given = samples.next(1).unwrap();
+        let tally = Tally { executions: given.end - given.start, ..Tally::default() };
+        samples.take_in(given.clone(), tally, None, false);
+        let (mut more, mut fewer, mut none) = (samples.clone(), samples.clone(), samples.clone());
+        more.until(25);
+        assert_eq!(all(&mut more), (given.end..25).collect::<Vec<_>>());
+        fewer.until(12);
+        assert_eq!(all(&mut fewer), (given.end..12).collect::<Vec<_>>());
+        none.until(1);
+        assert!(!none.has_more());
+        assert_eq!(none.sum().0.executions, given.end - given.start, "what was run stays");
+    }
+}

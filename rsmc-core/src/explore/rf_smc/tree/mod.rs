@@ -15,6 +15,10 @@
 //! of the two is dropped. A part that is never answered is given away again, as if it had not been given away before.
 //!
 //! Cost. A subtree carries what was tried at the decisions above it.
+//!
+//! `saved` is the tree as data, for an exploration that is stopped.
+
+mod saved;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,6 +30,8 @@ use crate::explore::rf_smc::mutate::Question;
 use crate::explore::rf_smc::subtree::{Above, Branch, Found, Own, Place, Proposed, Subtree};
 use crate::explore::rf_smc::{Entry, RfSmc};
 use crate::step::Route;
+
+pub use saved::SavedTree;
 
 /// Where a decision stands on a path that leads on: who stands there now, or does not.
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +103,12 @@ impl Tree {
         self.open.is_empty() && self.livelocks.is_empty()
     }
 
+    /// How many schedules are left, livelocks with them. Each will be a run.
+    pub fn left(&self) -> u64 {
+        let nodes = self.nodes.iter().flatten().map(|node| node.left.len());
+        (nodes.sum::<usize>() + self.livelocks.len()) as u64
+    }
+
     /// The next livelock to run.
     pub fn next_livelock(&mut self) -> Option<Route> {
         self.livelocks.pop()
@@ -107,11 +119,12 @@ impl Tree {
         self.livelocks.push(route);
     }
 
-    /// Gives a part away: one that is likely to be large. There are so many to give parts to.
+    /// Gives a part away: one that is likely to be large. There are so many to give parts to; 0 if there is nobody, and
+    /// who asks explores it at once. Then it is a small part, so that as little is left as on one path.
     pub fn next_ticket(&mut self, workers: usize) -> Option<Ticket> {
-        let &(_, number) = self.open.first()?;
+        let &(_, number) = if workers == 0 { self.open.last() } else { self.open.first() }?;
         let node = self.nodes[number].as_mut().expect("an open node is there");
-        let kept = node.left.len() - node.left.len().div_ceil(2 * workers);
+        let kept = if workers == 0 { 0 } else { node.left.len() - node.left.len().div_ceil(2 * workers) };
         let ticket = Ticket { node: number, branches: node.left.split_off(kept) };
         node.live += 1;
         self.update(number);

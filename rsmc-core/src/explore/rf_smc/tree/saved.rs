@@ -1,0 +1,85 @@
+//! The tree as data: what several explorers have left of an exploration that was stopped.
+//!
+//! Problem. What workers have left is no path but a tree: many decisions on many paths.
+//!
+//! Method. What is kept is what the tree is: every decision of which, or below which, something is left, with what was
+//! tried there. So whoever goes on tries nothing again. Decisions of one path share its events; each path is kept once.
+//!
+//! Cost. One pass over the tree, and as much as it has.
+//!
+//! Limits. Nothing may be away: who stops takes back what was not answered.
+//!
+//! Thread ids must mean the same on both sides ([`crate::step::Knowledge::threads`]).
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use crate::base::{Digest, EventId};
+use crate::explore::rf_smc::Entry;
+use crate::explore::rf_smc::subtree::{Own, Place};
+use crate::explore::rf_smc::tree::{Answer, Node, Tree};
+use crate::step::Route;
+
+/// A tree of which nothing is away; see the module.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SavedTree {
+    paths: Vec<Vec<Entry>>,
+    /// A decision comes after the one above it.
+    nodes: Vec<SavedNode>,
+    livelocks: Vec<Route>,
+    known: Vec<Digest>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct SavedNode {
+    /// The decision above, and who stands there on the path to this one, or is frozen there.
+    parent: Option<(usize, EventId, bool)>,
+    path: usize,
+    own: Own,
+}
+
+impl Tree {
+    /// What is left, as data. Whatever was given away must be back.
+    pub fn save(&self) -> SavedTree {
+        let mut numbers: Vec<usize> = (0..self.nodes.len()).filter(|&number| self.nodes[number].is_some()).collect();
+        let node = |number: usize| self.nodes[number].as_ref().expect("it was just looked at");
+        numbers.sort_by_key(|&number| node(number).depth);
+        let places: FxHashMap<usize, usize> =
+            numbers.iter().enumerate().map(|(place, &number)| (number, place)).collect();
+        let (mut paths, mut known_paths) = (Vec::new(), FxHashMap::default());
+        let mut save = |node: &Node| {
+            let path = *known_paths.entry(node.tau.as_ptr()).or_insert_with(|| {
+                paths.push(node.tau.to_vec());
+                paths.len() - 1
+            });
+            let parent = node.parent.map(|(above, Answer { id, frozen })| (places[&above], id, frozen));
+            let &Node { at, id, question, stays, .. } = node;
+            let tried = node.tried.iter().copied().collect();
+            let place = Place { at, id, question, frozen: false, stays };
+            SavedNode { parent, path, own: Own { place, tried, left: node.left.clone() } }
+        };
+        let nodes = numbers.iter().map(|&number| save(node(number))).collect();
+        SavedTree { paths, nodes, livelocks: self.livelocks.clone(), known: self.known.iter().copied().collect() }
+    }
+
+    /// The tree that was saved.
+    pub fn restore(saved: SavedTree) -> Self {
+        let paths: Vec<Arc<[Entry]>> = saved.paths.into_iter().map(Arc::from).collect();
+        let (livelocks, known) = (saved.livelocks, saved.known.into_iter().collect());
+        let mut tree = Tree { livelocks, known, ..Tree::default() };
+        for SavedNode { parent, path, own: Own { place, tried, left } } in saved.nodes {
+            let parent = parent.map(|(above, id, frozen)| (above, Answer { id, frozen }));
+            let depth = parent.map_or(0, |(above, _)| tree.node(above).depth + 1);
+            if let Some((above, _)) = parent {
+                tree.node(above).live += 1;
+            }
+            let Place { at, id, question, stays, .. } = place;
+            let (tau, tried) = (Arc::clone(&paths[path]), tried.into_iter().collect());
+            tree.nodes.push(Some(Node { parent, depth, tau, at, question, id, stays, tried, left, live: 0 }));
+        }
+        (0..tree.nodes.len()).for_each(|number| tree.update(number));
+        tree
+    }
+}
