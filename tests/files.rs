@@ -39,18 +39,18 @@ mod failing {
         super::update();
     }
 
-    /// Its seed is long. In a process that is to replay it, its last operation is another.
-    #[rsmc::test]
+    /// Its seed is long: many threads in any order. In a process that is to replay it, its last operation is another.
+    #[rsmc::test(explorer = "random", max_executions = 1, shrink = 0)]
     fn long() {
         let x = rsmc::sync::atomic::AtomicU32::new(0);
         let threads = if std::env::var_os(super::FAIL).is_some() { 20 } else { 0 };
-        let twice = || (0..2).for_each(|_| super::add(&x));
-        rsmc::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(twice))));
+        let often = || (0..8).for_each(|_| super::add(&x));
+        rsmc::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(often))));
         match std::env::var_os("RSMC_REPLAY") {
             None => super::add(&x),
             Some(_) => x.store(1, super::SeqCst),
         }
-        assert!(x.load(super::SeqCst) < 41, "all were added");
+        assert!(x.load(super::SeqCst) < 161, "all were added");
     }
 
     #[test]
@@ -99,7 +99,7 @@ fn a_stale_seed_is_not_kept_again() {
     let mut again = Command::new(std::env::current_exe().unwrap());
     again.args(["failing::long", "--exact", "--nocapture"]).env("RSMC_REPORT_DIR", &dir).env(FAIL, "1");
     let text = String::from_utf8(again.env("RSMC_REPLAY", &moved).output().unwrap().stderr).unwrap();
-    let was = "stale seed: the seed does not fit this test any more\n  operation 41 was an update and is a store now";
+    let was = "stale seed: the seed does not fit this test any more\n  operation 161 was an update and is a store now";
     assert!(text.contains(was), "{text}");
     assert_eq!((fs::read_to_string(&moved).unwrap(), file.exists()), (seed, false));
 }

@@ -105,8 +105,8 @@ fn compare(memory: MemoryModel) {
     let (mut livelocks, mut programs) = (0_u64, 0_u64);
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let drawn = number("RSMC_ORACLE_PROGRAMS").unwrap_or(match memory {
-        MemoryModel::Sc => 200,
-        _ => 40,
+        MemoryModel::Sc => 100,
+        _ => 30,
     });
     let first = number("RSMC_ORACLE_SEED").unwrap_or(0);
     for seed in first..first + drawn {
