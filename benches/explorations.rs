@@ -5,7 +5,7 @@ use std::thread;
 use rsmc::{Config, Explorer, MemoryModel, Report, Verdict};
 use rsmc_core::explore::rvf_smc::Options;
 use rsmc_core::machine::Rules;
-use rsmc_core::runtime::Runtime;
+use rsmc_core::runtime::{Runtime, Savings};
 use rsmc_core::step::{End, Executor, Explorer as Explores, Plan, Run};
 
 use crate::{on_floor, on_loom, on_rsmc, on_shuttle, relaxed};
@@ -34,6 +34,13 @@ pub const ABLATIONS: [(&str, Options); 4] = [
 ];
 
 const ALL: Options = Options { backtrack_signals: true, closure: true, guidance: true };
+
+/// The runtime as it is, and with one of its savings switched off.
+pub const RUNTIMES: [(&str, Savings); 3] = [
+    ("all of it", Savings::ALL),
+    ("a new stack for each thread", Savings { pooled_stacks: false, ..Savings::ALL }),
+    ("a switch at each operation", Savings { in_place: false, ..Savings::ALL }),
+];
 
 /// A program and its sizes.
 #[derive(Clone, Copy)]
@@ -163,10 +170,22 @@ pub fn drive<E: Explores, T: Send>(
     explorer: impl Fn() -> E + Send,
     at_end: impl FnOnce(&E, u64) -> T + Send,
 ) -> T {
+    drive_with(Savings::ALL, memory, body, n, explorer, at_end)
+}
+
+/// The same on a runtime with these savings.
+pub fn drive_with<E: Explores, T: Send>(
+    savings: Savings,
+    memory: MemoryModel,
+    body: fn(usize),
+    n: usize,
+    explorer: impl Fn() -> E + Send,
+    at_end: impl FnOnce(&E, u64) -> T + Send,
+) -> T {
     let explore = move || {
         let body = move || body(n);
         let rules = Rules::new(memory, 100_000);
-        let mut executor = Runtime::new(&body, rules, Config::default().stack_size);
+        let mut executor = Runtime::new(&body, rules, Config::default().stack_size).with_savings(savings);
         let (mut explores, mut plan, mut run, mut runs) = (explorer(), Plan::default(), Run::default(), 0);
         while explores.next_plan(&mut plan) {
             executor.execute(&plan, &mut run);

@@ -8,10 +8,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use rsmc::{Explorer, MemoryModel};
-use rsmc_benches::explorations::{ABLATIONS, EXPLORERS, Program, body, drive, explore, program};
+use rsmc_benches::explorations::{ABLATIONS, EXPLORERS, Program, RUNTIMES, body, drive, drive_with, explore, program};
 use rsmc_core::consistency::Decided;
 use rsmc_core::explore::view_xplore::{Effort, Traversal};
-use rsmc_core::explore::{RvfSmc, ViewXplore};
+use rsmc_core::explore::{RfSmc, RvfSmc, ViewXplore};
 
 use crate::chart::{Chart, Curve, slope};
 use crate::measure::{best_time, short, thousands};
@@ -32,6 +32,8 @@ const ABLATED: [(&str, usize); 7] = [
     ("linuxrwlocks", 3),
     ("casrot", 7),
 ];
+/// What RF-SMC explores without one of the runtime's savings.
+const SAVED: [(&str, usize); 4] = [("readinc", 6), ("msv", 8), ("lastzero", 8), ("fib_bench", 4)];
 const LOOKED_INTO: [(&str, usize); 12] = [
     ("readinc", 5),
     ("readinc", 6),
@@ -57,6 +59,7 @@ pub fn write(folder: &Path) -> Result<(), Box<dyn Error>> {
         .replace("{{headline}}", &headline(&rows))
         .replace("{{msv}}", &msv())
         .replace("{{ablations}}", &ablations())
+        .replace("{{savings}}", &savings())
         .replace("{{view}}", &looked_into());
     fs::write(folder.join("explorers.md"), text)?;
     Ok(())
@@ -153,6 +156,21 @@ fn ablations() -> String {
         let counts = [effort.leaves, runs, effort.nodes, effort.questions, effort.refused].map(thousands);
         writeln!(text, "| {name}({n}) | {what} | {} | {} |", counts.join(" | "), short(seconds))
             .expect("a string grows");
+    }
+    text
+}
+
+/// RF-SMC on a runtime without one of its savings.
+fn savings() -> String {
+    let mut text = String::new();
+    for ((name, n), (what, savings)) in SAVED.iter().flat_map(|program| RUNTIMES.map(|savings| (program, savings))) {
+        let (runs, seconds) = best_time(|| {
+            let (start, model) = (Instant::now(), MemoryModel::Sc);
+            let runs = drive_with(savings, model, body(name), *n, || RfSmc::new(model), |_, runs| runs);
+            (start.elapsed().as_secs_f64(), runs)
+        });
+        let rate = thousands((runs as f64 / seconds) as u64);
+        writeln!(text, "| {name}({n}) | {what} | {} | {rate} |", thousands(runs)).expect("a string grows");
     }
     text
 }

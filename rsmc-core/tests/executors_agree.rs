@@ -10,7 +10,7 @@ use rsmc_core::explore::RfSmc;
 use rsmc_core::litmus::{Interpreter, Program, Size, Weights, random};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
-use rsmc_core::runtime::Runtime;
+use rsmc_core::runtime::{Runtime, Savings};
 use rsmc_core::step::{Executor, Explorer, Plan, Run};
 use rsmc_core::trace::{Note, NoteKind};
 
@@ -34,10 +34,15 @@ fn essence(run: &Run) -> String {
 }
 
 fn compare(program: &Program, memory: MemoryModel) -> u32 {
+    compare_on(Savings::ALL, program, memory).0
+}
+
+/// How many runs there were, and how many stacks they needed.
+fn compare_on(savings: Savings, program: &Program, memory: MemoryModel) -> (u32, usize) {
     let rules = Rules::new(memory, 1_000);
     let mut interpreter = Interpreter::new(program, rules).unwrap();
     let act = || walker::body(program);
-    let mut runtime = Runtime::new(&act, rules, 256 * 1024);
+    let mut runtime = Runtime::new(&act, rules, 256 * 1024).with_savings(savings);
     let (mut explorer, mut plan) = (RfSmc::new(memory), Plan::default());
     let (mut here, mut there) = (Run::default(), Run::default());
     let mut runs = 0;
@@ -50,7 +55,7 @@ fn compare(program: &Program, memory: MemoryModel) -> u32 {
         explorer.observe(&there);
         runs += 1;
     }
-    runs
+    (runs, runtime.stacks_allocated())
 }
 
 fn agree(size: Size, weights: &Weights, programs: u64) {
@@ -83,6 +88,21 @@ fn on_choices() {
 #[test]
 fn on_cells() {
     agree(Size::default(), &Weights { cell: 6, ..Weights::EVERYTHING }, 150);
+}
+
+#[test]
+fn without_savings() {
+    let on = |savings, seed| {
+        let program = random(seed, Size::default(), &Weights::EVERYTHING);
+        compare_on(savings, &program, MemoryModel::Tso)
+    };
+    for seed in 0..40 {
+        let (runs, stacks) = on(Savings::ALL, seed);
+        assert_eq!(on(Savings { in_place: false, ..Savings::ALL }, seed), (runs, stacks));
+        let (same, more) = on(Savings { pooled_stacks: false, ..Savings::ALL }, seed);
+        assert_eq!(runs, same);
+        assert!(more >= stacks * runs as usize, "{more} stacks in {runs} runs that need {stacks} at a time");
+    }
 }
 
 #[test]

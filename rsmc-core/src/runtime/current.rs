@@ -29,6 +29,20 @@ pub struct Runtime<'body> {
     body: PhantomData<&'body ()>,
 }
 
+/// What the runtime does to save time. Nothing else depends on it: without a part it only takes longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Savings {
+    /// The stack of a thread that has ended is the next thread's, in this execution or a later one.
+    pub pooled_stacks: bool,
+    /// A thread that goes on after an operation of its own does so at once, without a switch to the scheduler and back.
+    pub in_place: bool,
+}
+
+impl Savings {
+    /// All of it.
+    pub const ALL: Self = Self { pooled_stacks: true, in_place: true };
+}
+
 impl<'body> Runtime<'body> {
     /// Prepares to run `body`, with stacks of `stack_size` bytes.
     pub fn new(body: &'body (dyn Fn() + 'body), rules: Rules, stack_size: usize) -> Self {
@@ -38,6 +52,12 @@ impl<'body> Runtime<'body> {
         let body = unsafe { coroutine::extend(body) };
         let body = Rc::new(move || drop(hook::catch(|| body())));
         Self { execution: Execution::new(body, rules, stack_size), body: PhantomData }
+    }
+
+    /// The same with these savings only, to see what the others are worth.
+    pub fn with_savings(mut self, savings: Savings) -> Self {
+        self.execution.save(savings);
+        self
     }
 
     /// How many stacks were allocated so far.

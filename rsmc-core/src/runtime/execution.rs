@@ -12,6 +12,7 @@ use crate::machine::{Machine, Next, Outcome, Rules};
 use crate::model::MemoryModel;
 use crate::runtime::births::Births;
 use crate::runtime::coroutine::{Coroutine, Job, Returned, Suspender};
+use crate::runtime::current::Savings;
 use crate::runtime::foreign::{Notice, Registered};
 use crate::runtime::holders::Holders;
 use crate::runtime::locals::Local;
@@ -50,6 +51,7 @@ pub(super) struct Core {
     pub(super) unmodelled: bool,
     pub(super) holders: Holders,
     idle: Vec<Coroutine>,
+    savings: Savings,
     stack_size: usize,
     stacks: usize,
     /// What the program was seen to observe.
@@ -89,6 +91,7 @@ impl Execution {
             unmodelled: false,
             holders: Holders::default(),
             idle: Vec::new(),
+            savings: Savings::ALL,
             stack_size,
             stacks: 0,
             observed: Observed::default(),
@@ -107,6 +110,10 @@ impl Execution {
             suspender: RefCell::new(None),
             registered: Registered::new(),
         }
+    }
+
+    pub(super) fn save(&mut self, savings: Savings) {
+        self.core.get_mut().savings = savings;
     }
 
     pub(super) fn is_broken(&self) -> bool {
@@ -234,7 +241,7 @@ impl Execution {
         core.see_destructor(me);
         core.machine.arrive(me, op);
         match core.machine.who_next() {
-            Next::Step(thread) if thread == me => return core.machine.perform(me),
+            Next::Step(thread) if thread == me && core.savings.in_place => return core.machine.perform(me),
             next => self.next.set(whom(next)),
         }
         drop(core);
@@ -395,7 +402,9 @@ impl Core {
     pub(super) fn release(&mut self, thread: ThreadId) {
         if let Some(coroutine) = self.fibers[thread].coroutine.take() {
             self.fibers[thread].panicking = false;
-            self.idle.push(coroutine);
+            if self.savings.pooled_stacks {
+                self.idle.push(coroutine);
+            }
         }
     }
 

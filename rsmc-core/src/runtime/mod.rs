@@ -34,7 +34,7 @@ mod teardown;
 mod time;
 
 pub use births::Birth;
-pub use current::{Runtime, in_run};
+pub use current::{Runtime, Savings, in_run};
 pub use locals::Gone;
 pub use locations::Tag;
 pub use slots::{PutBack, Slot};
