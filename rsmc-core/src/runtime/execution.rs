@@ -76,7 +76,7 @@ pub(super) struct Execution {
     pub(super) panics_left_behind: Cell<bool>,
     /// What the shim does at the end, if it said so.
     pub(super) at_end: Cell<Option<PutBack>>,
-    suspender: RefCell<Option<Suspender>>,
+    suspender: Cell<Option<Suspender>>,
     registered: Registered,
 }
 
@@ -107,7 +107,7 @@ impl Execution {
             aside_left: Cell::new(0),
             panics_left_behind: Cell::new(std::thread::panicking()),
             at_end: Cell::new(None),
-            suspender: RefCell::new(None),
+            suspender: Cell::new(None),
             registered: Registered::new(),
         }
     }
@@ -197,7 +197,7 @@ impl Execution {
         self.running.set(thread);
         let before = self.suspender.replace(Some(coroutine.suspender()));
         let returned = coroutine.resume();
-        self.suspender.replace(before);
+        self.suspender.set(before);
         if returned == Returned::Overflowed || self.abandoned.get() {
             // Its frames may be half unwound: it can neither be resumed nor freed, nor can what they refer to.
             std::mem::forget(coroutine);
@@ -306,7 +306,7 @@ impl Execution {
 
     /// Suspends the running thread.
     pub(super) fn suspend(&self) {
-        let suspender = self.suspender.borrow().clone().expect("a modelled thread runs");
+        let suspender = self.suspender.get().expect("a modelled thread runs");
         let me = self.running.get();
         if !self.broken.get() {
             // What the flag says while the thread is suspended must be exact.
