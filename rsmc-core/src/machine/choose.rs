@@ -261,6 +261,7 @@ impl Machine {
         }
     }
 
+    #[inline]
     fn has_to_drain(&self, thread: ThreadId, op: &Op) -> bool {
         !self.memory.waiting_of(thread).is_empty() && self.rules.memory.drains(op)
     }
@@ -274,12 +275,14 @@ impl Machine {
     }
 
     /// The operation a thread stands before, if it could happen now.
+    #[inline]
     pub(super) fn possible_op(&self, thread: ThreadId) -> Option<&Op> {
         let op = self.standing(thread)?;
         let blocked = op.action.effect(self.memory.view(thread, op.loc).value) == Effect::Blocked;
         (!blocked && !self.has_to_drain(thread, op)).then_some(op)
     }
 
+    #[inline]
     fn is_enabled(&self, thread: ThreadId) -> bool {
         self.possible_op(thread).is_some()
             && !self.waits_in_loop(thread)

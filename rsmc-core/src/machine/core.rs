@@ -315,6 +315,7 @@ impl Machine {
     }
 
     /// A thread stands before an operation.
+    #[inline]
     pub fn arrive(&mut self, thread: ThreadId, op: Op) {
         let op = match self.strengthened.iter().find(|(site, _)| *site == op.site) {
             Some(&(_, order)) => op.with_at_least(order),
@@ -323,6 +324,7 @@ impl Machine {
         self.stand(thread, Status::Standing(op));
     }
 
+    #[inline]
     fn stand(&mut self, thread: ThreadId, status: Status) {
         debug_assert!(matches!(self.threads[thread].status, Status::Running), "only a running thread arrives");
         if matches!(status, Status::Joining(..)) {
@@ -407,6 +409,7 @@ impl Machine {
     }
 
     /// Records something that is no step.
+    #[inline]
     pub fn note(&mut self, thread: ThreadId, kind: NoteKind, site: Site) {
         let at = self.run.trace.events.len() as u32;
         self.run.trace.notes.push(Note { at, thread, kind, site });

@@ -70,12 +70,14 @@ impl Memory {
     }
 
     /// What a thread sees in a location: its own newest store there, or what is in memory.
+    #[inline]
     pub fn view(&self, thread: ThreadId, loc: LocId) -> Cell {
         let own = self.waiting_of(thread).iter().rev().find(|store| store.loc == loc);
         own.map_or(self.cells[loc], |store| Cell { value: store.value, writer: Source::At(store.at) })
     }
 
     /// What everybody sees.
+    #[inline]
     pub fn shared(&self, loc: LocId) -> Cell {
         self.cells[loc]
     }
@@ -107,6 +109,7 @@ impl Memory {
     }
 
     /// The stores of a thread that wait, oldest first.
+    #[inline]
     pub fn waiting_of(&self, thread: ThreadId) -> &[Buffered] {
         match self.buffers.get(thread) {
             Some(buffer) if self.waiting > 0 => &buffer.waiting,

@@ -371,6 +371,7 @@ impl Core {
 
     /// A thread performs a visible operation. If that is in the destructor of a value, whoever drops the last reference
     /// performs it, so the counts are observed.
+    #[inline]
     fn see_destructor(&mut self, me: ThreadId) {
         if let Some(type_name) = self.fibers[me].dropping {
             self.see_counts(me, type_name);
@@ -385,6 +386,7 @@ impl Core {
     }
 
     /// The coroutine of a thread, with a stack from the pool if the thread has not started.
+    #[inline]
     fn coroutine_for(&mut self, thread: ThreadId) -> Coroutine {
         if let Some(coroutine) = self.fibers[thread].coroutine.take() {
             return coroutine;

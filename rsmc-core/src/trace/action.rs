@@ -156,6 +156,7 @@ impl Effect {
 
 impl Action {
     /// What this action does to a location that holds `current`.
+    #[inline]
     pub fn effect(self, current: u64) -> Effect {
         let free = current & HELD == FREE;
         match self {
@@ -211,6 +212,7 @@ impl Action {
     }
 
     /// What it returns where its location holds this value.
+    #[inline]
     pub fn returns(self, current: u64) -> u64 {
         match self {
             Action::Choose { value, .. } => value,
@@ -219,6 +221,7 @@ impl Action {
     }
 
     /// Whether the action takes a value from its location.
+    #[inline]
     pub fn reads(self) -> bool {
         !matches!(self, Action::Store(_) | Action::Release { .. })
     }

@@ -61,6 +61,7 @@ impl Trace {
     }
 
     /// Appends an event and returns its position.
+    #[inline]
     pub fn push(&mut self, event: Event) -> u32 {
         let at = u32::try_from(self.events.len()).expect("fewer than 2^32 events");
         self.by_thread.grow_to(event.id.thread, Vec::new);
@@ -80,6 +81,7 @@ impl Trace {
     }
 
     /// How many events a thread has performed.
+    #[inline]
     pub fn count(&self, thread: ThreadId) -> u32 {
         self.by_thread.get(thread).map_or(0, |own| own.len() as u32)
     }
