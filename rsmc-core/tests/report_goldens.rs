@@ -13,6 +13,7 @@ use goldens::pictures::check_forms;
 use goldens::script::{MAIN, Script, add, cas};
 use goldens::{Case, check, counts};
 use rsmc_core::analysis::race::{Access, Race};
+use rsmc_core::base::{LocId, ThreadId};
 use rsmc_core::explore::{RfSmc, up_to_date};
 use rsmc_core::litmus::{Interpreter, parse};
 use rsmc_core::machine::Rules;
@@ -108,6 +109,21 @@ fn lost_wakeup() {
     check("lost_wakeup", &case.text(None));
 }
 
+/// A race between a thread that writes and main, which reads: the notes of both, and their lines.
+fn race(
+    loc: LocId,
+    file: &'static str,
+    (thread, first, wrote): (ThreadId, usize, u32),
+    (second, read): (usize, u32),
+) -> Race {
+    let place = |line| Site::Place { file, line };
+    Race {
+        loc,
+        first: Access { thread, writes: true, site: place(wrote), note: first },
+        second: Access { thread: MAIN, writes: false, site: place(read), note: second },
+    }
+}
+
 #[test]
 fn data_race_across_two_files() {
     let mut s = Script::new("src/mailbox/cell.rs");
@@ -123,12 +139,7 @@ fn data_race_across_two_files() {
     s.note(MAIN, NoteKind::Fence(SeqCst), 37);
     s.file("src/mailbox/cell.rs");
     let second = s.note(MAIN, NoteKind::CellRead(slot), 26);
-    let place = |line| Site::Place { file: "src/mailbox/cell.rs", line };
-    let race = Race {
-        loc: slot,
-        first: Access { thread: sender, writes: true, site: place(20), note: first },
-        second: Access { thread: MAIN, writes: false, site: place(26), note: second },
-    };
+    let race = race(slot, "src/mailbox/cell.rs", (sender, first, 20), (second, 26));
     let run = s.finish();
     let case = Case::new(FailureKind::DataRace, "data race on the UnsafeCell", &run);
     check("data_race", &Case { race: Some(race), ..case }.text(Some("mailbox::tests::send_one")));
@@ -151,12 +162,7 @@ fn what_comes_after_the_failure_is_folded() {
     }
     s.end(sender);
     s.join(MAIN, sender, 40);
-    let place = |line| Site::Place { file: "src/ring.rs", line };
-    let race = Race {
-        loc: slot,
-        first: Access { thread: sender, writes: true, site: place(20), note: first },
-        second: Access { thread: MAIN, writes: false, site: place(37), note: second },
-    };
+    let race = race(slot, "src/ring.rs", (sender, first, 20), (second, 37));
     let run = s.finish();
     let case = Case::new(FailureKind::DataRace, "data race on the UnsafeCell", &run);
     check("after_the_failure", &Case { race: Some(race), ..case }.text(Some("ring::tests::send_many")));
