@@ -4,7 +4,6 @@
 //! or a derived `Default`, only a name given by the user helps.
 
 use crate::base::LocId;
-use crate::report::places::parts;
 use crate::report::rows::Scene;
 use crate::report::text::{clip_start, pad, widest, wrap};
 use crate::trace::LocInfo;
@@ -47,19 +46,12 @@ fn row(scene: &Scene<'_>, loc: LocId, name: &str) -> [String; 4] {
 
 /// Where a location was created; with the column, if another one of its type was created on that line in another column.
 fn place(scene: &Scene<'_>, loc: LocId) -> String {
-    let info = &scene.finding.trace.locs[loc];
-    let (line, column) = info.created.line_and_column();
-    let is_beside = |other: &LocInfo| {
-        let (other_line, other_column) = other.created.line_and_column();
-        (other_line, parts(other.created).0) == (line, parts(info.created).0) && other_column != column
-    };
-    let place = scene.places.short(info.created);
-    if alike(scene, loc).any(is_beside) { format!("{place}:{column}") } else { place }
-}
-
-/// The other locations of the same type.
-fn alike<'a>(scene: &'a Scene<'_>, loc: LocId) -> impl Iterator<Item = &'a LocInfo> {
     let locs = &scene.finding.trace.locs;
-    let others = scene.locations.iter().filter(move |(other, _)| *other != loc).map(|(other, _)| &locs[other]);
-    others.filter(move |other| other.kind == locs[loc].kind)
+    let (info, place) = (&locs[loc], scene.places.short(locs[loc].created));
+    let column = |info: &LocInfo| info.created.line_and_column().1;
+    let is_beside = |other: &LocInfo| {
+        other.kind == info.kind && column(other) != column(info) && scene.places.short(other.created) == place
+    };
+    let has_neighbour = scene.locations.iter().any(|(other, _)| is_beside(&locs[other]));
+    if has_neighbour { format!("{place}:{}", column(info)) } else { place }
 }

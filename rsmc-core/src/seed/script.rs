@@ -176,19 +176,11 @@ impl Script {
                 return Some(Step::Flush(self.flush(thread, told)?));
             }
         }
-        let (which, takes) = match told {
-            Step::Choose { which, takes, .. } => (which, takes),
-            Step::Take(_, write) => (0, Some(write)),
-            Step::Run(_) | Step::Flush(_) => (0, None),
-        };
+        let (which, takes) = told.performed();
         let which = self.coder.number(About::Which, which);
         let names = self.model == MemoryModel::C11 && self.coder.bit(About::Names, takes.is_some());
         let takes = if names { Some(self.source(takes.flatten())?) } else { None };
-        Some(match (which, takes) {
-            (0, None) => Step::Run(thread),
-            (0, Some(write)) => Step::Take(thread, write),
-            (which, takes) => Step::Choose { thread, which, takes },
-        })
+        Some(Step::alternative(thread, which, takes))
     }
 
     /// Who takes the next step.

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::Digest;
+use crate::base::{Digest, EventId};
 use crate::explore::rf_smc::{SavedTree, Tree};
 use crate::explore::{Pct, Random, RfSmc, rf_smc};
 use crate::session::jobs::{Samples, Work};
@@ -68,6 +68,8 @@ pub(super) enum Begin {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Failing {
     route: Route,
+    /// As [`Plan::newest`].
+    newest: Option<Vec<EventId>>,
     tail: Tail,
 }
 
@@ -180,11 +182,12 @@ impl Check<'_> {
 
 impl Failing {
     fn of(plan: &Plan) -> Self {
-        Self { route: Route::new(&plan.forced, &plan.modification), tail: plan.tail }
+        let route = Route::new(&plan.forced, &plan.modification);
+        Self { route, newest: plan.newest.clone(), tail: plan.tail }
     }
 
     fn plan(&self) -> Plan {
-        let mut plan = Plan { tail: self.tail, ..Plan::default() };
+        let mut plan = Plan { newest: self.newest.clone(), tail: self.tail, ..Plan::default() };
         self.route.force(&mut plan);
         plan
     }

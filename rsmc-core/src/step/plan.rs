@@ -33,10 +33,24 @@ pub enum Step {
 impl Step {
     /// A thread performs an operation, and takes what newest is or what is said.
     pub fn perform(thread: ThreadId, action: Action, takes: Option<Option<EventId>>) -> Self {
-        match (action.alternative(), takes) {
+        Self::alternative(thread, action.alternative(), takes)
+    }
+
+    /// The same, by the number of the alternative.
+    pub fn alternative(thread: ThreadId, which: u64, takes: Option<Option<EventId>>) -> Self {
+        match (which, takes) {
             (0, None) => Step::Run(thread),
             (0, Some(write)) => Step::Take(thread, write),
             (which, takes) => Step::Choose { thread, which, takes },
+        }
+    }
+
+    /// The number of the alternative that a thread performs, and what it takes, if that is said.
+    pub fn performed(self) -> (u64, Option<Option<EventId>>) {
+        match self {
+            Step::Run(_) | Step::Flush(_) => (0, None),
+            Step::Take(_, write) => (0, Some(write)),
+            Step::Choose { which, takes, .. } => (which, takes),
         }
     }
 

@@ -189,15 +189,11 @@ impl Walk {
     pub(super) fn after(&self, trace: &Trace, step: Step, op: Option<&Op>) -> Option<Walk> {
         let mut walk = self.clone();
         let thread = step.thread();
-        let (which, takes) = match step {
-            Step::Flush(store) => {
-                walk.flush(store);
-                return Some(walk);
-            }
-            Step::Run(_) => (0, None),
-            Step::Take(_, write) => (0, Some(write)),
-            Step::Choose { which, takes, .. } => (which, takes),
-        };
+        if let Step::Flush(store) = step {
+            walk.flush(store);
+            return Some(walk);
+        }
+        let (which, takes) = step.performed();
         let op = op?;
         let op = Op { action: op.action.with_alternative(which), ..*op };
         let takes = takes.unwrap_or_else(|| self.view(thread, op.loc));
