@@ -43,6 +43,12 @@
 //! cause than there may be is not possible; what RF-SMC goes through on its way to a class is part of that class, so none
 //! is missed.
 //!
+//! (8) *What comes last.* `τ` need not be in the order in which things happened, only causally closed at every place. So what
+//! a run adds to it is added in the order of the run but for reads on which no write depends: they come after all else, where
+//! every write stands before them and an answer is a source and no more. Where they happened first, a decision would
+//! have an answer for every past of every later write, all of which are found, and kept, before the first of them is run:
+//! 300 MB instead of 0.1 MB for `fib_bench(7)`.
+//!
 //! Under TSO and PSO `τ` has the events only, at the moment at which a store enters its buffer; witnesses and plans
 //! say when it leaves. Nothing else differs but what rules out a mutation (`graph`).
 //!
@@ -231,15 +237,23 @@ impl RfSmc {
         debug_assert_eq!(sum, self.current.key(), "a run reads what its schedule says");
     }
 
-    /// Extends `τ` by what the run did after it, and makes its reads decisions.
+    /// Extends `τ` by what the run did after it, and makes its reads decisions; those on which nothing depends that is
+    /// written come last (deviation (8)).
     fn extend(&mut self, run: &Run) {
-        for event in &run.trace.events[self.tau.len()..] {
-            let at = self.tau.len();
-            let key = schedule::key_of(&run.trace, event);
-            if let Some(question) = Question::of(event) {
-                self.decisions.push(Decision::new(at, event.id, question, Tried::from_iter([key])));
+        let events = &run.trace.events;
+        let first = self.tau.len();
+        self.seen.reset(events.len());
+        let writes = (first..events.len()).filter(|&at| events[at].written.is_some());
+        writes.for_each(|write| self.graph.add_past(write, &mut self.seen));
+        for matters in [true, false] {
+            for at in (first..events.len()).filter(|&at| self.seen.contains(at) == matters) {
+                let (event, at) = (&events[at], self.tau.len());
+                let key = schedule::key_of(&run.trace, event);
+                if let Some(question) = Question::of(event) {
+                    self.decisions.push(Decision::new(at, event.id, question, Tried::from_iter([key])));
+                }
+                self.tau.push(Entry { placed: Placed { id: event.id, is_new: true }, key });
             }
-            self.tau.push(Entry { placed: Placed { id: event.id, is_new: true }, key });
         }
         // A thread that waits in a loop at the end has not decided anything else.
         for id in wait::undecided(run, &self.decisions) {
@@ -251,11 +265,6 @@ impl RfSmc {
     /// Adds to every decision the schedules that this run shows to be possible. To the first `known` of them only those
     /// that need something new: the others were added by the run from which this one was made.
     fn propose(&mut self, run: &Run, known: usize) {
-        let chooses = |event: &Event| event.op.action.alternatives() > 1;
-        if run.trace.present().nth(1).is_none() && !run.trace.events.iter().any(chooses) {
-            return; // There is nothing to decide, however long it runs.
-        }
-        self.graph.compute(run);
         self.builder.begin(run, &self.tau);
         // What could be done instead depends on more where somebody waits.
         let known = if run.waiting.is_empty() && run.waiting_loops.is_empty() { known } else { 0 };
@@ -323,6 +332,12 @@ impl RfSmc {
     }
 }
 
+/// Whether no other execution is possible: there is one thread, and no operation has alternatives.
+fn is_alone(run: &Run) -> bool {
+    let chooses = |event: &Event| event.op.action.alternatives() > 1;
+    run.trace.present().nth(1).is_none() && !run.trace.events.iter().any(chooses)
+}
+
 impl Explorer for RfSmc {
     fn next_plan(&mut self, plan: &mut Plan) -> bool {
         plan.forced.clear();
@@ -375,8 +390,12 @@ impl Explorer for RfSmc {
     fn observe(&mut self, run: &Run) {
         if run.is_maximal() && self.purpose != Purpose::Livelock {
             self.runs += 1;
+            if is_alone(run) {
+                return; // There is nothing to decide, however long it runs.
+            }
             let known = self.decisions.len();
             self.name_placed(run);
+            self.graph.compute(run);
             self.extend(run);
             self.propose(run, known);
             if self.purpose == Purpose::Discovery {
