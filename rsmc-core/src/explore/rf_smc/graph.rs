@@ -38,7 +38,13 @@ pub(super) struct Graph {
     rules: MemoryModel,
     writes: IdVec<LocId, Vec<u32>>,
     readers: Vec<Vec<u32>>,
+    /// By write, and by location for the initial value: the update that reads it, or [`NOBODY`].
+    updates: Vec<u32>,
+    first_updates: IdVec<LocId, u32>,
 }
+
+/// No event.
+const NOBODY: u32 = u32::MAX;
 
 impl Graph {
     pub(super) fn new(model: MemoryModel) -> Self {
@@ -54,9 +60,13 @@ impl Graph {
         self.settled.reset(relaxed);
         self.stored.reset(relaxed);
         self.writes.values_mut().for_each(Vec::clear);
+        self.first_updates.values_mut().for_each(|update| *update = NOBODY);
         if let Some(last) = trace.locs.ids().next_back() {
             self.writes.grow_to(last, Vec::new);
+            self.first_updates.grow_to(last, || NOBODY);
         }
+        self.updates.clear();
+        self.updates.resize(n, NOBODY);
         self.readers.resize_with(self.readers.len().max(n), Vec::new);
         self.readers[..n].iter_mut().for_each(Vec::clear);
         for (at, event) in trace.events.iter().enumerate() {
@@ -94,6 +104,11 @@ impl Graph {
         }
         if event.written.is_some() {
             self.writes[event.op.loc].push(at as u32);
+            match event.source {
+                Source::At(write) => self.updates[write as usize] = at as u32,
+                Source::Init => self.first_updates[event.op.loc] = at as u32,
+                Source::None => {}
+            }
         }
     }
 
@@ -133,6 +148,12 @@ impl Graph {
     /// The events that read from a write.
     pub(super) fn readers(&self, write: usize) -> &[u32] {
         &self.readers[write]
+    }
+
+    /// The update that reads from a write of a location (`None`: the initial value). There is no other in any execution.
+    pub(super) fn update_of(&self, loc: LocId, write: Option<usize>) -> Option<usize> {
+        let update = write.map_or(self.first_updates[loc], |write| self.updates[write]);
+        (update != NOBODY).then_some(update as usize)
     }
 
     /// Under PSO what one thread does is seen in any order by others, so the causal order says too much: a buffered

@@ -281,6 +281,9 @@ impl RfSmc {
                     may_stay = true;
                     continue;
                 }
+                if self.builder.updates_again(run, &self.graph, decision, mutation) {
+                    continue;
+                }
                 let key = self.builder.retain(run, &self.graph, decision, mutation);
                 if decision.tried.insert(key) {
                     let schedule = self.builder.schedule(run, &mut self.graph, decision);

@@ -12,7 +12,7 @@ use crate::explore::rf_smc::steps::{Numbered, Packed, Packer, Steps};
 use crate::explore::rf_smc::{Decision, Effort, Entry, Placed};
 use crate::model::MemoryModel;
 use crate::step::{Forced, Plan, Run, Step};
-use crate::trace::{Action, Event, Op, Trace};
+use crate::trace::{Action, Effect, Event, Op, Trace};
 
 /// An execution.
 #[derive(Clone, Debug, Default)]
@@ -212,6 +212,16 @@ impl Builder {
         let next = rest.min(self.behind_from);
         self.places[next..self.behind_from].iter().for_each(|&place| self.behind.insert(place as usize));
         self.behind_from = next;
+    }
+
+    /// Whether the mutation makes an update of what an update before the decision has read: no execution has both.
+    pub(super) fn updates_again(&self, run: &Run, graph: &Graph, decision: &Decision, mutation: &Mutation) -> bool {
+        if !matches!(mutation.effect, Effect::Update(_)) || matches!(mutation.source, Some(Actor::Waiting(_))) {
+            return false;
+        }
+        let source = mutation.source.map(|write| write.number(run.trace.events.len()));
+        let is_before = |at: usize| !self.behind.contains(at) && run.trace.events[at].id != decision.id;
+        graph.update_of(Member::of(run, mutation.actor).op.loc, source).is_some_and(is_before)
     }
 
     /// Finds what stands at the decision's place and after it, the actor and what it needs; the name of that: the set of
