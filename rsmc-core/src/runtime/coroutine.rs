@@ -1,10 +1,13 @@
 //! Stackful coroutines that run one job after another on a stack that is allocated once.
 //!
 //! A coroutine never ends between jobs: it suspends itself and takes the next job from its slot when it is resumed,
-//! so starting a thread costs one switch and no allocation.
+//! so starting a thread costs one switch and no allocation. When a check is over its coroutines end, and their stacks are
+//! kept for the next check of this process, on whatever OS thread that runs: mapping and unmapping them would take a good
+//! part of a small check.
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::{Mutex, PoisonError};
 
 use generator::{Gn, LocalGenerator, Scope};
 
@@ -48,27 +51,76 @@ pub(super) enum Returned {
     Overflowed,
 }
 
+type Stack = LocalGenerator<'static, (), ()>;
+
 /// A coroutine with its stack.
 pub(super) struct Coroutine {
-    generator: LocalGenerator<'static, (), ()>,
+    /// Nothing when it is retired.
+    generator: Option<Stack>,
+    /// How large the stack is.
+    words: usize,
     slot: Rc<Slot>,
 }
+
+/// A stack on which nothing runs.
+struct Spare {
+    generator: Stack,
+    words: usize,
+}
+
+// SAFETY: its generator is done. What ran on the stack has returned, and what the generator keeps there are pointers into
+// the stack itself; the OS thread that resumes it is entered when it does.
+unsafe impl Send for Spare {}
+
+/// The stacks that no check uses.
+static SPARE: Mutex<Vec<Spare>> = Mutex::new(Vec::new());
+
+/// How many stacks are kept. Only the pages that were used take memory.
+const MOST_SPARE: usize = 64;
 
 /// A handle with which the running coroutine suspends itself.
 #[derive(Clone, Copy)]
 pub(super) struct Suspender(*const Slot);
 
 impl Coroutine {
-    /// Allocates a stack of this many bytes.
+    /// A coroutine with a stack of this many bytes.
     pub(super) fn new(stack_size: usize) -> Self {
         let slot = Rc::new(Slot::default());
         let own = Rc::clone(&slot);
         // The stack is counted in words; an odd number would turn on a costly measurement of its use.
         let words = (stack_size / size_of::<usize>()).next_multiple_of(2);
-        let mut generator = Gn::new_scoped_opt_local(words, move |scope| serve(&own, scope));
+        let run = move |scope: Scope<'_, '_, (), ()>| serve(&own, scope);
+        let mut generator = match take_spare(words) {
+            Some(mut generator) => {
+                generator.scoped_init(run);
+                generator
+            }
+            None => Gn::new_scoped_opt_local(words, run),
+        };
         // Any non-null pointer: it makes the library hand an overflow to us instead of panicking.
         generator.set_local_data(std::ptr::dangling_mut());
-        Self { generator, slot }
+        Self { generator: Some(generator), words, slot }
+    }
+
+    /// Ends it, and keeps its stack for another. It must have no job.
+    pub(super) fn retire(mut self) {
+        self.end();
+        if let Some(generator) = self.generator.take().filter(Stack::is_done) {
+            let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+            if spare.len() < MOST_SPARE {
+                spare.push(Spare { generator, words: self.words });
+            }
+        }
+    }
+
+    /// No job is left: the coroutine returns, and its generator can be used anew or freed.
+    fn end(&mut self) {
+        if let Some(generator) = &mut self.generator
+            && !self.slot.busy.get()
+            && !generator.is_done()
+        {
+            generator.resume();
+        }
     }
 
     /// Gives it a job, to be started by the next `resume`.
@@ -81,8 +133,9 @@ impl Coroutine {
     /// Runs it until it suspends itself or its job is done.
     #[inline]
     pub(super) fn resume(&mut self) -> Returned {
-        self.generator.resume();
-        if self.generator.get_panic_data().is_some() {
+        let generator = self.generator.as_mut().expect("a retired coroutine is gone");
+        generator.resume();
+        if generator.get_panic_data().is_some() {
             return Returned::Overflowed;
         }
         if self.slot.busy.get() { Returned::Suspended } else { Returned::Finished }
@@ -114,11 +167,15 @@ fn serve(slot: &Slot, mut scope: Scope<'_, '_, (), ()>) {
 
 impl Drop for Coroutine {
     fn drop(&mut self) {
-        if !self.slot.busy.get() && !self.generator.is_done() {
-            // No job is left: the coroutine returns, and its generator can be freed.
-            self.generator.resume();
-        }
+        self.end();
     }
+}
+
+/// A stack of this size that no check uses.
+fn take_spare(words: usize) -> Option<Stack> {
+    let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+    let at = spare.iter().rposition(|spare| spare.words == words)?;
+    Some(spare.swap_remove(at).generator)
 }
 
 impl Suspender {
@@ -147,6 +204,29 @@ pub(super) unsafe fn extend<'a>(body: &'a (dyn Fn() + 'a)) -> Rc<dyn Fn()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Where a job's frame is.
+    fn place_of_a_job(stack_size: usize) -> usize {
+        let mut coroutine = Coroutine::new(stack_size);
+        let place = Rc::new(Cell::new(0));
+        let told = Rc::clone(&place);
+        coroutine.assign(Job::Thread(Box::new(move || {
+            let here = 0;
+            told.set((&raw const here).addr());
+        })));
+        assert_eq!(coroutine.resume(), Returned::Finished);
+        coroutine.retire();
+        place.get()
+    }
+
+    #[test]
+    fn the_stack_of_a_check_that_is_over_serves_another_on_any_thread() {
+        let size = 128 * 1024 + 4096; // No other test uses this size.
+        let first = place_of_a_job(size);
+        let second = std::thread::spawn(move || place_of_a_job(size)).join().unwrap();
+        assert!(first.abs_diff(second) < size, "{first:x} {second:x}");
+        assert!(place_of_a_job(2 * size).abs_diff(first) >= size, "a stack has the size that was asked for");
+    }
 
     #[test]
     fn runs_jobs_one_after_another_on_one_stack() {

@@ -342,12 +342,14 @@ impl Execution {
 
 impl Drop for Execution {
     fn drop(&mut self) {
+        let core = self.core.get_mut();
         if self.broken.get() {
             // What is left can be neither resumed nor freed.
-            for fiber in self.core.get_mut().fibers.values_mut() {
+            for fiber in core.fibers.values_mut() {
                 std::mem::forget(std::mem::take(fiber));
             }
         }
+        core.idle.drain(..).for_each(Coroutine::retire);
     }
 }
 
