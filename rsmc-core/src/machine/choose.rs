@@ -1,8 +1,8 @@
 //! Who goes on: what is due, then what the plan forces, then what its policy chooses.
 
 use crate::base::{EventId, ThreadId};
-use crate::machine::Next;
 use crate::machine::core::{Machine, Status};
+use crate::machine::{Next, Outcome};
 use crate::model::Cell;
 use crate::step::{Choice, Difference, End, Step, Tail, Tried};
 use crate::trace::{Action, Effect, Op, Source};
@@ -49,6 +49,18 @@ impl Machine {
         Next::Over
     }
 
+    /// A thread comes to an operation: if the plan makes that the next step, and nothing is in its way, it happens at once.
+    /// Otherwise [`Machine::arrive`] and [`Machine::who_next`] say what happens.
+    #[inline]
+    pub fn go_on(&mut self, thread: ThreadId, op: &Op) -> Option<Outcome> {
+        let is_next = self.plan.forced.get(self.steps).is_some_and(|forced| forced.step == Step::Run(thread))
+            && self.due.is_empty()
+            && self.strengthened.is_empty()
+            && !self.plan.record_choices
+            && !self.over;
+        (is_next && self.check_operation(thread, op, None).is_none()).then(|| self.does(thread, op))
+    }
+
     /// The next step; `None` where the execution has just ended.
     fn next_step(&mut self) -> Option<Step> {
         if let Some(&forced) = self.plan.forced.get(self.steps) {
@@ -88,40 +100,38 @@ impl Machine {
     fn check_forced(&self, thread: ThreadId, which: u64, takes: Option<Option<EventId>>) -> Option<Difference> {
         let reason = match self.threads.get(thread).map(|t| &t.status) {
             Some(Status::Standing(op)) if which >= op.action.alternatives() => "its operation has no such alternative",
-            Some(Status::Standing(op)) => {
-                let other;
-                let op = match which {
-                    0 => op,
-                    which => {
-                        other = alternative(*op, which);
-                        &other
-                    }
-                };
-                let cell = match takes {
-                    None => Some(self.memory.view(thread, op.loc)),
-                    Some(write) => self.source_for(op.loc, write).map(|source| self.cell_of(op.loc, source)),
-                };
-                let Some(Cell { value: current, .. }) = cell else {
-                    return Some(Difference::NotRunnable { reason: "the write that it takes has not happened" });
-                };
-                let expect = self.plan.forced[self.steps].expect.as_ref();
-                let loc = &self.run.trace.locs[op.loc];
-                let difference = expect.and_then(|expect| expect.differs(op, loc, current));
-                if difference.is_some() {
-                    return difference;
-                }
-                if self.has_to_drain(thread, op) {
-                    "its earlier stores are not visible yet"
-                } else if op.action.effect(current) == Effect::Blocked {
-                    "what it waits for has not happened"
-                } else {
-                    return None;
-                }
-            }
+            Some(Status::Standing(op)) if which == 0 => return self.check_operation(thread, op, takes),
+            Some(Status::Standing(op)) => return self.check_operation(thread, &alternative(*op, which), takes),
             Some(Status::Joining(..)) => "it waits for the end of another thread",
             Some(Status::Draining(_)) => "it waits until its stores are visible",
             Some(Status::Ended) => "it has ended",
             _ => "it was never started",
+        };
+        Some(Difference::NotRunnable { reason })
+    }
+
+    /// Whether a thread can perform this operation in the next forced step.
+    #[inline]
+    fn check_operation(&self, thread: ThreadId, op: &Op, takes: Option<Option<EventId>>) -> Option<Difference> {
+        let cell = match takes {
+            None => Some(self.memory.view(thread, op.loc)),
+            Some(write) => self.source_for(op.loc, write).map(|source| self.cell_of(op.loc, source)),
+        };
+        let Some(Cell { value: current, .. }) = cell else {
+            return Some(Difference::NotRunnable { reason: "the write that it takes has not happened" });
+        };
+        let expect = self.plan.forced[self.steps].expect.as_ref();
+        let loc = &self.run.trace.locs[op.loc];
+        let difference = expect.and_then(|expect| expect.differs(op, loc, current));
+        if difference.is_some() {
+            return difference;
+        }
+        let reason = if self.has_to_drain(thread, op) {
+            "its earlier stores are not visible yet"
+        } else if op.action.effect(current) == Effect::Blocked {
+            "what it waits for has not happened"
+        } else {
+            return None;
         };
         Some(Difference::NotRunnable { reason })
     }

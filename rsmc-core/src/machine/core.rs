@@ -98,6 +98,8 @@ pub(super) struct Thread {
     pub(super) status: Status,
     pub(super) spin: Option<SpinWait>,
     pub(super) recent: Recent,
+    /// How many of its last events `recent` has not taken in.
+    unseen: u32,
     spawned: u32,
     /// Another thread has received its end.
     joined: bool,
@@ -130,7 +132,7 @@ pub struct Machine {
     waiting_loops: FxHashSet<u64>,
     watcher: Option<Watcher>,
     /// What operations at these places have as ordering at least.
-    strengthened: Vec<(Site, Ordering)>,
+    pub(super) strengthened: Vec<(Site, Ordering)>,
 }
 
 impl Machine {
@@ -153,7 +155,7 @@ impl Machine {
             over: false,
             taken: None,
             graphs: Graphs::default(),
-            names: Names::new(),
+            names: Names::default(),
             waiting_loops: FxHashSet::default(),
             watcher: None,
             strengthened: Vec::new(),
@@ -211,6 +213,7 @@ impl Machine {
             thread.joined = false;
             thread.awaited = false;
             thread.recent.clear();
+            thread.unseen = 0;
         }
         self.last = ThreadId::MAIN;
         self.spinning = 0;
@@ -419,6 +422,7 @@ impl Machine {
     /// A thread says that it is about to repeat a loop.
     pub fn hint(&mut self, thread: ThreadId, site: Site) {
         self.note(thread, NoteKind::Hint, site);
+        self.recall(thread, self.run.trace.count(thread));
         if let Some(iteration) = self.threads[thread].recent.hint(site) {
             self.iterated(thread, iteration);
         }
@@ -429,24 +433,48 @@ impl Machine {
         let Status::Standing(op) = std::mem::replace(&mut self.threads[thread].status, Status::Running) else {
             unreachable!("this is a bug in rsmc: {thread:?} performs an operation it does not stand before");
         };
+        self.does(thread, &op)
+    }
+
+    /// A running thread performs an operation.
+    pub(super) fn does(&mut self, thread: ThreadId, op: &Op) -> Outcome {
         self.stop_spinning(thread);
         self.last = thread;
         self.steps += 1;
         let at = self.happen(thread, op);
         self.show();
-        let event = &self.run.trace.events[at];
-        let outcome = Outcome { read: event.read, written: event.written };
-        if let Some(iteration) = self.threads[thread].recent.event(event) {
+        let Event { id, read, written, .. } = self.run.trace.events[at];
+        if self.waiting_loops.is_empty() && id.index < PATIENCE {
+            self.threads[thread].unseen += 1; // No iteration can have repeated often enough to matter.
+        } else {
+            self.recall(thread, id.index);
+            self.look(thread, at);
+        }
+        Outcome { read, written }
+    }
+
+    /// Looks for a loop in what a thread has just done.
+    fn look(&mut self, thread: ThreadId, at: usize) {
+        let event = self.run.trace.events[at];
+        if let Some(iteration) = self.threads[thread].recent.event(&event) {
             self.iterated(thread, iteration);
         } else if self.let_go.is_some() {
-            let event = *event;
             self.progressed(thread, &event);
         }
-        outcome
+    }
+
+    /// Takes in what a thread did, up to its `count`-th event, while that did not matter.
+    fn recall(&mut self, thread: ThreadId, count: u32) {
+        let Thread { recent, unseen, .. } = &mut self.threads[thread];
+        let since = count - std::mem::take(unseen);
+        for &at in &self.run.trace.of_thread(thread)[since as usize..count as usize] {
+            recent.event(&self.run.trace.events[at as usize]);
+        }
     }
 
     /// The operation of a thread happens; the position of its event.
-    fn happen(&mut self, thread: ThreadId, op: Op) -> usize {
+    #[inline]
+    fn happen(&mut self, thread: ThreadId, op: &Op) -> usize {
         let cell = match self.taken.take() {
             Some(source) => {
                 self.takes(op.loc, source);
@@ -458,11 +486,11 @@ impl Machine {
         let (source, read) =
             if op.action.reads() { (cell.writer, op.action.returns(cell.value)) } else { (Source::None, 0) };
         let id = EventId { thread, index: self.run.trace.count(thread) };
-        let buffered = written.is_some() && self.rules.memory.buffers(&op);
-        let event = Event { id, op, source, read, written, buffered };
+        let buffered = written.is_some() && self.rules.memory.buffers(op);
+        let event = Event { id, op: *op, source, read, written, buffered };
         let at = self.run.trace.push(event);
         if let Some(value) = written {
-            self.memory.store(thread, &op, value, at);
+            self.memory.store(thread, op, value, at);
         }
         at as usize
     }

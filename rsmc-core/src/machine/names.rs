@@ -1,43 +1,48 @@
 //! Thread names that survive a reordering: a thread is the k-th spawn of its parent.
 
-use rustc_hash::FxHashMap;
-
-use crate::base::ThreadId;
+use crate::base::{Id, ThreadId};
 
 /// Gives every spawn path an id, the same one in every execution of an exploration.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Names {
-    ids: FxHashMap<(ThreadId, u32), ThreadId>,
-    next: u32,
+    /// By thread: its spawns. [`ThreadId::MAIN`], which is nobody's, stands for one without an id.
+    children: Vec<Vec<ThreadId>>,
+    /// The threads that have an id, from 1 on.
+    known: Vec<(ThreadId, u32)>,
 }
 
 impl Names {
-    pub(super) fn new() -> Self {
-        Self { ids: FxHashMap::default(), next: 1 }
-    }
-
     /// The threads that have an id, from 1 on.
     pub(super) fn known(&self) -> Vec<(ThreadId, u32)> {
-        let mut known: Vec<_> = self.ids.iter().map(|(&child, &id)| (id, child)).collect();
-        known.sort_unstable();
-        known.into_iter().map(|(_, child)| child).collect()
+        self.known.clone()
     }
 
     /// Gives these threads the ids from 1 on, and no others.
     pub(super) fn know(&mut self, threads: &[(ThreadId, u32)]) {
-        *self = Self::new();
+        *self = Self::default();
         for &(parent, nth) in threads {
             self.child(parent, nth);
         }
     }
 
     /// The id of the `nth` thread that `parent` spawns.
+    #[inline]
     pub(super) fn child(&mut self, parent: ThreadId, nth: u32) -> ThreadId {
-        let next = &mut self.next;
-        *self.ids.entry((parent, nth)).or_insert_with(|| {
-            let id = ThreadId(*next);
-            *next += 1;
-            id
-        })
+        let known = self.children.get(parent.index()).and_then(|own| own.get(nth as usize));
+        match known {
+            Some(&id) if id != ThreadId::MAIN => id,
+            _ => self.name(parent, nth),
+        }
+    }
+
+    fn name(&mut self, parent: ThreadId, nth: u32) -> ThreadId {
+        self.known.push((parent, nth));
+        let id = ThreadId(self.known.len() as u32);
+        let parents = self.children.len().max(parent.index() + 1);
+        self.children.resize_with(parents, Vec::new);
+        let own = &mut self.children[parent.index()];
+        own.resize(own.len().max(nth as usize + 1), ThreadId::MAIN);
+        own[nth as usize] = id;
+        id
     }
 }

@@ -239,6 +239,11 @@ impl Execution {
         let me = self.running.get();
         let mut core = self.core.borrow_mut();
         core.see_destructor(me);
+        if core.savings.in_place
+            && let Some(outcome) = core.machine.go_on(me, &op)
+        {
+            return outcome;
+        }
         core.machine.arrive(me, op);
         match core.machine.who_next() {
             Next::Step(thread) if thread == me && core.savings.in_place => return core.machine.perform(me),
