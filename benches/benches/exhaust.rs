@@ -1,5 +1,5 @@
 //! Whole checks by every explorer, under several memory models. criterion's `elem/s` are runs per second. All programs
-//! and sizes are in docs/benchmarks/exhaust.md, which `cargo run --release --bin report exhaust` writes.
+//! and sizes are in docs/benchmarks/exhaust.md, which `cargo run --profile measured --bin report exhaust` writes.
 
 use std::hint::black_box;
 use std::time::Duration;

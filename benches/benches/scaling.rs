@@ -1,5 +1,5 @@
 //! The first executions of bodies that grow in one direction. criterion's `elem/s` are executions per second; the
-//! exponents are in docs/benchmarks/scaling.md, which `cargo run --release --bin report scaling` writes.
+//! exponents are in docs/benchmarks/scaling.md, which `cargo run --profile measured --bin report scaling` writes.
 
 use std::hint::black_box;
 

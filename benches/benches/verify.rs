@@ -1,7 +1,7 @@
 //! VerifyTSO and VerifyPSO, with and without closure, against the naive verifiers.
 //!
 //! A smoke test with statistics: two sizes of a few families. The curves are in docs/benchmarks/verify.md, which
-//! `cargo run --release --bin report verify` writes.
+//! `cargo run --profile measured --bin report verify` writes.
 
 use std::hint::black_box;
 use std::time::Duration;

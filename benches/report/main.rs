@@ -1,4 +1,4 @@
-//! Writes docs/benchmarks and docs/litmus.md: `cargo run --release --manifest-path benches/Cargo.toml --bin report`,
+//! Writes docs/benchmarks and docs/litmus.md: `cargo run --profile measured --manifest-path benches/Cargo.toml --bin report`,
 //! with the name of a page for this one alone.
 
 mod c11;

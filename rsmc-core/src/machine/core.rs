@@ -193,6 +193,7 @@ impl Machine {
         self.strengthened.extend_from_slice(changes);
     }
 
+    #[inline]
     fn show(&self) {
         if let Some(watcher) = &self.watcher {
             watcher(&self.run);
@@ -437,6 +438,7 @@ impl Machine {
     }
 
     /// A running thread performs an operation.
+    #[inline]
     pub(super) fn does(&mut self, thread: ThreadId, op: &Op) -> Outcome {
         self.stop_spinning(thread);
         self.last = thread;
@@ -447,15 +449,16 @@ impl Machine {
         if self.waiting_loops.is_empty() && id.index < PATIENCE {
             self.threads[thread].unseen += 1; // No iteration can have repeated often enough to matter.
         } else {
-            self.recall(thread, id.index);
             self.look(thread, at);
         }
         Outcome { read, written }
     }
 
     /// Looks for a loop in what a thread has just done.
+    #[inline(never)]
     fn look(&mut self, thread: ThreadId, at: usize) {
         let event = self.run.trace.events[at];
+        self.recall(thread, event.id.index);
         if let Some(iteration) = self.threads[thread].recent.event(&event) {
             self.iterated(thread, iteration);
         } else if self.let_go.is_some() {

@@ -83,6 +83,7 @@ impl Memory {
     }
 
     /// Stores a value by an operation of a thread: the event at position `at` of the trace.
+    #[inline]
     pub fn store(&mut self, thread: ThreadId, op: &Op, value: u64, at: u32) {
         if !self.model.buffers(op) {
             return self.write(op.loc, value, at);
@@ -95,6 +96,7 @@ impl Memory {
     }
 
     /// Puts a value into memory at once: that of the event at position `at` of the trace.
+    #[inline]
     pub fn write(&mut self, loc: LocId, value: u64, at: u32) {
         self.cells[loc] = Cell { value, writer: Source::At(at) };
     }

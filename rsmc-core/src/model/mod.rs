@@ -51,11 +51,13 @@ pub enum MemoryModel {
 
 impl MemoryModel {
     /// Whether stores may wait in a buffer at all.
+    #[inline]
     pub fn has_buffers(self) -> bool {
         matches!(self, MemoryModel::Tso | MemoryModel::Pso)
     }
 
     /// Whether an operation only puts its value into the buffer of its thread.
+    #[inline]
     pub fn buffers(self, op: &Op) -> bool {
         match self {
             MemoryModel::Sc | MemoryModel::C11 => sc::buffers(op),
@@ -65,6 +67,7 @@ impl MemoryModel {
     }
 
     /// Whether an operation waits until all earlier stores of its thread are in memory.
+    #[inline]
     pub fn drains(self, op: &Op) -> bool {
         self.has_buffers() && op.action != Action::Load && !self.buffers(op)
     }

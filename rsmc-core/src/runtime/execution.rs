@@ -232,18 +232,28 @@ impl Execution {
     }
 
     /// A thread performs a visible operation: a scheduling point.
+    #[inline]
     pub(super) fn operate(&self, op: Op) -> Outcome {
+        if !self.unwinding.get() {
+            let me = self.running.get();
+            let mut core = self.core.borrow_mut();
+            core.see_destructor(me);
+            if core.savings.in_place
+                && let Some(outcome) = core.machine.go_on(me, &op)
+            {
+                return outcome;
+            }
+        }
+        self.stand_before(op)
+    }
+
+    /// A thread stands before a visible operation, and performs it when it is its turn.
+    fn stand_before(&self, op: Op) -> Outcome {
         if self.unwinding.get() {
             return self.operate_aside(op);
         }
         let me = self.running.get();
         let mut core = self.core.borrow_mut();
-        core.see_destructor(me);
-        if core.savings.in_place
-            && let Some(outcome) = core.machine.go_on(me, &op)
-        {
-            return outcome;
-        }
         core.machine.arrive(me, op);
         match core.machine.who_next() {
             Next::Step(thread) if thread == me && core.savings.in_place => return core.machine.perform(me),

@@ -74,24 +74,31 @@ impl Expect {
     }
 
     /// How the operation about to happen differs, if it does.
+    #[inline]
     pub fn differs(&self, op: &Op, loc: &LocInfo, current: u64) -> Option<Difference> {
-        let pointer = || holds_addresses(loc.kind);
-        let same_operation = (std::ptr::eq(self.kind, loc.kind) || self.kind == loc.kind)
+        let is_same = std::ptr::eq(self.kind, loc.kind)
             && self.order == op.order
-            && (self.action == op.action || same_action(self.action, op.action, pointer()))
+            && self.action == op.action
+            && self.site == op.site
+            && self.read.is_none_or(|read| read == op.action.returns(current));
+        if is_same { None } else { self.difference(op, loc, current) }
+    }
+
+    /// The same, where a value may be an address, or a name may be somewhere else.
+    #[cold]
+    fn difference(&self, op: &Op, loc: &LocInfo, current: u64) -> Option<Difference> {
+        let pointer = holds_addresses(loc.kind);
+        let same_operation = self.kind == loc.kind
+            && self.order == op.order
+            && same_action(self.action, op.action, pointer)
             && self.site == op.site;
         if !same_operation {
             let found = Self::of_op(op, loc);
             return Some(Difference::Operation { expected: self.to_string(), found: found.to_string() });
         }
-        match self.read {
-            Some(expected) => {
-                let found = op.action.returns(current);
-                let same = expected == found || same_value(expected, found, pointer());
-                (!same).then_some(Difference::Value { expected, found: current })
-            }
-            None => None,
-        }
+        let expected = self.read?;
+        let same = same_value(expected, op.action.returns(current), pointer);
+        (!same).then_some(Difference::Value { expected, found: current })
     }
 }
 

@@ -146,6 +146,7 @@ pub enum Effect {
 
 impl Effect {
     /// The value written, if any.
+    #[inline]
     pub fn written(self) -> Option<u64> {
         match self {
             Effect::Blocked | Effect::Read => None,
@@ -175,6 +176,7 @@ impl Action {
     }
 
     /// How many alternatives there are to what it does, itself included.
+    #[inline]
     pub fn alternatives(self) -> u64 {
         match self {
             Action::Choose { of, .. } => of,
@@ -184,6 +186,7 @@ impl Action {
     }
 
     /// Which of its alternatives it is. A thread stands before number 0.
+    #[inline]
     pub fn alternative(self) -> u64 {
         match self {
             Action::Choose { value, .. } => value,
@@ -203,6 +206,7 @@ impl Action {
     }
 
     /// Whether it is an outcome without cause.
+    #[inline]
     pub fn is_spurious(self) -> bool {
         match self {
             Action::Fail { .. } => true,
@@ -227,6 +231,7 @@ impl Action {
     }
 
     /// Whether a success of this action makes its thread the holder of a lock.
+    #[inline]
     pub fn locks(self) -> bool {
         matches!(self, Action::Acquire | Action::TryAcquire)
     }
