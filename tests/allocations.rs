@@ -71,18 +71,10 @@ fn a_run_allocates_nothing_per_event() {
     assert!(few < 40.0, "{few} allocations a run for two scoped threads");
 }
 
-/// The most bytes that were live after an execution, of the first ones and of ten times as many.
-fn most_live(first: u64) -> [isize; 2] {
-    const OPERATIONS: u32 = 10;
-    let body = || {
-        let x = AtomicU32::new(0);
-        thread::scope(|scope| {
-            scope.spawn(|| (0..OPERATIONS).for_each(|i| x.store(i, SeqCst)));
-            scope.spawn(|| (0..OPERATIONS).for_each(|_| assert!(x.load(SeqCst) < OPERATIONS)));
-        });
-    };
+/// The most bytes that were live after an execution of this body, of the first ones and of ten times as many.
+fn most_live(body: &(dyn Fn() + Sync), first: u64) -> [isize; 2] {
     let (mut executions, mut most, before) = (0, [0; 2], LIVE.load(Relaxed));
-    check_body(&Config::default().max_executions(10 * first), &body, &mut |_, _| {
+    check_body(&Config::default().max_executions(10 * first), body, &mut |_, _| {
         executions += 1;
         let live = LIVE.load(Relaxed) - before;
         most[1] = most[1].max(live);
@@ -95,10 +87,39 @@ fn most_live(first: u64) -> [isize; 2] {
     most
 }
 
+/// One thread writes and one reads.
+fn writer_and_reader() {
+    const OPERATIONS: u32 = 10;
+    let x = AtomicU32::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| (0..OPERATIONS).for_each(|i| x.store(i, SeqCst)));
+        scope.spawn(|| (0..OPERATIONS).for_each(|_| assert!(x.load(SeqCst) < OPERATIONS)));
+    });
+}
+
+/// Two threads add what each other has written, and the body, whose turn is first, looks at it.
+fn adders_and_reader() {
+    let x = [AtomicU32::new(1), AtomicU32::new(1)];
+    let add = |own: usize| (0..5).for_each(|_| x[own].store(x[own].load(SeqCst) + x[1 - own].load(SeqCst), SeqCst));
+    thread::scope(|scope| {
+        scope.spawn(|| add(0));
+        scope.spawn(|| add(1));
+        assert!(x[0].load(SeqCst) + x[1].load(SeqCst) > 1);
+    });
+}
+
 #[test]
 fn an_exploration_keeps_nothing_of_its_executions() {
     let _turn = TURN.lock();
     let first = if cfg!(debug_assertions) { 2_000 } else { 10_000 };
-    let [few, many] = most_live(first);
+    let [few, many] = most_live(&writer_and_reader, first);
     assert!(many * 5 <= few * 6, "at most {few} bytes after {first} executions, {many} after ten times as many");
+}
+
+#[test]
+fn reads_that_come_first_in_a_run_do_not_make_schedules_wait() {
+    let _turn = TURN.lock();
+    let first = if cfg!(debug_assertions) { 2_000 } else { 10_000 };
+    let [few, many] = most_live(&adders_and_reader, first);
+    assert!(many < 300 << 10, "at most {few} bytes after {first} executions, {many} after ten times as many");
 }
