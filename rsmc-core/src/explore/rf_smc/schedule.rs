@@ -347,21 +347,13 @@ impl Builder {
             Some(pending) => graph.next_preds(pending.id.thread),
             None => graph.order.preds(who as usize),
         };
-        match self.follower.follow(preds) {
+        match self.follower.follow(preds, graph.is_sc()) {
             Answer::Possible => {
                 self.note_followed(run);
                 Some(Some(Vec::new()))
             }
             Answer::Impossible => Some(None),
-            Answer::Unknown => {
-                let changed = self.changed(events.len());
-                // What is changed is before nothing that is as it was.
-                let precedes = |write: u32, who: u32| match changed.at(who as usize) {
-                    Some(_) => graph.precedes_by_program(write as usize, preds(who)),
-                    None => graph.precedes(write as usize, who as usize),
-                };
-                (graph.is_sc() && self.follower.is_refuted(preds, precedes)).then_some(None)
-            }
+            Answer::Unknown => None,
         }
     }
 

@@ -1,23 +1,24 @@
-//! Following the run: the quick answer to most questions.
+//! Following the run: the quick answer to nearly all questions.
 //!
 //! Problem. Find an execution of a new sequence, or a reason why there is none, or say nothing.
 //!
 //! Method. Take its events in the order of the run, each as soon as it can happen: what is before it in program order
 //! has happened, memory holds what it reads, and nobody still has to read what it overwrites. What cannot is looked at
-//! again in the next pass. A mutation changes little, so this mostly gets to the end. Where two updates read from the same
-//! write there is no execution under any model. Where it gets stuck, and under SC, what is left may show that there is none
-//! (`refute`).
+//! again in the next pass. A mutation changes little, so this mostly gets to the end. Where it gets stuck, it took
+//! something too early. So it begins anew, and an event waits also for all that comes before it in every execution
+//! under SC (`close`). If no order has all that, there is no execution, if the model is SC.
 //!
-//! Cost. Events times passes; a pass that takes nothing ends it. The verifier of the memory model is asked where nothing is
-//! shown.
+//! Cost. Events times passes; a pass that takes nothing ends it. Where it gets stuck, the closure and the same again: a
+//! fraction of what the verifier of the memory model takes, which is asked where nothing is shown. Under SC that is
+//! where the closure leaves a choice between writes, and the one that the run made is wrong.
 //!
-//! What is found is an execution under SC, which is one under every model: every store leaves its buffer at once, and under
-//! C11 the modification order is the order in which writes happen.
+//! What is found is an execution under SC, which is one under every model: every store leaves its buffer at once, and
+//! under C11 the modification order is the order in which writes happen.
 
-mod refute;
+mod close;
 
-use crate::base::LocId;
-use crate::explore::rf_smc::follow::refute::{Known, is_refuted};
+use crate::base::{Cycle, LocId};
+use crate::explore::rf_smc::follow::close::Order;
 use crate::explore::rf_smc::mutate::Actor;
 use crate::trace::{Event, Source};
 
@@ -63,10 +64,9 @@ pub(super) struct Follower {
     actors: Vec<State>,
     locs: Vec<Loc>,
     order: Vec<u32>,
-    /// By actor, whether it is among those that are left.
-    waits: Vec<bool>,
+    /// What has to be before what.
+    must: Order,
     events: usize,
-    contradiction: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,8 +74,6 @@ struct State {
     done: bool,
     /// How many still have to read what it writes.
     wanted: u32,
-    /// An update reads from it.
-    updated: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -84,8 +82,6 @@ struct Loc {
     writer: u32,
     /// How many still have to read the initial value.
     wanted: u32,
-    /// An update reads the initial value.
-    updated: bool,
 }
 
 impl Follower {
@@ -95,29 +91,24 @@ impl Follower {
         self.actors.clear();
         self.actors.resize(events + waiting, State::default());
         self.locs.clear();
-        self.locs.resize(locs, Loc { writer: NOBODY, wanted: 0, updated: false });
+        self.locs.resize(locs, Loc { writer: NOBODY, wanted: 0 });
         self.events = events;
-        self.contradiction = false;
     }
 
     /// Adds an event; they come in the order of the run, and those that did not happen in it last.
     pub(super) fn push(&mut self, part: Part) {
         if part.reads {
-            let (wanted, updated) = match part.source {
-                NOBODY => {
-                    let state = &mut self.locs[part.loc as usize];
-                    (&mut state.wanted, &mut state.updated)
-                }
-                write => {
-                    let state = &mut self.actors[write as usize];
-                    (&mut state.wanted, &mut state.updated)
-                }
-            };
-            *wanted += 1;
-            self.contradiction |= part.writes && *updated;
-            *updated |= part.writes;
+            *self.wanted(part) += 1;
         }
         self.parts.push(part);
+    }
+
+    /// How many still have to read what a part reads.
+    fn wanted(&mut self, part: Part) -> &mut u32 {
+        match part.source {
+            NOBODY => &mut self.locs[part.loc as usize].wanted,
+            write => &mut self.actors[write as usize].wanted,
+        }
     }
 
     /// Adds an event that is not as it was in the run; `source` is whose write it reads, if it reads.
@@ -133,38 +124,23 @@ impl Follower {
         });
     }
 
-    /// Whether all that was added can happen; `preds` says what is before an actor in program order.
-    pub(super) fn follow<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32]) -> Answer {
-        if self.contradiction {
-            return Answer::Impossible;
-        }
+    /// Whether all that was added can happen. `preds` says what is before an actor in program order, `is_sc` whether
+    /// every execution is one under SC.
+    pub(super) fn follow<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32], is_sc: bool) -> Answer {
         self.order.clear();
-        let mut left = std::mem::take(&mut self.left);
-        left.clear();
-        left.extend((0..self.parts.len() as u32).filter(|&part| !self.take(part, &preds)));
-        let mut before = usize::MAX;
-        while !left.is_empty() && left.len() < before {
-            before = left.len();
-            left.retain(|&part| !self.take(part, &preds));
+        if self.take_all(|actors, _, who| preds(who).iter().all(|&pred| actors[pred as usize].done)) {
+            return Answer::Possible;
         }
-        let found = left.is_empty();
-        self.left = left;
-        if found { Answer::Possible } else { Answer::Unknown }
-    }
-
-    /// Where following got stuck: whether what is left shows that it cannot happen under SC. `precedes` says whether a write
-    /// certainly happens before an actor.
-    pub(super) fn is_refuted<'a>(
-        &mut self,
-        preds: impl Fn(u32) -> &'a [u32],
-        precedes: impl Fn(u32, u32) -> bool,
-    ) -> bool {
-        self.waits.clear();
-        self.waits.resize(self.actors.len(), false);
-        for &part in &self.left {
-            self.waits[self.parts[part as usize].who as usize] = true;
+        self.rewind();
+        let mut must = std::mem::take(&mut self.must);
+        let closed = must.close((self.actors.len(), self.locs.len()), &self.parts, preds);
+        let found = closed.is_ok() && self.take_all(|_, order, who| must.is_met(who, order));
+        self.must = must;
+        match closed {
+            Ok(()) if found => Answer::Possible,
+            Err(Cycle) if is_sc => Answer::Impossible,
+            _ => Answer::Unknown,
         }
-        is_refuted(&self.parts, &mut self.left, &mut self.waits, &Known { preds, precedes })
     }
 
     /// The actors in an order in which they can happen.
@@ -172,15 +148,30 @@ impl Follower {
         &self.order
     }
 
+    /// Lets every part happen as soon as it can; whether all of them could. `is_ready` is told the states of all
+    /// actors, and who has happened in which order, and says whether an actor need not wait for another one.
+    fn take_all(&mut self, mut is_ready: impl FnMut(&[State], &[u32], u32) -> bool) -> bool {
+        let mut left = std::mem::take(&mut self.left);
+        left.clear();
+        left.extend((0..self.parts.len() as u32).filter(|&part| !self.take(part, &mut is_ready)));
+        let mut before = usize::MAX;
+        while !left.is_empty() && left.len() < before {
+            before = left.len();
+            left.retain(|&part| !self.take(part, &mut is_ready));
+        }
+        let found = left.is_empty();
+        self.left = left;
+        found
+    }
+
     /// Lets a part happen if it can.
-    fn take<'a>(&mut self, part: u32, preds: impl Fn(u32) -> &'a [u32]) -> bool {
+    fn take(&mut self, part: u32, mut is_ready: impl FnMut(&[State], &[u32], u32) -> bool) -> bool {
         let Part { who, source, loc, reads, writes } = self.parts[part as usize];
         let loc = &mut self.locs[loc as usize];
         if reads && source != loc.writer {
             return false;
         }
-        let is_done = |&pred: &u32| self.actors[pred as usize].done;
-        if !preds(who).iter().all(is_done) {
+        if !is_ready(&self.actors, &self.order, who) {
             return false;
         }
         let wanted = match loc.writer {
@@ -197,5 +188,123 @@ impl Follower {
         self.actors[who as usize].done = true;
         self.order.push(who);
         true
+    }
+
+    /// Lets nothing have happened.
+    fn rewind(&mut self) {
+        for i in 0..self.parts.len() {
+            let part = self.parts[i];
+            self.locs[part.loc as usize].writer = NOBODY;
+            let happened = std::mem::take(&mut self.actors[part.who as usize].done);
+            if part.reads && happened {
+                *self.wanted(part) += 1;
+            }
+        }
+        self.order.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const X: u32 = 0;
+    const Y: u32 = 1;
+
+    /// The location; whose write it reads, if it reads; whether it writes.
+    type Access = (u32, Option<u32>, bool);
+
+    fn write(loc: u32) -> Access {
+        (loc, None, true)
+    }
+
+    fn read(loc: u32, source: u32) -> Access {
+        (loc, Some(source), false)
+    }
+
+    fn update(loc: u32, source: u32) -> Access {
+        (loc, Some(source), true)
+    }
+
+    /// Follows a run with these accesses, each thread of which has some of them; the answer, and what happened.
+    fn follow(threads: &[&[u32]], accesses: &[Access], is_sc: bool) -> (Answer, Vec<u32>) {
+        let mut preds = vec![Vec::new(); accesses.len()];
+        for pair in threads.iter().flat_map(|thread| thread.windows(2)) {
+            preds[pair[1] as usize].push(pair[0]);
+        }
+        let mut follower = Follower::default();
+        follower.clear(accesses.len(), 0, 2);
+        for (who, &(loc, source, writes)) in accesses.iter().enumerate() {
+            let (who, reads) = (who as u32, source.is_some());
+            follower.push(Part { who, source: source.unwrap_or(NOBODY), loc, reads, writes });
+        }
+        let answer = follower.follow(|who| &preds[who as usize], is_sc);
+        (answer, follower.order().to_vec())
+    }
+
+    fn assert_possible(threads: &[&[u32]], accesses: &[Access], order: &[u32]) {
+        for is_sc in [true, false] {
+            let (answer, found) = follow(threads, accesses, is_sc);
+            assert!(matches!(answer, Answer::Possible), "{answer:?}");
+            assert_eq!(found, order);
+        }
+    }
+
+    fn assert_refuted(threads: &[&[u32]], accesses: &[Access]) {
+        let answer = |is_sc| follow(threads, accesses, is_sc).0;
+        assert!(matches!(answer(true), Answer::Impossible));
+        assert!(matches!(answer(false), Answer::Unknown), "under other models it may be possible");
+    }
+
+    #[test]
+    fn the_order_of_the_run_is_followed_where_it_can_be() {
+        assert_possible(&[&[0, 2], &[1]], &[write(X), read(X, 0), read(X, 0)], &[0, 1, 2]);
+        assert_possible(&[&[0], &[1]], &[read(X, 1), write(X)], &[1, 0]);
+    }
+
+    #[test]
+    fn a_write_waits_for_one_that_its_reader_has_seen() {
+        assert_possible(&[&[0], &[1, 2]], &[write(X), write(X), read(X, 0)], &[1, 0, 2]);
+    }
+
+    #[test]
+    fn a_write_waits_for_what_has_to_be_before_it_for_another_reason() {
+        // 3 is before 4, the initial value of y is read before 0, and so 3 is before 1, which reads 2.
+        let threads: [&[u32]; 4] = [&[0, 1], &[2], &[3, 4], &[5, 6]];
+        let accesses = [write(Y), read(X, 2), write(X), write(X), read(Y, NOBODY)];
+        assert_possible(&threads[..3], &accesses, &[3, 4, 0, 2, 1]);
+        // Somebody has seen 2 before 3.
+        let accesses = [&accesses[..], &[read(X, 2), read(X, 3)]].concat();
+        assert_refuted(&threads, &accesses);
+    }
+
+    #[test]
+    fn two_who_miss_each_others_writes_are_refuted() {
+        assert_refuted(&[&[0, 1], &[2, 3]], &[write(X), read(Y, NOBODY), write(Y), read(X, NOBODY)]);
+    }
+
+    #[test]
+    fn two_who_see_two_writes_in_different_orders_are_refuted() {
+        let accesses = [write(X), write(X), read(X, 0), read(X, 1), read(X, 1), read(X, 0)];
+        assert_refuted(&[&[0], &[1], &[2, 3], &[4, 5]], &accesses);
+    }
+
+    #[test]
+    fn what_is_read_from_a_later_event_is_before_what_comes_after() {
+        // Each of two threads reads what the other one writes afterwards.
+        assert_refuted(&[&[0, 1], &[2, 3]], &[read(X, 3), write(Y), read(Y, 1), write(X)]);
+    }
+
+    #[test]
+    fn two_updates_of_one_write_are_refuted() {
+        assert_refuted(&[&[0], &[1]], &[update(X, NOBODY), update(X, NOBODY)]);
+        assert_refuted(&[&[0], &[1], &[2]], &[write(X), update(X, 0), update(X, 0)]);
+    }
+
+    #[test]
+    fn an_update_and_what_it_reads_have_nothing_between_them() {
+        // 1 is after 0, so after 2, which reads 0; but 4, which reads 2, knows of 1.
+        let accesses = [write(X), write(X), update(X, 0), read(X, 1), read(X, 2)];
+        assert_refuted(&[&[0, 1], &[2], &[3, 4]], &accesses);
     }
 }

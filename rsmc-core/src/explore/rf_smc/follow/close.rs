@@ -1,0 +1,181 @@
+//! Where following a run got stuck: what happens before what in every execution, or a proof that there is none.
+//!
+//! Problem. The events were taken in the order of the run, which is not the order of any execution of the new sequence.
+//! Which of them have to change places?
+//!
+//! Method. Under SC a part comes after what is before it in program order and after the write that it reads; another
+//! write comes before that write if it comes before the reader (closure, rule 3), and after the reader if it comes
+//! after that write (rule 4). The least transitive order that has all that is found by adding to it. Parts enter it one
+//! after the other, with the rules for their pairs with those that are there; a pair of which nothing is known stays
+//! open, and is looked at again until nothing changes. If something comes before itself, there is no execution.
+//!
+//! Cost. Pairs of a read and a write of a location, times passes over those that are open. What is put before a part
+//! that has just entered costs the words of a row; what is put before another one, which is rarer, that times the
+//! parts.
+//!
+//! Source. The rules of the closure (`consistency::closure`), where every read has one good write.
+
+use crate::base::{BitMatrix, BitSet, Cycle};
+use crate::explore::rf_smc::follow::{NOBODY, Part};
+
+/// An order of the parts; keeps its memory from one question to the next.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    /// Row of an actor: who comes before it.
+    before: BitMatrix,
+    /// By location: the last part of it that entered; by part: the one before it.
+    last: Vec<u32>,
+    previous: Vec<u32>,
+    open: Vec<Pair>,
+    /// Who has happened, as far as [`Order::is_met`] was told, and how many these are.
+    done: BitSet,
+    counted: usize,
+}
+
+/// A read and another write than that which it reads.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    read: u32,
+    source: u32,
+    write: u32,
+}
+
+/// What is known of a pair.
+enum Known {
+    /// On which side of the read, and of its source, the write is.
+    All,
+    /// That it makes one actor come before another one.
+    Edge(u32, u32),
+    Nothing,
+}
+
+impl Order {
+    /// Finds what comes before what in every execution under SC. Parts are in the order of their numbers; what is
+    /// before an actor in program order, `preds`, has smaller numbers.
+    pub(super) fn close<'a>(
+        &mut self,
+        (actors, locs): (usize, usize),
+        parts: &[Part],
+        preds: impl Fn(u32) -> &'a [u32],
+    ) -> Result<(), Cycle> {
+        self.before.reset(actors);
+        self.last.clear();
+        self.last.resize(locs, NOBODY);
+        self.previous.clear();
+        self.open.clear();
+        self.counted = 0;
+        self.done.reset(actors);
+        for entered in 1..=parts.len() {
+            self.enter(&parts[..entered], &preds)?;
+        }
+        for part in parts.iter().filter(|part| part.reads && part.source > part.who && part.source != NOBODY) {
+            self.add(part.source, part.who, parts)?;
+        }
+        let mut before = usize::MAX;
+        while !self.open.is_empty() && self.open.len() < before {
+            before = self.open.len();
+            self.settle_open(parts)?;
+        }
+        Ok(())
+    }
+
+    /// Whether all that comes before an actor is among who happened; these only become more.
+    pub(super) fn is_met(&mut self, who: u32, happened: &[u32]) -> bool {
+        happened[self.counted..].iter().for_each(|&earlier| self.done.insert(earlier as usize));
+        self.counted = happened.len();
+        self.before.row(who as usize).iter().zip(self.done.words()).all(|(before, done)| before & !done == 0)
+    }
+
+    /// Adds the last of these parts, behind what it comes after.
+    fn enter<'a>(&mut self, parts: &[Part], preds: impl Fn(u32) -> &'a [u32]) -> Result<(), Cycle> {
+        let (number, part) = (parts.len() - 1, parts[parts.len() - 1]);
+        let source = (part.reads && part.source < part.who).then_some(part.source);
+        for &earlier in preds(part.who).iter().chain(&source) {
+            self.put_before(earlier, part.who);
+        }
+        let mut at = std::mem::replace(&mut self.last[part.loc as usize], number as u32);
+        self.previous.push(at);
+        while at != NOBODY {
+            let other = parts[at as usize];
+            if other.reads && part.writes {
+                self.meet(other, part.who, parts)?;
+            }
+            if other.writes && part.reads {
+                self.meet(part, other.who, parts)?;
+            }
+            at = self.previous[at as usize];
+        }
+        Ok(())
+    }
+
+    /// Applies the rules to a read and a write, one of which is the last of these parts: nothing is after it.
+    fn meet(&mut self, Part { who: read, source, .. }: Part, write: u32, parts: &[Part]) -> Result<(), Cycle> {
+        let pair = Pair { read, source, write };
+        if write == source {
+            return Ok(());
+        }
+        match self.known(pair) {
+            Known::All => {}
+            Known::Edge(a, b) if b == parts[parts.len() - 1].who => self.put_before(a, b),
+            Known::Edge(a, b) => self.add(a, b, parts)?,
+            Known::Nothing => self.open.push(pair),
+        }
+        Ok(())
+    }
+
+    /// Applies the rules to the pairs that are open.
+    fn settle_open(&mut self, parts: &[Part]) -> Result<(), Cycle> {
+        let mut kept = 0;
+        for i in 0..self.open.len() {
+            let pair = self.open[i];
+            match self.known(pair) {
+                Known::All => {}
+                Known::Edge(a, b) => self.add(a, b, parts)?,
+                Known::Nothing => {
+                    self.open[kept] = pair;
+                    kept += 1;
+                }
+            }
+        }
+        self.open.truncate(kept);
+        Ok(())
+    }
+
+    /// Rules 3 and 4.
+    fn known(&self, Pair { read, source, write }: Pair) -> Known {
+        let is_initial = source == NOBODY;
+        if self.comes_before(write, read) {
+            let is_older = !is_initial && self.comes_before(write, source);
+            return if is_older { Known::All } else { Known::Edge(write, source) };
+        }
+        if self.comes_before(read, write) {
+            return Known::All;
+        }
+        let is_newer = is_initial || self.comes_before(source, write);
+        if is_newer { Known::Edge(read, write) } else { Known::Nothing }
+    }
+
+    fn comes_before(&self, a: u32, b: u32) -> bool {
+        self.before.get(b as usize, a as usize)
+    }
+
+    /// Puts an actor, and all before it, before another one.
+    fn put_before(&mut self, a: u32, b: u32) {
+        self.before.union_rows(b as usize, a as usize);
+        self.before.set(b as usize, a as usize);
+    }
+
+    /// Puts an actor, and all before it, before another one and all of these parts that are after that. Nothing is
+    /// before the initial values.
+    fn add(&mut self, a: u32, b: u32, parts: &[Part]) -> Result<(), Cycle> {
+        if a == b || b == NOBODY || self.comes_before(b, a) {
+            return Err(Cycle);
+        }
+        for who in parts.iter().map(|part| part.who) {
+            if who == b || self.comes_before(b, who) {
+                self.put_before(a, who);
+            }
+        }
+        Ok(())
+    }
+}
