@@ -6,18 +6,28 @@ const fn words_for(bits: usize) -> usize {
 }
 
 /// The members of a set given as words, in ascending order.
+#[inline]
 pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
-    words.iter().enumerate().flat_map(|(i, &word)| {
-        std::iter::successors((word != 0).then_some(word), |w| {
-            let rest = w & (w - 1);
-            (rest != 0).then_some(rest)
-        })
-        .map(move |w| i * 64 + w.trailing_zeros() as usize)
+    let (mut rest, mut word, mut base) = (words.iter(), 0, 0_usize.wrapping_sub(64));
+    std::iter::from_fn(move || {
+        while word == 0 {
+            word = *rest.next()?;
+            base = base.wrapping_add(64);
+        }
+        let member = base + word.trailing_zeros() as usize;
+        word &= word - 1;
+        Some(member)
     })
 }
 
 /// Adds all members of one set to another, both given as words.
+#[inline]
 pub fn unite(to: &mut [u64], from: &[u64]) {
+    // Mostly there is one word, for which a loop is long.
+    if let ([mine], [theirs]) = (&mut *to, from) {
+        *mine |= theirs;
+        return;
+    }
     for (mine, theirs) in to.iter_mut().zip(from) {
         *mine |= theirs;
     }
@@ -36,27 +46,32 @@ impl BitSet {
     }
 
     /// Empties the set and sets a new bound, keeping the memory.
+    #[inline]
     pub fn reset(&mut self, bound: usize) {
         self.words.clear();
         self.words.resize(words_for(bound), 0);
     }
 
     /// Adds a member; it must be below the bound.
+    #[inline]
     pub fn insert(&mut self, member: usize) {
         self.words[member / 64] |= 1 << (member % 64);
     }
 
     /// Takes a member out; it must be below the bound.
+    #[inline]
     pub fn remove(&mut self, member: usize) {
         self.words[member / 64] &= !(1 << (member % 64));
     }
 
     /// Whether `member` is in the set.
+    #[inline]
     pub fn contains(&self, member: usize) -> bool {
         self.words.get(member / 64).is_some_and(|word| word >> (member % 64) & 1 == 1)
     }
 
     /// The members in ascending order.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         ones(&self.words)
     }
@@ -77,11 +92,13 @@ impl BitSet {
     }
 
     /// Takes out what is not in a set given as words, of the same bound.
+    #[inline]
     pub fn intersect(&mut self, words: &[u64]) {
         self.words.iter_mut().zip(words).for_each(|(mine, theirs)| *mine &= theirs);
     }
 
     /// Adds all members of a set given as words.
+    #[inline]
     pub fn union(&mut self, words: &[u64]) {
         unite(&mut self.words, words);
     }
@@ -96,6 +113,7 @@ pub struct BitMatrix {
 
 impl BitMatrix {
     /// Empties the table and sets a new size, as many rows as columns, keeping the memory.
+    #[inline]
     pub fn reset(&mut self, n: usize) {
         self.reset_to(n, n);
     }
@@ -113,27 +131,53 @@ impl BitMatrix {
     }
 
     /// One row.
+    #[inline]
     pub fn row(&self, row: usize) -> &[u64] {
         &self.words[row * self.width..(row + 1) * self.width]
     }
 
     /// One row, to change.
+    #[inline]
     pub fn row_mut(&mut self, row: usize) -> &mut [u64] {
         &mut self.words[row * self.width..(row + 1) * self.width]
     }
 
     /// Whether `column` is set in `row`.
+    #[inline]
     pub fn get(&self, row: usize, column: usize) -> bool {
         self.words[row * self.width + column / 64] >> (column % 64) & 1 == 1
     }
 
     /// Sets `column` in `row`.
+    #[inline]
     pub fn set(&mut self, row: usize, column: usize) {
         self.words[row * self.width + column / 64] |= 1 << (column % 64);
     }
 
+    /// Adds everything in row `from` to row `to`, and `from` itself.
+    #[inline]
+    pub fn add_with_row(&mut self, to: usize, from: usize) {
+        match self.width {
+            1 => self.words[to] |= self.words[from] | 1 << from,
+            _ => {
+                self.union_wide_rows(to, from);
+                self.set(to, from);
+            }
+        }
+    }
+
     /// Adds everything in row `from` to row `to`.
+    #[inline]
     pub fn union_rows(&mut self, to: usize, from: usize) {
+        // Mostly there is one word, for which a loop is long.
+        match self.width {
+            1 => self.words[to] |= self.words[from],
+            _ => self.union_wide_rows(to, from),
+        }
+    }
+
+    #[inline(never)]
+    fn union_wide_rows(&mut self, to: usize, from: usize) {
         for word in 0..self.width {
             let bits = self.words[from * self.width + word];
             self.words[to * self.width + word] |= bits;
@@ -165,5 +209,14 @@ mod tests {
         matrix.set(2, 3);
         matrix.union_rows(2, 1);
         assert!(matrix.get(2, 69) && matrix.get(2, 3) && !matrix.get(1, 3));
+        for n in [64, 70] {
+            matrix.reset(n);
+            matrix.set(1, 9);
+            matrix.add_with_row(63, 1);
+            matrix.union_rows(0, 63);
+            assert_eq!(ones(matrix.row(0)).collect::<Vec<_>>(), [1, 9]);
+            matrix.add_with_row(2, 63);
+            assert_eq!(ones(matrix.row(2)).collect::<Vec<_>>(), [1, 9, 63]);
+        }
     }
 }

@@ -21,9 +21,11 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl Id for $name {
+            #[inline]
             fn index(self) -> usize {
                 self.0 as usize
             }
+            #[inline]
             fn from_index(index: usize) -> Self {
                 Self(u32::try_from(index).expect("fewer than 2^32 ids"))
             }
@@ -134,6 +136,12 @@ impl<I: Id, T> IdVec<I, T> {
     /// All ids of the table.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + use<I, T> {
         (0..self.entries.len()).map(I::from_index)
+    }
+
+    /// The entries of two ids, which are not the same.
+    #[inline]
+    pub fn pair_mut(&mut self, one: I, other: I) -> [&mut T; 2] {
+        self.entries.get_disjoint_mut([one.index(), other.index()]).expect("two ids that have entries")
     }
 
     /// Makes sure that `id` has an entry, filling the gap with `fill`.

@@ -4,39 +4,23 @@
 use std::sync::atomic::Ordering;
 
 use crate::base::{Id, IdVec, ThreadId};
-use crate::trace::{Action, Event, NoteKind, Op, Row, Trace};
+use crate::trace::{Action, Event, Note, NoteKind, Op, Trace};
 
 /// The direct predecessors of every event in program order, and of the event each thread would do next.
 #[derive(Clone, Debug, Default)]
 pub struct ProgramOrder {
-    preds: Lists,
-    fenced: Lists,
-    epochs: Vec<u32>,
+    rows: Vec<Line>,
+    preds: Vec<u32>,
+    fenced: Vec<u32>,
     ends: IdVec<ThreadId, End>,
 }
 
-/// One list per event, one after the other.
-#[derive(Clone, Debug, Default)]
-struct Lists {
-    items: Vec<u32>,
-    ends: Vec<u32>,
-}
-
-impl Lists {
-    fn clear(&mut self) {
-        self.items.clear();
-        self.ends.clear();
-    }
-
-    fn take(&mut self, list: &mut Vec<u32>) {
-        self.items.append(list);
-        self.ends.push(self.items.len() as u32);
-    }
-
-    fn get(&self, at: usize) -> &[u32] {
-        let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
-        &self.items[start..self.ends[at] as usize]
-    }
+/// What is known of an event; its lists begin where those of the event before it end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    preds_end: u32,
+    fenced_end: u32,
+    epoch: u32,
 }
 
 /// Where a thread stands.
@@ -53,8 +37,16 @@ struct End {
 }
 
 impl End {
+    fn clear(&mut self) {
+        self.preds.clear();
+        self.fenced.clear();
+        self.unfenced.clear();
+        self.epoch = 0;
+    }
+
+    #[inline]
     fn full_fence(&mut self) {
-        self.fenced.append(&mut self.unfenced);
+        move_all(&mut self.unfenced, &mut self.fenced);
     }
 
     fn fence(&mut self, order: Ordering) {
@@ -65,38 +57,65 @@ impl End {
     }
 }
 
+/// Moves what is mostly one item or none.
+#[inline]
+fn move_all(from: &mut Vec<u32>, to: &mut Vec<u32>) {
+    if !from.is_empty() {
+        from.iter().for_each(|&at| to.push(at));
+        from.clear();
+    }
+}
+
+/// Adds what is not there.
+fn add_missing(to: &mut Vec<u32>, from: &[u32]) {
+    for &at in from {
+        if to.iter().all(|&other| other != at) {
+            to.push(at);
+        }
+    }
+}
+
 impl ProgramOrder {
     /// Computes the order of a recorded execution into this value, reusing its memory.
     pub fn compute(&mut self, trace: &Trace) {
+        self.rows.clear();
         self.preds.clear();
         self.fenced.clear();
-        self.epochs.clear();
-        for end in self.ends.values_mut() {
-            end.preds.clear();
-            end.fenced.clear();
-            end.unfenced.clear();
-            end.epoch = 0;
-        }
+        self.ends.values_mut().for_each(End::clear);
         if let Some(last) = trace.thread_bound().checked_sub(1) {
             self.ends.grow_to(ThreadId::from_index(last), End::default);
         }
-        for row in trace.rows() {
-            match row {
-                Row::Event(at, event) => self.event(at as u32, event),
-                Row::Note(note) => match note.kind {
-                    NoteKind::Spawn(child) => self.pass(note.thread, child),
-                    NoteKind::Join(child) => {
-                        self.ends[note.thread].full_fence();
-                        self.pass(child, note.thread);
-                    }
-                    NoteKind::Counted => self.ends[note.thread].full_fence(),
-                    NoteKind::Fence(order) => self.ends[note.thread].fence(order),
-                    _ => {}
-                },
+        for note in &trace.notes {
+            if note.at as usize > self.rows.len() {
+                self.events(trace, note.at as usize);
             }
+            self.note(note);
+        }
+        self.events(trace, trace.events.len());
+    }
+
+    /// The events up to a position.
+    fn events(&mut self, trace: &Trace, end: usize) {
+        for at in self.rows.len()..end {
+            self.event(at as u32, &trace.events[at]);
         }
     }
 
+    #[inline]
+    fn note(&mut self, note: &Note) {
+        match note.kind {
+            NoteKind::Spawn(child) => self.pass(note.thread, child),
+            NoteKind::Join(child) => {
+                self.ends[note.thread].full_fence();
+                self.pass(child, note.thread);
+            }
+            NoteKind::Counted => self.ends[note.thread].full_fence(),
+            NoteKind::Fence(order) => self.ends[note.thread].fence(order),
+            _ => {}
+        }
+    }
+
+    #[inline]
     fn event(&mut self, at: u32, event: &Event) {
         let end = &mut self.ends[event.id.thread];
         if event.buffered {
@@ -104,9 +123,10 @@ impl ProgramOrder {
         } else if drains(&event.op) {
             end.full_fence();
         }
-        self.epochs.push(end.epoch);
-        self.preds.take(&mut end.preds);
-        self.fenced.take(&mut end.fenced);
+        move_all(&mut end.preds, &mut self.preds);
+        move_all(&mut end.fenced, &mut self.fenced);
+        let (preds_end, fenced_end) = (self.preds.len() as u32, self.fenced.len() as u32);
+        self.rows.push(Line { preds_end, fenced_end, epoch: end.epoch });
         end.preds.push(at);
         if event.buffered {
             end.unfenced.push(at);
@@ -116,22 +136,22 @@ impl ProgramOrder {
     /// A thread starts another, or another receives its end: what it did is before what the other does next, and
     /// visible.
     fn pass(&mut self, from: ThreadId, to: ThreadId) {
-        let mut target = std::mem::take(&mut self.ends[to]);
-        let source = &mut self.ends[from];
+        let [source, target] = self.ends.pair_mut(from, to);
         source.full_fence();
-        for (mine, theirs) in [(&mut target.preds, &source.preds), (&mut target.fenced, &source.fenced)] {
-            for &at in theirs {
-                if !mine.contains(&at) {
-                    mine.push(at);
-                }
-            }
-        }
-        self.ends[to] = target;
+        add_missing(&mut target.preds, &source.preds);
+        add_missing(&mut target.fenced, &source.fenced);
+    }
+
+    /// The lists of an event begin where these of the line before it end.
+    #[inline]
+    fn before(&self, at: usize) -> Line {
+        at.checked_sub(1).map_or(Line::default(), |before| self.rows[before])
     }
 
     /// The positions of the direct predecessors of the event at a position.
+    #[inline]
     pub fn preds(&self, at: usize) -> &[u32] {
-        self.preds.get(at)
+        &self.preds[self.before(at).preds_end as usize..self.rows[at].preds_end as usize]
     }
 
     /// The positions of the direct predecessors of the event that `thread` would do next.
@@ -142,7 +162,7 @@ impl ProgramOrder {
     /// The positions of the stores that a full fence keeps before the event at a position, as far as they are not
     /// before its predecessors too.
     pub fn fenced(&self, at: usize) -> &[u32] {
-        self.fenced.get(at)
+        &self.fenced[self.before(at).fenced_end as usize..self.rows[at].fenced_end as usize]
     }
 
     /// The same for an operation, not a buffered store, that `thread` would do next.
@@ -154,7 +174,7 @@ impl ProgramOrder {
 
     /// How many store-store fences the thread of an event had passed when it happened.
     pub fn epoch(&self, at: usize) -> u32 {
-        self.epochs[at]
+        self.rows[at].epoch
     }
 }
 

@@ -92,11 +92,13 @@ impl Trace {
     }
 
     /// The position of an event, if it happened.
+    #[inline]
     pub fn position(&self, id: EventId) -> Option<usize> {
         self.by_thread.get(id.thread)?.get(id.index as usize).map(|&at| at as usize)
     }
 
     /// The name of the write an event read from; `None` for the initial value or no read.
+    #[inline]
     pub fn source_id(&self, event: &Event) -> Option<EventId> {
         match event.source {
             Source::At(at) => Some(self.events[at as usize].id),

@@ -36,15 +36,61 @@ pub(super) struct Graph {
     model: MemoryModel,
     /// By what sources are ruled out: the model's, or those of SC where C11 is SC whatever is read.
     rules: MemoryModel,
-    writes: IdVec<LocId, Vec<u32>>,
-    readers: Vec<Vec<u32>>,
-    /// By write, and by location for the initial value: the update that reads it, or [`NOBODY`].
-    updates: Vec<u32>,
-    first_updates: IdVec<LocId, u32>,
+    /// By event.
+    links: Vec<Links>,
+    locs: IdVec<LocId, AtLoc>,
 }
 
 /// No event.
 const NOBODY: u32 = u32::MAX;
+
+/// The lists that an event has, and those in which it is: each entry says which one is next, or [`NOBODY`].
+#[derive(Clone, Copy, Debug)]
+struct Links {
+    /// The first and the last event that read from it.
+    first_reader: u32,
+    last_reader: u32,
+    /// The update that reads from it.
+    update: u32,
+    /// The next event that read from the same write.
+    next_reader: u32,
+    /// The next write of the same location.
+    next_write: u32,
+}
+
+impl Links {
+    const NONE: Self =
+        Self { first_reader: NOBODY, last_reader: NOBODY, update: NOBODY, next_reader: NOBODY, next_write: NOBODY };
+}
+
+/// The first and the last write of a location, and the update that reads its initial value.
+#[derive(Clone, Copy, Debug)]
+struct AtLoc {
+    first_write: u32,
+    last_write: u32,
+    update: u32,
+}
+
+impl AtLoc {
+    const NONE: Self = Self { first_write: NOBODY, last_write: NOBODY, update: NOBODY };
+}
+
+/// What a reader cannot take; keeps its memory from one reader to the next.
+#[derive(Debug, Default)]
+pub(super) struct Sight {
+    /// What it certainly sees or finds overwritten, with other events perhaps.
+    seen: BitSet,
+    /// By write, and behind all events for the initial value: whether some other write must be between them.
+    hidden: BitSet,
+}
+
+impl Sight {
+    /// Whether the reader can see `write` (`None`: the initial value) at all, in a run with so many events.
+    #[inline]
+    pub(super) fn includes(&self, write: Option<usize>, events: usize) -> bool {
+        !self.hidden.contains(write.unwrap_or(events))
+    }
+}
 
 impl Graph {
     pub(super) fn new(model: MemoryModel) -> Self {
@@ -59,16 +105,11 @@ impl Graph {
         let relaxed = if self.model == MemoryModel::Pso { n } else { 0 };
         self.settled.reset(relaxed);
         self.stored.reset(relaxed);
-        self.writes.values_mut().for_each(Vec::clear);
-        self.first_updates.values_mut().for_each(|update| *update = NOBODY);
+        self.locs.values_mut().for_each(|loc| *loc = AtLoc::NONE);
         if let Some(last) = trace.locs.ids().next_back() {
-            self.writes.grow_to(last, Vec::new);
-            self.first_updates.grow_to(last, || NOBODY);
+            self.locs.grow_to(last, || AtLoc::NONE);
         }
-        self.updates.clear();
-        self.updates.resize(n, NOBODY);
-        self.readers.resize_with(self.readers.len().max(n), Vec::new);
-        self.readers[..n].iter_mut().for_each(Vec::clear);
+        self.links.clear();
         for (at, event) in trace.events.iter().enumerate() {
             self.enter(at, event);
             if self.model == MemoryModel::Pso {
@@ -91,25 +132,53 @@ impl Graph {
         }
     }
 
+    #[inline]
     fn enter(&mut self, at: usize, event: &Event) {
-        for i in 0..self.order.preds(at).len() {
-            let pred = self.order.preds(at)[i] as usize;
-            self.past.union_rows(at, pred);
-            self.past.set(at, pred);
+        for &pred in self.order.preds(at) {
+            self.past.add_with_row(at, pred as usize);
         }
+        self.links.push(Links::NONE);
         if let Source::At(write) = event.source {
-            self.past.union_rows(at, write as usize);
-            self.past.set(at, write as usize);
-            self.readers[write as usize].push(at as u32);
+            self.past.add_with_row(at, write as usize);
+            self.add_reader(write as usize, at as u32);
         }
         if event.written.is_some() {
-            self.writes[event.op.loc].push(at as u32);
-            match event.source {
-                Source::At(write) => self.updates[write as usize] = at as u32,
-                Source::Init => self.first_updates[event.op.loc] = at as u32,
-                Source::None => {}
-            }
+            self.add_write(at as u32, event);
         }
+    }
+
+    #[inline]
+    fn add_reader(&mut self, write: usize, read: u32) {
+        let links = &mut self.links[write];
+        let last = std::mem::replace(&mut links.last_reader, read);
+        match last {
+            NOBODY => links.first_reader = read,
+            last => self.links[last as usize].next_reader = read,
+        }
+    }
+
+    #[inline]
+    fn add_write(&mut self, write: u32, event: &Event) {
+        let loc = &mut self.locs[event.op.loc];
+        match event.source {
+            Source::At(source) => self.links[source as usize].update = write,
+            Source::Init => loc.update = write,
+            Source::None => {}
+        }
+        match std::mem::replace(&mut loc.last_write, write) {
+            NOBODY => loc.first_write = write,
+            last => self.links[last as usize].next_write = write,
+        }
+    }
+
+    /// The events of a list, from its first one on.
+    #[inline]
+    fn list(&self, first: u32, next: impl Fn(&Links) -> u32) -> impl Iterator<Item = usize> {
+        let mut at = first;
+        std::iter::from_fn(move || {
+            let links = self.links.get(at as usize)?;
+            Some(std::mem::replace(&mut at, next(links)) as usize)
+        })
     }
 
     /// Whether every execution of these events is one under SC, whatever is read.
@@ -118,17 +187,20 @@ impl Graph {
     }
 
     /// Whether `a` is causally before `b`.
+    #[inline]
     pub(super) fn precedes(&self, a: usize, b: usize) -> bool {
         self.past.get(b, a)
     }
 
     /// Adds to `set` the event and all that is causally before it.
+    #[inline]
     pub(super) fn add_past(&self, at: usize, set: &mut BitSet) {
         set.insert(at);
         set.union(self.past.row(at));
     }
 
     /// Adds all that is before the event in program order, and what is causally before that.
+    #[inline]
     pub(super) fn add_program_past(&self, preds: &[u32], set: &mut BitSet) {
         for &pred in preds {
             self.add_past(pred as usize, set);
@@ -136,23 +208,39 @@ impl Graph {
     }
 
     /// Whether `a` is causally before an event with these predecessors, its own source aside.
+    #[inline]
     pub(super) fn precedes_by_program(&self, a: usize, preds: &[u32]) -> bool {
         preds.iter().any(|&pred| pred as usize == a || self.precedes(a, pred as usize))
     }
 
     /// The writes of a location, in order of happening.
-    pub(super) fn writes(&self, loc: LocId) -> &[u32] {
-        &self.writes[loc]
+    pub(super) fn writes(&self, loc: LocId) -> impl Iterator<Item = usize> {
+        self.writes_since(self.first_write(loc))
+    }
+
+    /// The write of a location that happened first.
+    #[inline]
+    pub(super) fn first_write(&self, loc: LocId) -> Option<usize> {
+        let first = self.locs[loc].first_write;
+        (first != NOBODY).then_some(first as usize)
+    }
+
+    /// A write and those of its location that happened after it.
+    #[inline]
+    pub(super) fn writes_since(&self, write: Option<usize>) -> impl Iterator<Item = usize> {
+        self.list(write.map_or(NOBODY, |write| write as u32), |links| links.next_write)
     }
 
     /// The events that read from a write.
-    pub(super) fn readers(&self, write: usize) -> &[u32] {
-        &self.readers[write]
+    #[inline]
+    pub(super) fn readers(&self, write: usize) -> impl Iterator<Item = usize> {
+        self.list(self.links[write].first_reader, |links| links.next_reader)
     }
 
     /// The update that reads from a write of a location (`None`: the initial value). There is no other in any execution.
+    #[inline]
     pub(super) fn update_of(&self, loc: LocId, write: Option<usize>) -> Option<usize> {
-        let update = write.map_or(self.first_updates[loc], |write| self.updates[write]);
+        let update = write.map_or(self.locs[loc].update, |write| self.links[write].update);
         (update != NOBODY).then_some(update as usize)
     }
 
@@ -200,7 +288,7 @@ impl Graph {
     /// Under C11: the writes that a reader cannot take by coherence, and behind all events the initial value. If it knows
     /// of an access, it takes nothing older; of the accesses of a thread that it knows of the last one stands for all. Older
     /// is what such an access knows to be written or read before.
-    fn find_hidden(&self, trace: &Trace, who: &Reader<'_>, loc: LocId, hidden: &mut BitSet) {
+    fn find_older(&self, trace: &Trace, who: &Reader<'_>, loc: LocId, hidden: &mut BitSet) {
         let node = |event: usize| self.numbers[event] as usize;
         let past = match trace.position(who.id) {
             Some(at) => self.c11.known_before(node(at)),
@@ -219,21 +307,19 @@ impl Graph {
                 None => latest.push((event, write)),
             }
         };
-        for &write in &self.writes[loc] {
-            consider(write as usize, write as usize);
-            let reads =
-                self.readers(write as usize).iter().filter(|&&read| trace.events[read as usize].written.is_none());
-            reads.for_each(|&read| consider(read as usize, write as usize));
+        for write in self.writes(loc) {
+            consider(write, write);
+            let reads = self.readers(write).filter(|&read| trace.events[read].written.is_none());
+            reads.for_each(|read| consider(read, write));
         }
         hidden.reset(trace.events.len() + 1);
         if !latest.is_empty() {
             hidden.insert(trace.events.len());
         }
-        for &write in &self.writes[loc] {
-            let write = write as usize;
+        for write in self.writes(loc) {
             let is_older = |&(last, value): &(usize, usize)| {
                 let before = |event: usize| event == last || self.c11.happens_before(node(event), node(last));
-                value != write && (before(write) || self.readers(write).iter().any(|&read| before(read as usize)))
+                value != write && (before(write) || self.readers(write).any(before))
             };
             if latest.iter().any(is_older) {
                 hidden.insert(write);
@@ -241,14 +327,29 @@ impl Graph {
         }
     }
 
-    /// The writes of a location that a reader certainly sees or finds overwritten, whatever it reads from: those that are
-    /// before it but for its own source. There may be other events in `seen`. Under C11 those that it cannot take.
-    pub(super) fn seen_before(&self, trace: &Trace, who: &Reader<'_>, loc: LocId, seen: &mut BitSet) {
+    /// Finds what a reader cannot take of a location: what is before some other write that it certainly sees or finds
+    /// overwritten.
+    pub(super) fn look(&self, trace: &Trace, who: &Reader<'_>, loc: LocId, sight: &mut Sight) {
+        let Sight { seen, hidden } = sight;
+        if self.rules == MemoryModel::C11 {
+            return self.find_older(trace, who, loc, hidden);
+        }
+        let events = trace.events.len();
+        self.find_seen(trace, who, seen);
+        hidden.reset(events + 1);
+        let stored = if self.rules == MemoryModel::Pso { &self.stored } else { &self.past };
+        for write in self.writes(loc).filter(|&write| seen.contains(write)) {
+            hidden.union(stored.row(write));
+            hidden.insert(events);
+        }
+    }
+
+    /// What a reader certainly sees or finds overwritten, whatever it reads from: what is before it but for its own
+    /// source.
+    fn find_seen(&self, trace: &Trace, who: &Reader<'_>, seen: &mut BitSet) {
         seen.reset(trace.events.len());
-        match self.rules {
-            MemoryModel::Pso => {}
-            MemoryModel::C11 => return self.find_hidden(trace, who, loc, seen),
-            _ => return self.add_program_past(who.preds, seen),
+        if self.rules != MemoryModel::Pso {
+            return self.add_program_past(who.preds, seen);
         }
         for &pred in who.preds {
             seen.union(self.settled.row(pred as usize));
@@ -263,20 +364,6 @@ impl Graph {
         }
     }
 
-    /// Whether a reader that has `seen` so much can see `write` (`None`: the initial value) at all: not if some
-    /// other write of the location must be between them.
-    pub(super) fn is_visible(&self, trace: &Trace, loc: LocId, write: Option<usize>, seen: &BitSet) -> bool {
-        if self.rules == MemoryModel::C11 {
-            return !seen.contains(write.unwrap_or(trace.events.len()));
-        }
-        let hides = |other: usize| {
-            Some(other) != write
-                && seen.contains(other)
-                && write.is_none_or(|write| self.reaches_memory_before(write, other))
-        };
-        !self.writes(loc).iter().any(|&other| hides(other as usize))
-    }
-
     /// Whether one write certainly reaches memory before another.
     pub(super) fn reaches_memory_before(&self, a: usize, b: usize) -> bool {
         match self.rules {
@@ -289,14 +376,15 @@ impl Graph {
     /// The release that ends what the acquire at `at` began.
     pub(super) fn release_of(&self, trace: &Trace, at: usize) -> Option<usize> {
         let Event { id, op, .. } = trace.events[at];
-        let is_release = |&&later: &&u32| {
-            let event = &trace.events[later as usize];
-            later as usize > at && event.id.thread == id.thread && matches!(event.op.action, Action::Release { .. })
+        let is_release = |&later: &usize| {
+            let event = &trace.events[later];
+            later > at && event.id.thread == id.thread && matches!(event.op.action, Action::Release { .. })
         };
-        self.writes(op.loc).iter().find(is_release).map(|&at| at as usize)
+        self.writes(op.loc).find(is_release)
     }
 
     /// Program-order predecessors of the event that a waiting thread would do next.
+    #[inline]
     pub(super) fn next_preds(&self, thread: ThreadId) -> &[u32] {
         self.order.next_preds(thread)
     }

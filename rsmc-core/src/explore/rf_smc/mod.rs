@@ -83,7 +83,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::{BitSet, Digest, EventId};
 use crate::consistency::Instance;
 use crate::explore::rf_smc::graph::Graph;
-use crate::explore::rf_smc::mutate::{Mutation, Question};
+use crate::explore::rf_smc::mutate::{Asked, Mutator, Question};
 use crate::explore::rf_smc::news::News;
 use crate::explore::rf_smc::schedule::{Builder, Schedule, Witness};
 use crate::explore::rf_smc::tried::Tried;
@@ -154,9 +154,10 @@ pub struct RfSmc {
     runs: u64,
     graph: Graph,
     builder: Builder,
-    mutations: Vec<Mutation>,
+    mutator: Mutator,
     news: News,
-    seen: BitSet,
+    /// By event: whether a write that is behind `τ` depends on it.
+    matters: BitSet,
     waits: Waits,
     purpose: Purpose,
     /// In a subtree: how many of the decisions belong to who gave it away. Nothing is taken from these but what was given
@@ -225,14 +226,24 @@ impl RfSmc {
         self.decisions.len()
     }
 
-    /// Names the events that have happened for the first time in their places.
-    fn name_placed(&mut self, run: &Run) {
+    /// Finds the events of `τ` in the run, names those that have happened for the first time in their places, and notes
+    /// what is new.
+    fn find_placed(&mut self, run: &Run) {
+        self.builder.begin(run);
+        self.news.begin(run);
         let since = self.decisions.last().map_or(0, |decision| decision.at);
         let mut sum = Digest::EMPTY;
-        for entry in &mut self.tau[since..] {
+        for (place, entry) in self.tau.iter_mut().enumerate() {
             let at = run.trace.position(entry.placed.id).expect("every event of τ is in the run");
-            entry.key = schedule::key_of(&run.trace, &run.trace.events[at]);
-            sum = sum.with(entry.key);
+            if place >= since {
+                let event = &run.trace.events[at];
+                entry.key = schedule::key_of(&run.trace, event);
+                sum = sum.with(entry.key);
+                if entry.placed.is_new {
+                    self.news.add(at, event);
+                }
+            }
+            self.builder.place(run, at, entry);
         }
         debug_assert_eq!(sum, self.current.key(), "a run reads what its schedule says");
     }
@@ -242,17 +253,21 @@ impl RfSmc {
     fn extend(&mut self, run: &Run) {
         let events = &run.trace.events;
         let first = self.tau.len();
-        self.seen.reset(events.len());
+        self.matters.reset(events.len());
         let writes = (first..events.len()).filter(|&at| events[at].written.is_some());
-        writes.for_each(|write| self.graph.add_past(write, &mut self.seen));
+        writes.for_each(|write| self.graph.add_past(write, &mut self.matters));
         for matters in [true, false] {
-            for at in (first..events.len()).filter(|&at| self.seen.contains(at) == matters) {
-                let (event, at) = (&events[at], self.tau.len());
+            for at in (first..events.len()).filter(|&at| self.matters.contains(at) == matters) {
+                let event = &events[at];
                 let key = schedule::key_of(&run.trace, event);
                 if let Some(question) = Question::of(event) {
-                    self.decisions.push(Decision::new(at, event.id, question, Tried::from_iter([key])));
+                    let tried = Tried::one(key);
+                    self.decisions.push(Decision::new(self.tau.len(), event.id, question, tried));
                 }
-                self.tau.push(Entry { placed: Placed { id: event.id, is_new: true }, key });
+                let entry = Entry { placed: Placed { id: event.id, is_new: true }, key };
+                self.news.add(at, event);
+                self.builder.place(run, at, &entry);
+                self.tau.push(entry);
             }
         }
         // A thread that waits in a loop at the end has not decided anything else.
@@ -265,23 +280,20 @@ impl RfSmc {
     /// Adds to every decision the schedules that this run shows to be possible. To the first `known` of them only those
     /// that need something new: the others were added by the run from which this one was made.
     fn propose(&mut self, run: &Run, known: usize) {
-        self.builder.begin(run, &self.tau);
         // What could be done instead depends on more where somebody waits.
         let known = if run.waiting.is_empty() && run.waiting_loops.is_empty() { known } else { 0 };
-        let since = known.checked_sub(1).map_or(0, |last| self.decisions[last].at);
-        self.news.find(run, &self.tau, since);
         for (number, decision) in self.decisions.iter_mut().enumerate().rev() {
-            self.builder.turn_to(decision);
+            let at = self.builder.turn_to(decision);
             let news = (number < known).then_some(&self.news);
-            self.mutations.clear();
-            mutate::mutations(run, &self.graph, decision, news, &mut self.seen, &mut self.mutations);
+            let asked = Asked { run, graph: &self.graph, behind: self.builder.behind(), news };
+            match at {
+                Some(at) => self.mutator.at_event(&asked, decision.question, at),
+                None => self.mutator.at_frozen(&asked, decision.id),
+            }
             let mut may_stay = wait::follows_a_wait(run, decision.id);
-            for mutation in &self.mutations {
+            for mutation in &self.mutator.found {
                 if wait::repeats(run, mutation) {
                     may_stay = true;
-                    continue;
-                }
-                if self.builder.updates_again(run, &self.graph, decision, mutation) {
                     continue;
                 }
                 let key = self.builder.retain(run, &self.graph, decision, mutation);
@@ -397,8 +409,8 @@ impl Explorer for RfSmc {
                 return; // There is nothing to decide, however long it runs.
             }
             let known = self.decisions.len();
-            self.name_placed(run);
             self.graph.compute(run);
+            self.find_placed(run);
             self.extend(run);
             self.propose(run, known);
             if self.purpose == Purpose::Discovery {

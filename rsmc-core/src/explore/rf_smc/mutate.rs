@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{BitSet, LocId};
-use crate::explore::rf_smc::Decision;
-use crate::explore::rf_smc::graph::{Graph, Reader};
+use crate::base::{BitSet, EventId, LocId};
+use crate::explore::rf_smc::graph::{Graph, Reader, Sight};
 use crate::explore::rf_smc::news::News;
-use crate::step::{Run, Why};
+use crate::step::{Pending, Run, Why};
 use crate::trace::{Action, Effect, Event, Op, Source};
 
 /// An event that a mutation puts at the place of a decision.
@@ -21,6 +20,15 @@ pub(super) enum Actor {
 }
 
 impl Actor {
+    /// The event that it is, or would be.
+    #[inline]
+    pub(super) fn id(self, run: &Run) -> EventId {
+        match self {
+            Actor::Event(at) => run.trace.events[at].id,
+            Actor::Waiting(i) => run.waiting[i].id,
+        }
+    }
+
     /// Its number among the actors of a run with so many events: these come first, then who waits.
     pub(super) fn number(self, events: usize) -> usize {
         match self {
@@ -66,36 +74,164 @@ impl Question {
     }
 }
 
-/// Collects the mutations of a decision that the causal order does not rule out; where there are `news`, those only that
-/// need something of them. What `seen` holds does not matter.
-pub(super) fn mutations(
-    run: &Run,
-    graph: &Graph,
-    decision: &Decision,
-    news: Option<&News>,
-    seen: &mut BitSet,
-    found: &mut Vec<Mutation>,
-) {
-    if decision.frozen {
-        let waiting = run.waiting.iter().position(|pending| pending.id == decision.id && pending.op.is_some());
-        if let Some(i) = waiting {
-            sources_of_alternatives(run, graph, Actor::Waiting(i), None, seen, found);
+/// Looks for what could be done instead at decisions of a run; keeps its memory from one to the next.
+#[derive(Debug, Default)]
+pub(super) struct Mutator {
+    sight: Sight,
+    /// Whether `sight` is that of the decision that was asked about last.
+    has_looked: bool,
+    /// What was found at the decision that was asked about last.
+    pub(super) found: Vec<Mutation>,
+}
+
+/// What is asked of a decision.
+pub(super) struct Asked<'a> {
+    pub(super) run: &'a Run,
+    pub(super) graph: &'a Graph,
+    /// The events that are not in `τ` before the decision, and do not stand there.
+    pub(super) behind: &'a BitSet,
+    /// Where there are some, those mutations only that need something of them.
+    pub(super) news: Option<&'a News>,
+}
+
+impl Mutator {
+    /// Collects the mutations that the causal order does not rule out, at a decision at which this event stands.
+    #[inline]
+    pub(super) fn at_event(&mut self, asked: &Asked<'_>, question: Question, at: usize) {
+        self.found.clear();
+        if asked.news.is_none_or(|news| news.are_at(asked.run.trace.events[at].op.loc)) {
+            self.look_at(asked, question, at);
         }
-        return;
     }
-    let at = run.trace.position(decision.id).expect("a decision of τ is in the run");
-    if news.is_some_and(|news| !news.are_at(run.trace.events[at].op.loc)) {
-        return;
-    }
-    match decision.question {
-        Question::Holder => other_holders(run, graph, at, news, found),
-        Question::Source => {
-            sources_of_alternatives(run, graph, Actor::Event(at), news, seen, found);
-            reversals(run, graph, at, news, found);
+
+    fn look_at(&mut self, asked: &Asked<'_>, question: Question, at: usize) {
+        let event = &asked.run.trace.events[at];
+        match question {
+            Question::Holder => other_holders(asked, at, &mut self.found),
+            Question::Source => {
+                self.sources_of_alternatives(asked, Actor::Event(at), &event.op);
+                if event.written.is_some() {
+                    reversals(asked, at, &mut self.found);
+                }
+            }
         }
+    }
+
+    /// The same at a decision at which nobody stands since its thread is frozen.
+    pub(super) fn at_frozen(&mut self, asked: &Asked<'_>, id: EventId) {
+        self.found.clear();
+        let is_it = |pending: &Pending| pending.id == id && pending.op.is_some();
+        if let Some(i) = asked.run.waiting.iter().position(is_it) {
+            let op = asked.run.waiting[i].op.as_ref().expect("it stands before an operation");
+            self.sources_of_alternatives(&Asked { news: None, ..*asked }, Actor::Waiting(i), op);
+        }
+    }
+
+    /// The other sources of an operation and of its alternatives. What is spurious is counted where it is retained.
+    fn sources_of_alternatives(&mut self, asked: &Asked<'_>, actor: Actor, op: &Op) {
+        self.has_looked = false;
+        if asked.has_nothing_new(op.loc) {
+            return;
+        }
+        for which in 0..op.action.alternatives() {
+            let action = op.action.with_alternative(which);
+            if asked.run.spurious > 0 || !action.is_spurious() {
+                self.other_sources(asked, Reading { actor, loc: op.loc, action });
+            }
+        }
+    }
+
+    /// Deviation (1): every conflicting write and the initial value.
+    fn other_sources(&mut self, asked: &Asked<'_>, reading: Reading) {
+        let own = reading.own();
+        let event = own.map(|own| &asked.run.trace.events[own]).filter(|event| event.op.action == reading.action);
+        let now = event.map(source_of);
+        for write in asked.new_writes(reading.loc) {
+            let is_after = own.is_some_and(|own| write == own || asked.graph.precedes(own, write));
+            if !is_after && now != Some(Some(write)) {
+                self.other_source(asked, reading, Some(write));
+            }
+        }
+        if asked.news.is_none() && now != Some(None) {
+            self.other_source(asked, reading, None);
+        }
+    }
+
+    /// Another source, if it is possible. Mostly it is not.
+    fn other_source(&mut self, asked: &Asked<'_>, reading: Reading, source: Option<usize>) {
+        let Reading { actor, loc, action } = reading;
+        let is_taken = asked.is_taken(loc, source, reading.own());
+        if is_taken && matches!(action, Action::Rmw(_)) {
+            return; // It updates whatever it reads.
+        }
+        let value = value_of(asked.run, loc, source);
+        let effect = action.effect(value);
+        let updates_again = is_taken && matches!(effect, Effect::Update(_));
+        if effect == Effect::Blocked || updates_again || !self.sees(asked, reading, source) {
+            return;
+        }
+        let (source, value) = (source.map(Actor::Event), action.returns(value));
+        self.found.push(Mutation { actor, action, source, value, effect, reversed: None });
+    }
+
+    /// Whether the causal order lets a reader take a source. All alternatives of an operation see the same.
+    fn sees(&mut self, asked: &Asked<'_>, reading: Reading, source: Option<usize>) -> bool {
+        let &Asked { run, graph, .. } = asked;
+        if !std::mem::replace(&mut self.has_looked, true) {
+            graph.look(&run.trace, &reader(run, graph, reading.actor), reading.loc, &mut self.sight);
+        }
+        self.sight.includes(source, run.trace.events.len())
     }
 }
 
+/// Who reads, and what it does.
+#[derive(Clone, Copy)]
+struct Reading {
+    actor: Actor,
+    loc: LocId,
+    action: Action,
+}
+
+impl Reading {
+    /// The event that it is, if it happened.
+    #[inline]
+    fn own(&self) -> Option<usize> {
+        if let Actor::Event(at) = self.actor { Some(at) } else { None }
+    }
+}
+
+impl Asked<'_> {
+    /// Whether an update before the decision, which `own` is not, has read this source: no execution has another that
+    /// does.
+    fn is_taken(&self, loc: LocId, source: Option<usize>, own: Option<usize>) -> bool {
+        let is_before = |update: usize| !self.behind.contains(update) && own != Some(update);
+        self.graph.update_of(loc, source).is_some_and(is_before)
+    }
+
+    /// Whether nothing is to be asked about an event.
+    #[inline]
+    fn knows(&self, event: usize) -> bool {
+        self.news.is_some_and(|news| !news.has(event))
+    }
+
+    /// Whether there is no source at a location that something is to be asked about.
+    #[inline]
+    fn has_nothing_new(&self, loc: LocId) -> bool {
+        self.news.is_some_and(|news| news.first_write(loc).is_none())
+    }
+
+    /// The writes of a location that something is to be asked about.
+    #[inline]
+    fn new_writes(&self, loc: LocId) -> impl Iterator<Item = usize> {
+        let first = match self.news {
+            Some(news) => news.first_write(loc),
+            None => self.graph.first_write(loc),
+        };
+        self.graph.writes_since(first).filter(|&write| !self.knows(write))
+    }
+}
+
+#[inline]
 pub(super) fn source_of(event: &Event) -> Option<usize> {
     match event.source {
         Source::At(at) => Some(at as usize),
@@ -103,70 +239,11 @@ pub(super) fn source_of(event: &Event) -> Option<usize> {
     }
 }
 
+#[inline]
 fn value_of(run: &Run, loc: LocId, write: Option<usize>) -> u64 {
     match write {
         None => run.trace.locs[loc].init,
         Some(write) => run.trace.events[write].written.expect("a source writes"),
-    }
-}
-
-/// The other sources of an operation and of its alternatives. What is spurious is counted where it is retained.
-fn sources_of_alternatives(
-    run: &Run,
-    graph: &Graph,
-    actor: Actor,
-    news: Option<&News>,
-    seen: &mut BitSet,
-    found: &mut Vec<Mutation>,
-) {
-    let op = match actor {
-        Actor::Event(at) => run.trace.events[at].op,
-        Actor::Waiting(i) => run.waiting[i].op.expect("it stands before an operation"),
-    };
-    for which in 0..op.action.alternatives() {
-        let action = op.action.with_alternative(which);
-        if run.spurious > 0 || !action.is_spurious() {
-            other_sources(run, graph, actor, Op { action, ..op }, news, seen, found);
-        }
-    }
-}
-
-/// Deviation (1): every conflicting write and the initial value.
-fn other_sources(
-    run: &Run,
-    graph: &Graph,
-    actor: Actor,
-    op: Op,
-    news: Option<&News>,
-    seen: &mut BitSet,
-    found: &mut Vec<Mutation>,
-) {
-    let (own, now) = match actor {
-        Actor::Event(at) => {
-            let event = &run.trace.events[at];
-            (Some(at), (event.op.action == op.action).then(|| source_of(event)))
-        }
-        Actor::Waiting(_) => (None, None),
-    };
-    let is_known = |source: Option<usize>| news.is_some_and(|news| !source.is_some_and(|write| news.has(write)));
-    let writes = graph.writes(op.loc).iter().map(|&write| Some(write as usize));
-    let mut sources = writes.chain([None]).filter(|&source| !is_known(source)).peekable();
-    if sources.peek().is_none() {
-        return;
-    }
-    graph.seen_before(&run.trace, &reader(run, graph, actor), op.loc, seen);
-    for source in sources {
-        let impossible = |write: usize| own.is_some_and(|own| write == own || graph.precedes(own, write));
-        if now == Some(source) || source.is_some_and(impossible) || !graph.is_visible(&run.trace, op.loc, source, seen)
-        {
-            continue;
-        }
-        let value = value_of(run, op.loc, source);
-        let effect = op.action.effect(value);
-        if effect != Effect::Blocked {
-            let (source, value) = (source.map(Actor::Event), op.action.returns(value));
-            found.push(Mutation { actor, action: op.action, source, value, effect, reversed: None });
-        }
     }
 }
 
@@ -187,12 +264,9 @@ pub(super) fn reader<'a>(run: &Run, graph: &'a Graph, actor: Actor) -> Reader<'a
 
 /// Deviation (2): an update and the update, or failed compare-exchange, that reads from it; for a lock attempt that
 /// succeeded also the next holder, or who waits.
-fn reversals(run: &Run, graph: &Graph, at: usize, news: Option<&News>, found: &mut Vec<Mutation>) {
-    let event = &run.trace.events[at];
-    if event.written.is_none() {
-        return;
-    }
-    for_each_successor(run, graph, at, news, |second, action| {
+fn reversals(asked: &Asked<'_>, at: usize, found: &mut Vec<Mutation>) {
+    let event = &asked.run.trace.events[at];
+    for_each_successor(asked, at, |second, action| {
         let Effect::Update(value) = action.effect(event.read) else { return };
         let effect = event.op.action.effect(value);
         if effect != Effect::Blocked {
@@ -203,10 +277,10 @@ fn reversals(run: &Run, graph: &Graph, at: usize, news: Option<&News>, found: &m
 }
 
 /// Deviation (3): the acquires that could take the release which this one takes.
-fn other_holders(run: &Run, graph: &Graph, at: usize, news: Option<&News>, found: &mut Vec<Mutation>) {
-    let event = &run.trace.events[at];
+fn other_holders(asked: &Asked<'_>, at: usize, found: &mut Vec<Mutation>) {
+    let event = &asked.run.trace.events[at];
     let (source, value) = (source_of(event).map(Actor::Event), event.read);
-    for_each_successor(run, graph, at, news, |actor, action| {
+    for_each_successor(asked, at, |actor, action| {
         if let effect @ Effect::Update(_) = action.effect(value) {
             found.push(Mutation { actor, action, source, value, effect, reversed: None });
         }
@@ -216,16 +290,16 @@ fn other_holders(run: &Run, graph: &Graph, at: usize, news: Option<&News>, found
 /// Visits what could come in place of the update at `at`: the updates and failed attempts that read from it, who waits
 /// in a loop that looks at it, and if it took a lock, who takes the lock after it, or who waits for it if it is never
 /// released.
-fn for_each_successor(run: &Run, graph: &Graph, at: usize, news: Option<&News>, mut visit: impl FnMut(Actor, Action)) {
+fn for_each_successor(asked: &Asked<'_>, at: usize, mut visit: impl FnMut(Actor, Action)) {
+    let &Asked { run, graph, .. } = asked;
     let event = &run.trace.events[at];
     let locked = event.locked();
     let release = if locked { graph.release_of(&run.trace, at) } else { None };
-    let next_holders = release.map_or(&[][..], |release| graph.readers(release));
-    for &other in graph.readers(at).iter().chain(next_holders) {
-        let other = other as usize;
-        let is_known = news.is_some_and(|news| !news.has(other));
-        if !is_known && !graph.precedes_by_program(at, graph.order.preds(other)) {
-            visit(Actor::Event(other), run.trace.events[other].op.action);
+    for write in [Some(at), release].into_iter().flatten() {
+        for other in graph.readers(write) {
+            if !asked.knows(other) && !graph.precedes_by_program(at, graph.order.preds(other)) {
+                visit(Actor::Event(other), run.trace.events[other].op.action);
+            }
         }
     }
     // Who is left waiting for the lock could have had it; and who waits in a loop has read what the update wrote,

@@ -5,36 +5,63 @@
 //! that was forced. What else was forced is before these in the causal order, or has nothing to do with them: it needs
 //! what it needed before. So at such a decision only sources that are new are looked at.
 
-use crate::base::{BitSet, LocId};
-use crate::explore::rf_smc::Entry;
+use crate::base::{BitSet, Id, LocId};
 use crate::step::Run;
+use crate::trace::Event;
 
 /// The events of a run that are new.
 #[derive(Debug, Default)]
 pub(super) struct News {
     events: BitSet,
-    locs: BitSet,
+    locs: Vec<AtLoc>,
+}
+
+/// What is new at a location.
+#[derive(Clone, Copy, Debug)]
+enum AtLoc {
+    Nothing,
+    /// Events that write nothing.
+    Reads,
+    /// Writes; this one happened first.
+    Writes(u32),
 }
 
 impl News {
-    /// Finds what is new in a run; nothing is before place `since` of `τ`.
-    pub(super) fn find(&mut self, run: &Run, tau: &[Entry], since: usize) {
+    /// Begins with a run of which nothing is new.
+    pub(super) fn begin(&mut self, run: &Run) {
         self.events.reset(run.trace.events.len());
-        self.locs.reset(run.trace.locs.len());
-        for entry in tau[since..].iter().filter(|entry| entry.placed.is_new) {
-            let at = run.trace.position(entry.placed.id).expect("every event of τ is in the run");
-            self.events.insert(at);
-            self.locs.insert(run.trace.events[at].op.loc.0 as usize);
-        }
+        self.locs.clear();
+        self.locs.resize(run.trace.locs.len(), AtLoc::Nothing);
+    }
+
+    /// An event at this position is new.
+    #[inline]
+    pub(super) fn add(&mut self, at: usize, event: &Event) {
+        self.events.insert(at);
+        let loc = &mut self.locs[event.op.loc.index()];
+        *loc = match *loc {
+            AtLoc::Writes(first) if event.written.is_some() => AtLoc::Writes(first.min(at as u32)),
+            AtLoc::Nothing | AtLoc::Reads if event.written.is_some() => AtLoc::Writes(at as u32),
+            AtLoc::Nothing => AtLoc::Reads,
+            known => known,
+        };
     }
 
     /// Whether an event is new.
+    #[inline]
     pub(super) fn has(&self, event: usize) -> bool {
         self.events.contains(event)
     }
 
     /// Whether an event at a location is new.
+    #[inline]
     pub(super) fn are_at(&self, loc: LocId) -> bool {
-        self.locs.contains(loc.0 as usize)
+        !matches!(self.locs[loc.index()], AtLoc::Nothing)
+    }
+
+    /// The new write of a location that happened first.
+    #[inline]
+    pub(super) fn first_write(&self, loc: LocId) -> Option<usize> {
+        if let AtLoc::Writes(first) = self.locs[loc.index()] { Some(first as usize) } else { None }
     }
 }

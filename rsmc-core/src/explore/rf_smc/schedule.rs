@@ -12,7 +12,7 @@ use crate::explore::rf_smc::steps::{Numbered, Packed, Packer, Steps};
 use crate::explore::rf_smc::{Decision, Effort, Entry, Placed};
 use crate::model::MemoryModel;
 use crate::step::{Forced, Plan, Run, Step};
-use crate::trace::{Action, Effect, Event, Op, Trace};
+use crate::trace::{Action, Event, Op, Trace};
 
 /// An execution.
 #[derive(Clone, Debug, Default)]
@@ -96,7 +96,7 @@ impl Member {
     }
 
     fn key(&self, run: &Run) -> Digest {
-        let source = self.source.map(|source| Member::of(run, source).id);
+        let source = self.source.map(|source| source.id(run));
         key_of_pair(self.id, self.op.action, source)
     }
 
@@ -122,7 +122,7 @@ impl Member {
 
     /// The same, and the step says what it takes if it reads.
     pub(super) fn taking(&self, run: &Run) -> Forced {
-        let source = || self.source.map(|source| Member::of(run, source).id);
+        let source = || self.source.map(|source| source.id(run));
         let takes = self.op.action.reads().then(source);
         Forced { step: Step::perform(self.id.thread, self.op.action, takes), ..self.forced(run) }
     }
@@ -189,39 +189,38 @@ impl Builder {
         }
     }
 
-    /// Begins with a run, all of which is in `τ`, and which followed the plan of [`Builder::force`].
-    pub(super) fn begin(&mut self, run: &Run, tau: &[Entry]) {
-        debug_assert_eq!(tau.len(), run.trace.events.len());
+    /// Begins with a run that followed the plan of [`Builder::force`]. All of it is to be placed.
+    pub(super) fn begin(&mut self, run: &Run) {
+        let events = run.trace.events.len();
         self.places.clear();
-        self.keys.resize(tau.len(), Digest::EMPTY);
-        for entry in tau {
-            let at = run.trace.position(entry.placed.id).expect("every event of τ is in the run");
-            debug_assert_eq!(entry.key, key_of(&run.trace, &run.trace.events[at]));
-            self.places.push(at as u32);
-            self.keys[at] = entry.key;
-        }
+        self.keys.resize(events, Digest::EMPTY);
         self.described.clear();
-        self.behind.reset(tau.len());
-        self.behind_from = tau.len();
+        self.behind.reset(events);
+        self.behind_from = events;
     }
 
-    /// Turns to a decision. They come from the last to the first.
-    pub(super) fn turn_to(&mut self, decision: &Decision) {
-        // Where the decision's thread is frozen, nobody stands at its place.
+    /// The event at this position is the next entry of `τ`.
+    #[inline]
+    pub(super) fn place(&mut self, run: &Run, at: usize, entry: &Entry) {
+        debug_assert_eq!(entry.key, key_of(&run.trace, &run.trace.events[at]));
+        self.places.push(at as u32);
+        self.keys[at] = entry.key;
+    }
+
+    /// Turns to a decision, and says which event stands there: none where its thread is frozen. They come from the last
+    /// to the first.
+    pub(super) fn turn_to(&mut self, decision: &Decision) -> Option<usize> {
+        debug_assert_eq!(self.places.len(), self.keys.len(), "all of the run is in τ");
         let rest = decision.at + usize::from(!decision.frozen);
         let next = rest.min(self.behind_from);
         self.places[next..self.behind_from].iter().for_each(|&place| self.behind.insert(place as usize));
         self.behind_from = next;
+        (!decision.frozen).then(|| self.places[decision.at] as usize)
     }
 
-    /// Whether the mutation makes an update of what an update before the decision has read: no execution has both.
-    pub(super) fn updates_again(&self, run: &Run, graph: &Graph, decision: &Decision, mutation: &Mutation) -> bool {
-        if !matches!(mutation.effect, Effect::Update(_)) || matches!(mutation.source, Some(Actor::Waiting(_))) {
-            return false;
-        }
-        let source = mutation.source.map(|write| write.number(run.trace.events.len()));
-        let is_before = |at: usize| !self.behind.contains(at) && run.trace.events[at].id != decision.id;
-        graph.update_of(Member::of(run, mutation.actor).op.loc, source).is_some_and(is_before)
+    /// The events behind the place of the decision.
+    pub(super) fn behind(&self) -> &BitSet {
+        &self.behind
     }
 
     /// Finds what stands at the decision's place and after it, the actor and what it needs; the name of that: the set of
@@ -292,7 +291,6 @@ impl Builder {
 
     /// A schedule for what `retain` found, if it is possible.
     pub(super) fn schedule(&mut self, run: &Run, graph: &mut Graph, decision: &Decision) -> Option<Schedule> {
-        self.collect_suffix(run);
         if !self.is_within_bound(run, decision) {
             return None;
         }
@@ -300,6 +298,7 @@ impl Builder {
         // Whoever watches the questions sees all of them.
         let followed = if self.observe.is_none() { self.follow(run, graph, decision) } else { None };
         let modification = followed.unwrap_or_else(|| {
+            self.collect_suffix(run);
             let witness = self.ask(run, graph, decision)?;
             self.found.clear();
             self.found.extend(witness.steps.iter().map(|forced| self.steps.number(forced)));
@@ -311,18 +310,42 @@ impl Builder {
             *verifying += start.elapsed();
         }
         let modification = modification?;
-        let is_new = |who: Actor| self.actor.iter().chain(&self.second).any(|changed| changed.who == who);
-        let suffix = self.suffix.iter().map(|member| Placed { id: member.id, is_new: is_new(member.who) });
-        Some(Schedule { key: Digest::EMPTY, packed: self.packer.pack(suffix, &self.found, &modification) })
+        Some(Schedule { key: Digest::EMPTY, packed: self.pack(run, &modification) })
     }
 
+    /// Packs what stands at the decision's place and behind it, and the execution that was found.
+    fn pack(&mut self, run: &Run, modification: &[EventId]) -> Packed {
+        let second = self.second.map(|second| second.who);
+        let changed = |member: Member| Placed { id: member.id, is_new: true };
+        let (actor, waiting) = (self.actor.map(changed), self.second_waiting().map(changed));
+        let mut packer = std::mem::take(&mut self.packer);
+        let needed = self.needed_in_place().map(|at| {
+            let is_new = second == Some(Actor::Event(at));
+            Placed { id: run.trace.events[at].id, is_new }
+        });
+        let packed = packer.pack(actor.into_iter().chain(needed).chain(waiting), &self.found, modification);
+        self.packer = packer;
+        packed
+    }
+
+    /// The events that the members at the decision's place need, in the order of `τ`.
+    fn needed_in_place(&self) -> impl Iterator<Item = usize> {
+        let behind = self.places[self.behind_from..].iter().map(|&at| at as usize);
+        behind.filter(|&at| self.needed.contains(at))
+    }
+
+    /// What is reversed with the actor, if it comes last since it did not happen.
+    fn second_waiting(&self) -> Option<Member> {
+        self.second.filter(|second| matches!(second.who, Actor::Waiting(_)))
+    }
+
+    /// Finds the members at the decision's place and behind it.
     fn collect_suffix(&mut self, run: &Run) {
         let mut suffix = std::mem::take(&mut self.suffix);
         suffix.clear();
         suffix.extend(self.actor);
-        let needed = self.places[self.behind_from..].iter().filter(|&&at| self.needed.contains(at as usize));
-        suffix.extend(needed.map(|&at| self.member(run, Actor::Event(at as usize))));
-        suffix.extend(self.second.filter(|second| matches!(second.who, Actor::Waiting(_))));
+        suffix.extend(self.needed_in_place().map(|at| self.member(run, Actor::Event(at))));
+        suffix.extend(self.second_waiting());
         self.suffix = suffix;
     }
 
@@ -333,9 +356,9 @@ impl Builder {
         if !self.actor.is_some_and(|actor| is_spurious(actor.op.action)) {
             return true;
         }
-        let before = self.places[..decision.at].iter().map(|&at| run.trace.events[at as usize].op.action);
-        let all = before.chain(self.suffix.iter().map(|member| member.op.action));
-        all.filter(|&action| is_spurious(action)).count() <= run.spurious as usize
+        let before = self.places[..decision.at].iter().map(|&at| at as usize);
+        let unchanged = before.chain(self.needed_in_place()).map(|at| run.trace.events[at].op.action);
+        unchanged.filter(|&action| is_spurious(action)).count() < run.spurious as usize
     }
 
     /// What is found by following the run: an execution, with its modification order, that there is none, or nothing.

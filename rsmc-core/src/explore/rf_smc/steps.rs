@@ -8,10 +8,11 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::base::{EventId, ThreadId};
+use crate::base::{EventId, ThreadId, mix};
 use crate::explore::rf_smc::Placed;
 use crate::explore::rf_smc::schedule::Witness;
 use crate::step::{Expect, Forced, Step};
+use crate::trace::Action;
 
 /// A forced step: the number of what is known of it, and the value that it reads, or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +25,30 @@ pub(super) struct Numbered {
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     known: Vec<Forced>,
-    numbers: FxHashMap<Forced, u32>,
+    /// The number of a step by its [`name_of`], or by the first one after that which no step before it has.
+    numbers: FxHashMap<u64, u32>,
+}
+
+/// A number that few other steps have: most of what is known of it, and quick to compute.
+fn name_of(forced: &Forced) -> u64 {
+    let id = |id: EventId| u64::from(id.thread.0) << 32 | u64::from(id.index);
+    let step = match forced.step {
+        Step::Run(thread) => u64::from(thread.0),
+        Step::Take(thread, write) => mix(u64::from(thread.0) << 2 | 1, write.map_or(u64::MAX, id)),
+        Step::Choose { thread, which, takes } => {
+            mix(mix(u64::from(thread.0) << 2 | 2, which), takes.flatten().map_or(u64::MAX, id))
+        }
+        Step::Flush(store) => mix(3, id(store)),
+    };
+    let Some(expect) = forced.expect else { return step };
+    let operands = match expect.action {
+        Action::Store(value) => value,
+        Action::Rmw(rmw) => mix(rmw.operand, rmw.kind as u64),
+        Action::Cas { expected, new, .. } | Action::Fail { expected, new } => mix(expected, new),
+        _ => 0,
+    };
+    let (line, column) = expect.site.line_and_column();
+    mix(mix(step, operands), u64::from(line) << 32 | u64::from(column))
 }
 
 impl Steps {
@@ -32,11 +56,22 @@ impl Steps {
         let read = forced.expect.and_then(|expect| expect.read).unwrap_or(0);
         let expect = forced.expect.map(|expect| Expect { read: None, ..expect });
         let unread = Forced { step: forced.step, expect };
-        let number = *self.numbers.entry(unread).or_insert_with(|| {
-            self.known.push(unread);
-            self.known.len() as u32 - 1
-        });
-        Numbered { number, read }
+        Numbered { number: self.number_unread(&unread), read }
+    }
+
+    fn number_unread(&mut self, unread: &Forced) -> u32 {
+        let mut name = name_of(unread);
+        loop {
+            let new = self.known.len() as u32;
+            let number = *self.numbers.entry(name).or_insert(new);
+            if number == new {
+                self.known.push(*unread);
+            }
+            if self.known[number as usize] == *unread {
+                return number;
+            }
+            name = name.wrapping_add(1);
+        }
     }
 
     /// By event the step that it was made by, if that says nothing but what the event was.
@@ -48,10 +83,15 @@ impl Steps {
         })
     }
 
+    #[inline]
     pub(super) fn forced(&self, step: Numbered) -> Forced {
-        let known = self.known[step.number as usize];
-        let read = |expect: Expect| expect.action.reads().then_some(step.read);
-        Forced { expect: known.expect.map(|expect| Expect { read: read(expect), ..expect }), ..known }
+        let mut forced = self.known[step.number as usize];
+        if let Some(expect) = &mut forced.expect
+            && expect.action.reads()
+        {
+            expect.read = Some(step.read);
+        }
+        forced
     }
 
     /// The execution that was packed.
@@ -78,12 +118,11 @@ pub(super) struct Packer(Vec<u8>);
 impl Packer {
     pub(super) fn pack(
         &mut self,
-        suffix: impl ExactSizeIterator<Item = Placed>,
+        suffix: impl Iterator<Item = Placed>,
         steps: &[Numbered],
         modification: &[EventId],
     ) -> Packed {
         self.0.clear();
-        self.put(suffix.len() as u64);
         for Placed { id, is_new } in suffix {
             self.put(u64::from(id.thread.0));
             self.put(u64::from(id.index) << 1 | u64::from(is_new));
@@ -91,8 +130,7 @@ impl Packer {
         let execution = self.0.len() as u32;
         self.put(steps.len() as u64);
         for step in steps {
-            self.put(u64::from(step.number));
-            self.put(step.read);
+            self.put_pair(u64::from(step.number), step.read);
         }
         self.put(modification.len() as u64);
         for write in modification {
@@ -100,6 +138,16 @@ impl Packer {
             self.put(u64::from(write.index));
         }
         Packed { bytes: self.0.as_slice().into(), execution }
+    }
+
+    #[inline]
+    fn put_pair(&mut self, one: u64, other: u64) {
+        if (one | other) < 1 << 7 {
+            self.0.extend_from_slice(&[one as u8, other as u8]);
+        } else {
+            self.put(one);
+            self.put(other);
+        }
     }
 
     #[inline]
@@ -114,21 +162,23 @@ impl Packer {
 
 impl Packed {
     /// Visits the events from the decision's place on.
+    #[inline]
     pub(super) fn for_each_placed(&self, mut visit: impl FnMut(Placed)) {
-        let mut rest = Rest(&self.bytes);
-        for _ in 0..rest.take() {
-            let thread = ThreadId(rest.take() as u32);
-            let last = rest.take();
-            visit(Placed { id: EventId { thread, index: (last >> 1) as u32 }, is_new: last & 1 == 1 });
+        let mut rest = Rest(&self.bytes[..self.execution as usize]);
+        while !rest.0.is_empty() {
+            let (thread, last) = rest.take_pair();
+            let id = EventId { thread: ThreadId(thread as u32), index: (last >> 1) as u32 };
+            visit(Placed { id, is_new: last & 1 == 1 });
         }
     }
 
     /// Visits the steps of the execution, and adds to the modification order.
+    #[inline]
     pub(super) fn for_each_step(&self, mut visit: impl FnMut(Numbered), modification: &mut Vec<EventId>) {
         let mut rest = Rest(&self.bytes[self.execution as usize..]);
         for _ in 0..rest.take() {
-            let number = rest.take() as u32;
-            visit(Numbered { number, read: rest.take() });
+            let (number, read) = rest.take_pair();
+            visit(Numbered { number: number as u32, read });
         }
         for _ in 0..rest.take() {
             let thread = ThreadId(rest.take() as u32);
@@ -141,6 +191,17 @@ impl Packed {
 struct Rest<'a>(&'a [u8]);
 
 impl Rest<'_> {
+    #[inline]
+    fn take_pair(&mut self) -> (u64, u64) {
+        match *self.0 {
+            [one, other, ref rest @ ..] if (one | other) < 1 << 7 => {
+                self.0 = rest;
+                (one.into(), other.into())
+            }
+            _ => (self.take(), self.take()),
+        }
+    }
+
     #[inline]
     fn take(&mut self) -> u64 {
         let (mut number, mut shift) = (0, 0);
@@ -159,6 +220,19 @@ impl Rest<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_step_has_one_number() {
+        let mut steps = Steps::default();
+        let store = |index| Forced::flush(EventId { thread: ThreadId(1), index });
+        let (one, other) = (steps.number(&store(1)), steps.number(&store(2)));
+        assert_eq!((steps.number(&store(2)), steps.number(&store(1))), (other, one));
+        assert_eq!((steps.forced(one), steps.forced(other)), (store(1), store(2)));
+        // Another step has taken the name of this one.
+        steps.numbers.insert(name_of(&store(3)), one.number);
+        let third = steps.number(&store(3));
+        assert_eq!((steps.forced(third), steps.number(&store(3))), (store(3), third));
+    }
 
     #[test]
     fn what_is_packed_comes_out_again() {

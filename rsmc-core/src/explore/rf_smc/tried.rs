@@ -4,27 +4,42 @@ use rustc_hash::FxHashSet;
 
 use crate::base::Digest;
 
-/// A set of names. The first needs no memory of its own: at most decisions no other follows.
+/// A set of names. The first few need no table: at most decisions few others follow.
 #[derive(Debug, Default)]
 pub(super) struct Tried {
     first: Option<Digest>,
+    few: Vec<Digest>,
     others: FxHashSet<Digest>,
 }
 
+/// How many names are looked through one after the other.
+const FEW: usize = 8;
+
 impl Tried {
+    /// The set of one name.
+    pub(super) fn one(name: Digest) -> Self {
+        Self { first: Some(name), ..Self::default() }
+    }
+
     /// Adds a name; whether it was not there.
+    #[inline]
     pub(super) fn insert(&mut self, name: Digest) -> bool {
-        match self.first {
-            None => {
-                self.first = Some(name);
-                true
-            }
-            Some(first) => first != name && self.others.insert(name),
+        if self.first.is_none() {
+            self.first = Some(name);
+            return true;
         }
+        if self.first == Some(name) || self.few.contains(&name) {
+            return false;
+        }
+        if self.few.len() < FEW {
+            self.few.push(name);
+            return true;
+        }
+        self.others.insert(name)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Digest> + '_ {
-        self.first.iter().chain(&self.others).copied()
+        self.first.iter().chain(&self.few).chain(&self.others).copied()
     }
 }
 
@@ -44,11 +59,12 @@ mod tests {
 
     #[test]
     fn a_name_is_new_once() {
-        let name = |word| Digest::of(&[word]);
+        let names = || (0..3 * FEW as u64).map(|word| Digest::of(&[word]));
         let mut tried = Tried::default();
-        assert!([name(1), name(2), name(3)].into_iter().all(|name| tried.insert(name)));
-        assert!(![name(1), name(2), name(3)].into_iter().any(|name| tried.insert(name)));
-        assert_eq!(tried.iter().count(), 3);
-        assert_eq!(tried.iter().chain([name(4)]).collect::<Tried>().iter().count(), 4);
+        assert!(names().all(|name| tried.insert(name)));
+        assert!(!names().any(|name| tried.insert(name)));
+        assert_eq!(tried.iter().count(), 3 * FEW);
+        assert_eq!(tried.iter().chain([Digest::EMPTY]).collect::<Tried>().iter().count(), 3 * FEW + 1);
+        assert!(!Tried::one(Digest::EMPTY).insert(Digest::EMPTY));
     }
 }

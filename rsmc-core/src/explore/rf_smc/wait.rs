@@ -156,10 +156,10 @@ impl Waits {
         for Look { loc, last } in looks {
             let look = instance.push(Shape { thread: NOBODY, ..Shape::direct(*loc, true, false) });
             last.iter().for_each(|&write| instance.good(look, write));
-            for &write in graph.writes(*loc) {
-                instance.edge(write as usize, look);
-                if events[write as usize].buffered {
-                    instance.fence(write as usize, look);
+            for write in graph.writes(*loc) {
+                instance.edge(write, look);
+                if events[write].buffered {
+                    instance.fence(write, look);
                 }
             }
         }
@@ -178,13 +178,11 @@ struct Look {
 }
 
 fn look(run: &Run, graph: &Graph, loc: LocId, value: u64) -> Look {
-    let writes = graph.writes(loc);
-    let overwritten =
-        |write: u32| writes.iter().any(|&other| graph.reaches_memory_before(write as usize, other as usize));
-    let ends = |write: u32| run.trace.events[write as usize].written == Some(value) && !overwritten(write);
-    let unwritten = (writes.is_empty() && run.trace.locs[loc].init == value).then_some(None);
-    let last = writes.iter().filter(|&&write| ends(write)).map(|&write| Some(write as usize));
-    Look { loc, last: last.chain(unwritten).collect() }
+    let overwritten = |write: usize| graph.writes(loc).any(|other| graph.reaches_memory_before(write, other));
+    let ends = |&write: &usize| run.trace.events[write].written == Some(value) && !overwritten(write);
+    let is_unwritten = graph.writes(loc).next().is_none() && run.trace.locs[loc].init == value;
+    let last = graph.writes(loc).filter(ends).map(Some);
+    Look { loc, last: last.chain(is_unwritten.then_some(None)).collect() }
 }
 
 fn watched_by(pending: &Pending) -> Option<&Vec<(LocId, u64)>> {
