@@ -16,7 +16,16 @@ const TEXT: &str = include_str!("memory.md");
 const PAGE: &str = "memory";
 
 /// Programs with more classes than the last of [`EXECUTIONS`].
-const PROGRAMS: [(&str, usize); 3] = [("fib_bench", 6), ("msv", 12), ("linuxrwlocks", 6)];
+const PROGRAMS: [(&str, usize); 8] = [
+    ("fib_bench", 6),
+    ("msv", 12),
+    ("linuxrwlocks", 6),
+    ("casw", 8),
+    ("readinc", 8),
+    ("treiber", 4),
+    ("msqueue", 3),
+    ("ainc", 10),
+];
 /// When memory is looked at.
 const EXECUTIONS: [u64; 3] = [10_000, 100_000, 1_000_000];
 /// What is allocated at last may be so many times what it was first.
