@@ -23,9 +23,9 @@ struct Program {
 
 /// The first three take at least five seconds with one process.
 const PROGRAMS: [Program; 6] = [
-    Program { name: "lastzero", n: 16, memory: MemoryModel::Sc, body: on_rsmc::lastzero },
-    Program { name: "readers", n: 18, memory: MemoryModel::Sc, body: on_rsmc::readers },
-    Program { name: "msv", n: 11, memory: MemoryModel::Sc, body: on_rsmc::msv },
+    Program { name: "lastzero", n: 17, memory: MemoryModel::Sc, body: on_rsmc::lastzero },
+    Program { name: "readers", n: 19, memory: MemoryModel::Sc, body: on_rsmc::readers },
+    Program { name: "msv", n: 12, memory: MemoryModel::Sc, body: on_rsmc::msv },
     Program { name: "fib_bench", n: 5, memory: MemoryModel::Sc, body: on_rsmc::fib_bench },
     Program { name: "fkp2013", n: 6, memory: MemoryModel::C11, body: relaxed::fkp2013 },
     Program { name: "linuxrwlocks", n: 5, memory: MemoryModel::C11, body: on_rsmc::linuxrwlocks },
