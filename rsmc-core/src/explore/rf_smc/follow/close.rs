@@ -161,8 +161,7 @@ impl Order {
 
     /// Puts an actor, and all before it, before another one.
     fn put_before(&mut self, a: u32, b: u32) {
-        self.before.union_rows(b as usize, a as usize);
-        self.before.set(b as usize, a as usize);
+        self.before.add_with_row(b as usize, a as usize);
     }
 
     /// Puts an actor, and all before it, before another one and all of these parts that are after that. Nothing is
