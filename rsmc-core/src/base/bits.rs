@@ -91,10 +91,10 @@ impl BitSet {
         &self.words
     }
 
-    /// Takes out what is not in a set given as words, of the same bound.
+    /// Takes out what is in another set.
     #[inline]
-    pub fn intersect(&mut self, words: &[u64]) {
-        self.words.iter_mut().zip(words).for_each(|(mine, theirs)| *mine &= theirs);
+    pub fn subtract(&mut self, other: &BitSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(mine, theirs)| *mine &= !theirs);
     }
 
     /// Adds all members of a set given as words.

@@ -36,6 +36,8 @@ pub(super) struct Graph {
     model: MemoryModel,
     /// By what sources are ruled out: the model's, or those of SC where C11 is SC whatever is read.
     rules: MemoryModel,
+    /// Every read took what was written last.
+    is_in_order: bool,
     /// By event.
     links: Vec<Links>,
     locs: IdVec<LocId, AtLoc>,
@@ -44,14 +46,24 @@ pub(super) struct Graph {
 /// No event.
 const NOBODY: u32 = u32::MAX;
 
+/// Who reads a value.
+#[derive(Clone, Copy, Debug)]
+struct Readers {
+    first: u32,
+    last: u32,
+    /// The one of them that is an update.
+    update: u32,
+}
+
+impl Readers {
+    const NONE: Self = Self { first: NOBODY, last: NOBODY, update: NOBODY };
+}
+
 /// The lists that an event has, and those in which it is: each entry says which one is next, or [`NOBODY`].
 #[derive(Clone, Copy, Debug)]
 struct Links {
-    /// The first and the last event that read from it.
-    first_reader: u32,
-    last_reader: u32,
-    /// The update that reads from it.
-    update: u32,
+    /// Who reads what it writes.
+    readers: Readers,
     /// The next event that read from the same write.
     next_reader: u32,
     /// The next write of the same location.
@@ -59,20 +71,19 @@ struct Links {
 }
 
 impl Links {
-    const NONE: Self =
-        Self { first_reader: NOBODY, last_reader: NOBODY, update: NOBODY, next_reader: NOBODY, next_write: NOBODY };
+    const NONE: Self = Self { readers: Readers::NONE, next_reader: NOBODY, next_write: NOBODY };
 }
 
-/// The first and the last write of a location, and the update that reads its initial value.
+/// The first and the last write of a location, and who reads its initial value.
 #[derive(Clone, Copy, Debug)]
 struct AtLoc {
     first_write: u32,
     last_write: u32,
-    update: u32,
+    initial: Readers,
 }
 
 impl AtLoc {
-    const NONE: Self = Self { first_write: NOBODY, last_write: NOBODY, update: NOBODY };
+    const NONE: Self = Self { first_write: NOBODY, last_write: NOBODY, initial: Readers::NONE };
 }
 
 /// What a reader cannot take; keeps its memory from one reader to the next.
@@ -110,6 +121,7 @@ impl Graph {
             self.locs.grow_to(last, || AtLoc::NONE);
         }
         self.links.clear();
+        self.is_in_order = true;
         for (at, event) in trace.events.iter().enumerate() {
             self.enter(at, event);
             if self.model == MemoryModel::Pso {
@@ -138,33 +150,40 @@ impl Graph {
             self.past.add_with_row(at, pred as usize);
         }
         self.links.push(Links::NONE);
-        if let Source::At(write) = event.source {
-            self.past.add_with_row(at, write as usize);
-            self.add_reader(write as usize, at as u32);
+        let write = match event.source {
+            Source::At(write) => {
+                self.past.add_with_row(at, write as usize);
+                write
+            }
+            Source::Init | Source::None => NOBODY,
+        };
+        if event.source != Source::None {
+            self.is_in_order &= write == self.locs[event.op.loc].last_write;
+            self.add_reader(write, at as u32, event);
         }
         if event.written.is_some() {
-            self.add_write(at as u32, event);
+            self.add_write(at as u32, event.op.loc);
         }
     }
 
     #[inline]
-    fn add_reader(&mut self, write: usize, read: u32) {
-        let links = &mut self.links[write];
-        let last = std::mem::replace(&mut links.last_reader, read);
-        match last {
-            NOBODY => links.first_reader = read,
-            last => self.links[last as usize].next_reader = read,
+    fn add_reader(&mut self, write: u32, reader: u32, event: &Event) {
+        let readers = match self.links.get_mut(write as usize) {
+            Some(links) => &mut links.readers,
+            None => &mut self.locs[event.op.loc].initial,
+        };
+        if event.written.is_some() {
+            readers.update = reader;
+        }
+        match std::mem::replace(&mut readers.last, reader) {
+            NOBODY => readers.first = reader,
+            last => self.links[last as usize].next_reader = reader,
         }
     }
 
     #[inline]
-    fn add_write(&mut self, write: u32, event: &Event) {
-        let loc = &mut self.locs[event.op.loc];
-        match event.source {
-            Source::At(source) => self.links[source as usize].update = write,
-            Source::Init => loc.update = write,
-            Source::None => {}
-        }
+    fn add_write(&mut self, write: u32, loc: LocId) {
+        let loc = &mut self.locs[loc];
         match std::mem::replace(&mut loc.last_write, write) {
             NOBODY => loc.first_write = write,
             last => self.links[last as usize].next_write = write,
@@ -179,6 +198,11 @@ impl Graph {
             let links = self.links.get(at as usize)?;
             Some(std::mem::replace(&mut at, next(links)) as usize)
         })
+    }
+
+    /// Whether the order of the run is that of an execution under SC.
+    pub(super) fn is_in_order(&self) -> bool {
+        self.is_in_order
     }
 
     /// Whether every execution of these events is one under SC, whatever is read.
@@ -231,16 +255,30 @@ impl Graph {
         self.list(write.map_or(NOBODY, |write| write as u32), |links| links.next_write)
     }
 
+    /// The writes of a location that happened after one of them (`None`: all).
+    #[inline]
+    pub(super) fn writes_after(&self, loc: LocId, write: Option<usize>) -> impl Iterator<Item = usize> {
+        let first = write.map_or(self.locs[loc].first_write, |write| self.links[write].next_write);
+        self.list(first, |links| links.next_write)
+    }
+
     /// The events that read from a write.
     #[inline]
     pub(super) fn readers(&self, write: usize) -> impl Iterator<Item = usize> {
-        self.list(self.links[write].first_reader, |links| links.next_reader)
+        self.list(self.links[write].readers.first, |links| links.next_reader)
+    }
+
+    /// The events that read from a write of a location (`None`: its initial value).
+    #[inline]
+    pub(super) fn readers_of(&self, loc: LocId, write: Option<usize>) -> impl Iterator<Item = usize> {
+        let first = write.map_or(self.locs[loc].initial.first, |write| self.links[write].readers.first);
+        self.list(first, |links| links.next_reader)
     }
 
     /// The update that reads from a write of a location (`None`: the initial value). There is no other in any execution.
     #[inline]
     pub(super) fn update_of(&self, loc: LocId, write: Option<usize>) -> Option<usize> {
-        let update = write.map_or(self.locs[loc].update, |write| self.links[write].update);
+        let update = write.map_or(self.locs[loc].initial.update, |write| self.links[write].readers.update);
         (update != NOBODY).then_some(update as usize)
     }
 

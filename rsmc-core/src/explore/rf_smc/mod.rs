@@ -285,7 +285,7 @@ impl RfSmc {
         for (number, decision) in self.decisions.iter_mut().enumerate().rev() {
             let at = self.builder.turn_to(decision);
             let news = (number < known).then_some(&self.news);
-            let asked = Asked { run, graph: &self.graph, behind: self.builder.behind(), news };
+            let asked = Asked { run, graph: &self.graph, ahead: self.builder.ahead(), news };
             match at {
                 Some(at) => self.mutator.at_event(&asked, decision.question, at),
                 None => self.mutator.at_frozen(&asked, decision.id),

@@ -29,6 +29,12 @@ impl Actor {
         }
     }
 
+    /// Its position, if it is an event of the run.
+    #[inline]
+    pub(super) fn event(self) -> Option<usize> {
+        if let Actor::Event(at) = self { Some(at) } else { None }
+    }
+
     /// Its number among the actors of a run with so many events: these come first, then who waits.
     pub(super) fn number(self, events: usize) -> usize {
         match self {
@@ -88,8 +94,8 @@ pub(super) struct Mutator {
 pub(super) struct Asked<'a> {
     pub(super) run: &'a Run,
     pub(super) graph: &'a Graph,
-    /// The events that are not in `τ` before the decision, and do not stand there.
-    pub(super) behind: &'a BitSet,
+    /// The events that are before the decision in `τ`, or stand there.
+    pub(super) ahead: &'a BitSet,
     /// Where there are some, those mutations only that need something of them.
     pub(super) news: Option<&'a News>,
 }
@@ -196,7 +202,7 @@ impl Reading {
     /// The event that it is, if it happened.
     #[inline]
     fn own(&self) -> Option<usize> {
-        if let Actor::Event(at) = self.actor { Some(at) } else { None }
+        self.actor.event()
     }
 }
 
@@ -204,7 +210,7 @@ impl Asked<'_> {
     /// Whether an update before the decision, which `own` is not, has read this source: no execution has another that
     /// does.
     fn is_taken(&self, loc: LocId, source: Option<usize>, own: Option<usize>) -> bool {
-        let is_before = |update: usize| !self.behind.contains(update) && own != Some(update);
+        let is_before = |update: usize| self.ahead.contains(update) && own != Some(update);
         self.graph.update_of(loc, source).is_some_and(is_before)
     }
 
@@ -247,19 +253,26 @@ fn value_of(run: &Run, loc: LocId, write: Option<usize>) -> u64 {
     }
 }
 
+/// What is right before an actor in program order.
+#[inline]
+pub(super) fn preds_of<'a>(run: &Run, graph: &'a Graph, actor: Actor) -> &'a [u32] {
+    match actor {
+        Actor::Event(at) => graph.order.preds(at),
+        Actor::Waiting(i) => graph.next_preds(run.waiting[i].id.thread),
+    }
+}
+
 /// What is before an actor, its own source aside.
 pub(super) fn reader<'a>(run: &Run, graph: &'a Graph, actor: Actor) -> Reader<'a> {
-    match actor {
-        Actor::Event(at) => {
-            let (preds, fenced) = (graph.order.preds(at), Cow::Borrowed(graph.order.fenced(at)));
-            Reader { id: run.trace.events[at].id, preds, fenced }
-        }
+    let fenced = match actor {
+        Actor::Event(at) => Cow::Borrowed(graph.order.fenced(at)),
         Actor::Waiting(i) => {
-            let (id, op) = (run.waiting[i].id, run.waiting[i].op.expect("it stands before an operation"));
-            let fenced = graph.order.next_fenced(id.thread, &op).collect();
-            Reader { id, preds: graph.next_preds(id.thread), fenced }
+            let waiting = &run.waiting[i];
+            let op = waiting.op.expect("it stands before an operation");
+            graph.order.next_fenced(waiting.id.thread, &op).collect()
         }
-    }
+    };
+    Reader { id: actor.id(run), preds: preds_of(run, graph, actor), fenced }
 }
 
 /// Deviation (2): an update and the update, or failed compare-exchange, that reads from it; for a lock attempt that

@@ -5,6 +5,7 @@ use std::time::Instant;
 use crate::base::{BitSet, Digest, EventId};
 use crate::consistency::{Instance, Move, Shape, Verifier, check_witness};
 use crate::explore::rf_smc::arrange::Arranger;
+use crate::explore::rf_smc::follow::insert::{Inserter, Place};
 use crate::explore::rf_smc::follow::{Answer, Follower, Part};
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, Mutation, reader, source_of};
@@ -149,23 +150,26 @@ pub(super) struct Builder {
     places: Vec<u32>,
     /// By event of the run: the name of it and its source.
     keys: Vec<Digest>,
-    /// By event of the run, if there is a question about it: how it is followed, and the step in which it happens again.
-    described: Vec<(Part, Numbered)>,
+    /// By event of the run, if there is a question about it: the step in which it happens again.
+    described: Vec<Numbered>,
     pub(super) steps: Steps,
     packer: Packer,
     /// The steps that the run was made to take, if a schedule said so.
     forced: Vec<Numbered>,
-    /// The events of the entries from `behind_from` on: those behind the decision's place.
-    behind: BitSet,
+    /// The events of the entries before `behind_from`: the others are behind the decision's place.
+    ahead: BitSet,
     behind_from: usize,
-    /// What stands at the decision's place, what is reversed with it, and what of `behind` they need.
+    /// What stands at the decision's place, what is reversed with it, and what of the rest they need.
     actor: Option<Member>,
     second: Option<Member>,
     needed: BitSet,
+    /// The members that are events of the run and stay as they are.
+    unchanged: BitSet,
     /// The members at the decision's place and after it.
     suffix: Vec<Member>,
     members: Vec<Member>,
     numbers: Vec<u32>,
+    inserter: Inserter,
     follower: Follower,
     instance: Instance,
     verifier: Verifier,
@@ -195,7 +199,7 @@ impl Builder {
         self.places.clear();
         self.keys.resize(events, Digest::EMPTY);
         self.described.clear();
-        self.behind.reset(events);
+        self.ahead.reset(events);
         self.behind_from = events;
     }
 
@@ -204,6 +208,7 @@ impl Builder {
     pub(super) fn place(&mut self, run: &Run, at: usize, entry: &Entry) {
         debug_assert_eq!(entry.key, key_of(&run.trace, &run.trace.events[at]));
         self.places.push(at as u32);
+        self.ahead.insert(at);
         self.keys[at] = entry.key;
     }
 
@@ -213,21 +218,21 @@ impl Builder {
         debug_assert_eq!(self.places.len(), self.keys.len(), "all of the run is in τ");
         let rest = decision.at + usize::from(!decision.frozen);
         let next = rest.min(self.behind_from);
-        self.places[next..self.behind_from].iter().for_each(|&place| self.behind.insert(place as usize));
+        self.places[next..self.behind_from].iter().for_each(|&place| self.ahead.remove(place as usize));
         self.behind_from = next;
         (!decision.frozen).then(|| self.places[decision.at] as usize)
     }
 
-    /// The events behind the place of the decision.
-    pub(super) fn behind(&self) -> &BitSet {
-        &self.behind
+    /// The events that are before the decision in `τ`, or stand there.
+    pub(super) fn ahead(&self) -> &BitSet {
+        &self.ahead
     }
 
     /// Finds what stands at the decision's place and after it, the actor and what it needs; the name of that: the set of
     /// (event, source) pairs.
     pub(super) fn retain(&mut self, run: &Run, graph: &Graph, decision: &Decision, mutation: &Mutation) -> Digest {
         self.find_needed(run, graph, mutation);
-        self.needed.intersect(self.behind.words());
+        self.needed.subtract(&self.ahead);
         let actor = Member::of(run, mutation.actor);
         let actor = actor.takes(mutation.source, mutation.value, mutation.effect.written().is_some());
         let actor = Member { op: Op { action: mutation.action, ..actor.op }, ..actor };
@@ -364,13 +369,27 @@ impl Builder {
     /// What is found by following the run: an execution, with its modification order, that there is none, or nothing.
     fn follow(&mut self, run: &Run, graph: &Graph, decision: &Decision) -> Option<Option<Vec<EventId>>> {
         self.describe(run);
-        self.list_parts(run, decision);
+        self.find_unchanged(decision);
+        self.found.clear();
+        let one_is_changed = graph.is_in_order() && self.second.is_none();
+        if one_is_changed {
+            match self.insert(run, graph) {
+                Place::Found => return Some(Some(Vec::new())),
+                Place::Nowhere => return Some(None),
+                Place::Unknown => {}
+            }
+        }
+        self.list_parts(run);
         let (events, waiting) = (&run.trace.events, &run.waiting);
         let preds = |who: u32| match waiting.get((who as usize).wrapping_sub(events.len())) {
             Some(pending) => graph.next_preds(pending.id.thread),
             None => graph.order.preds(who as usize),
         };
-        match self.follower.follow(preds, graph.is_sc()) {
+        let answer = match one_is_changed {
+            true => self.follower.follow_closed(preds, graph.is_sc()),
+            false => self.follower.follow(preds, graph.is_sc()),
+        };
+        match answer {
             Answer::Possible => {
                 self.note_followed(run);
                 Some(Some(Vec::new()))
@@ -380,34 +399,54 @@ impl Builder {
         }
     }
 
+    /// Finds the members that stay as they are.
+    fn find_unchanged(&mut self, decision: &Decision) {
+        self.unchanged.clone_from(&self.ahead);
+        self.unchanged.union(self.needed.words());
+        let stands_there = (!decision.frozen).then(|| self.places[decision.at] as usize);
+        let reversed = self.second.and_then(|second| second.who.event());
+        stands_there.iter().chain(&reversed).for_each(|&at| self.unchanged.remove(at));
+    }
+
+    /// Inserts the actor into the order of the run, and takes the execution that is found.
+    fn insert(&mut self, run: &Run, graph: &Graph) -> Place {
+        let actor = self.actor.as_ref();
+        let place = actor.map_or(Place::Found, |actor| self.inserter.find(run, graph, &self.unchanged, actor));
+        if place == Place::Found {
+            let changed = self.actor.map(|actor| self.steps.number(&actor.forced(run)));
+            let is_before = |at: &usize| changed.is_none() || self.inserter.before().contains(*at);
+            let mut note = |at: usize| note_step(&mut self.found, self.described[at], run, at, &mut self.steps);
+            self.unchanged.iter().filter(is_before).for_each(&mut note);
+            self.found.extend(changed);
+            let mut note = |at: usize| note_step(&mut self.found, self.described[at], run, at, &mut self.steps);
+            self.unchanged.iter().filter(|at| !is_before(at)).for_each(&mut note);
+        }
+        place
+    }
+
     /// Tells the follower what happens in the new sequence.
-    fn list_parts(&mut self, run: &Run, decision: &Decision) {
+    fn list_parts(&mut self, run: &Run) {
         let (events, waiting) = (run.trace.events.len(), run.waiting.len());
-        let stands_at = if decision.frozen { usize::MAX } else { self.places[decision.at] as usize };
         self.follower.clear(events, waiting, run.trace.locs.len());
         let changed = self.changed(events);
         for at in 0..events + waiting {
-            if let Some(member) = changed.at(at) {
+            if self.unchanged.contains(at) {
+                self.follower.push(Part::of(at, &run.trace.events[at]));
+            } else if let Some(member) = changed.at(at) {
                 self.follower.push_changed(member.who, member.reads_from(), member.op.loc, member.writes);
-            } else if at < events && (self.needed.contains(at) || (!self.behind.contains(at) && stands_at != at)) {
-                self.follower.push(self.described[at].0);
             }
         }
     }
 
     /// Takes the execution that was found by following.
     fn note_followed(&mut self, run: &Run) {
-        let events = &run.trace.events;
-        let changed = self.changed(events.len());
-        self.found.clear();
+        let changed = self.changed(run.trace.events.len());
         for at in self.follower.order().iter().map(|&who| who as usize) {
-            self.found.push(match changed.at(at) {
+            let step = match changed.at(at) {
                 Some(member) => self.steps.number(&member.forced(run)),
-                None => self.described[at].1,
-            });
-            if events.get(at).is_some_and(|event| event.buffered) {
-                self.found.push(self.steps.number(&Forced::flush(events[at].id)));
-            }
+                None => self.described[at],
+            };
+            note_step(&mut self.found, step, run, at, &mut self.steps);
         }
     }
 
@@ -420,14 +459,11 @@ impl Builder {
     /// Describes the events of a run, once.
     fn describe(&mut self, run: &Run) {
         if self.described.is_empty() {
-            let events = || run.trace.events.iter().enumerate();
-            let forced = self.steps.of_events(&self.forced).zip(events());
-            self.described.extend(forced.map_while(|(step, (at, event))| Some((Part::of(at, event), step?))));
-            let rest = self.described.len();
-            let steps = &mut self.steps;
-            self.described.extend(events().skip(rest).map(|(at, event)| {
-                (Part::of(at, event), steps.number(&Forced::of(event, &run.trace.locs[event.op.loc])))
-            }));
+            let (steps, events) = (&mut self.steps, &run.trace.events);
+            self.described.extend(steps.of_events(&self.forced).take(events.len()).map_while(|step| step));
+            let rest = &events[self.described.len()..];
+            self.described
+                .extend(rest.iter().map(|event| steps.number(&Forced::of(event, &run.trace.locs[event.op.loc]))));
         }
     }
 
@@ -518,6 +554,15 @@ impl Builder {
             Actor::Waiting(_) => self.members.iter().position(|member| member.who == who),
         };
         number.expect("this is a bug in rsmc: the new sequence is not closed under program order and reads-from")
+    }
+}
+
+/// Adds the step of an actor; if that is a store that waits in a buffer, it leaves it at once.
+#[inline]
+fn note_step(found: &mut Vec<Numbered>, step: Numbered, run: &Run, who: usize, steps: &mut Steps) {
+    found.push(step);
+    if let Some(event) = run.trace.events.get(who).filter(|event| event.buffered) {
+        found.push(steps.number(&Forced::flush(event.id)));
     }
 }
 

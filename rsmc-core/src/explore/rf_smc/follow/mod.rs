@@ -2,20 +2,21 @@
 //!
 //! Problem. Find an execution of a new sequence, or a reason why there is none, or say nothing.
 //!
-//! Method. Take its events in the order of the run, each as soon as it can happen: what is before it in program order
-//! has happened, memory holds what it reads, and nobody still has to read what it overwrites. What cannot is looked at
-//! again in the next pass. A mutation changes little, so this mostly gets to the end. Where it gets stuck, it took
-//! something too early. So it begins anew, and an event waits also for all that comes before it in every execution
-//! under SC (`close`). If no order has all that, there is no execution, if the model is SC.
+//! Method. Where one event only is changed, and the order of the run is one under SC, that event is inserted into it
+//! (`insert`). Otherwise take the events in the order of the run, each as soon as it can happen: what is before it in
+//! program order has happened, memory holds what it reads, and nobody still has to read what it overwrites. What cannot is
+//! looked at again in the next pass. Where this gets stuck, or no place was found, an event waits also for all that comes
+//! before it in every execution under SC (`close`). If no order has all that, there is no execution, if the model is SC.
 //!
-//! Cost. Events times passes; a pass that takes nothing ends it. Where it gets stuck, the closure and the same again: a
-//! fraction of what the verifier of the memory model takes, which is asked where nothing is shown. Under SC that is
-//! where the closure leaves a choice between writes, and the one that the run made is wrong.
+//! Cost. Mostly that of `insert`. Events times passes; a pass that takes nothing ends it. Where it gets stuck, the closure
+//! and the same again: a fraction of what the verifier of the memory model takes, which is asked where nothing is shown.
+//! Under SC that is where the closure leaves a choice between writes, and the one that the run made is wrong.
 //!
 //! What is found is an execution under SC, which is one under every model: every store leaves its buffer at once, and
 //! under C11 the modification order is the order in which writes happen.
 
 mod close;
+pub(super) mod insert;
 
 use crate::base::{Cycle, LocId};
 use crate::explore::rf_smc::follow::close::Order;
@@ -112,6 +113,7 @@ impl Follower {
     }
 
     /// Adds an event that is not as it was in the run; `source` is whose write it reads, if it reads.
+    #[inline]
     pub(super) fn push_changed(&mut self, who: Actor, source: Option<Option<Actor>>, loc: LocId, writes: bool) {
         let reads = source.is_some();
         let number = |who: Actor| who.number(self.events) as u32;
@@ -132,6 +134,12 @@ impl Follower {
             return Answer::Possible;
         }
         self.rewind();
+        self.follow_closed(preds, is_sc)
+    }
+
+    /// The same where the order of the run alone is known to lead nowhere.
+    pub(super) fn follow_closed<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32], is_sc: bool) -> Answer {
+        self.order.clear();
         let mut must = std::mem::take(&mut self.must);
         let closed = must.close((self.actors.len(), self.locs.len()), &self.parts, preds);
         let found = closed.is_ok() && self.take_all(|_, order, who| must.is_met(who, order));
@@ -200,7 +208,6 @@ impl Follower {
                 *self.wanted(part) += 1;
             }
         }
-        self.order.clear();
     }
 }
 
