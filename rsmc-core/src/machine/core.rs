@@ -293,11 +293,14 @@ impl Machine {
         self.drain_then(thread, Then::GoOn)
     }
 
+    /// Whether stores may wait in buffers.
+    pub fn has_buffers(&self) -> bool {
+        self.rules.memory.has_buffers()
+    }
+
     /// A drained thread has changed a count of references, which is an update that no explorer orders.
     pub fn counted(&mut self, thread: ThreadId, site: Site) {
-        if self.rules.memory.has_buffers() {
-            self.note(thread, NoteKind::Counted, site);
-        }
+        self.note(thread, NoteKind::Counted, site);
     }
 
     /// A thread comes to a fence; true if it need not wait there.

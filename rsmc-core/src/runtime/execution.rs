@@ -40,6 +40,20 @@ pub(super) struct Fiber {
     pub(super) clock: Clock,
 }
 
+impl Fiber {
+    /// Becomes a thread that has not started.
+    fn begin(&mut self, job: Job) {
+        let Self { coroutine: _, job: own, panicking, last_panic, locals, choices, dropping, clock } = self;
+        *own = Some(job);
+        *panicking = false;
+        *last_panic = None;
+        locals.clear();
+        *choices = None;
+        *dropping = None;
+        *clock = Clock::default();
+    }
+}
+
 /// The part of an execution that is borrowed for a moment at a time, never across a switch.
 pub(super) struct Core {
     pub(super) machine: Machine,
@@ -288,8 +302,11 @@ impl Execution {
         self.wait_unless(|machine| machine.fence(me, order, site));
     }
 
-    /// A thread is about to change a count of references.
+    /// A thread is about to change a count of references, which matters where stores wait in buffers.
     pub(super) fn count(&self, site: Site) {
+        if self.unwinding.get() || !self.core.borrow().machine.has_buffers() {
+            return;
+        }
         let me = self.running.get();
         self.wait_unless(|machine| machine.drain(me));
         if !self.unwinding.get() {
@@ -399,7 +416,7 @@ impl Core {
         self.fibers.grow_to(thread, Fiber::default);
         let fiber = &mut self.fibers[thread];
         debug_assert!(fiber.coroutine.is_none(), "the thread of the last run is gone");
-        *fiber = Fiber { job: Some(job), ..Fiber::default() };
+        fiber.begin(job);
     }
 
     /// The coroutine of a thread, with a stack from the pool if the thread has not started.

@@ -170,7 +170,7 @@ impl Observed {
 }
 
 /// What to run.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Plan {
     /// The forced beginning.
     pub forced: Vec<Forced>,
@@ -193,6 +193,28 @@ pub struct Plan {
     pub observed: Observed,
     /// Whether the run records what could have run at every step.
     pub record_choices: bool,
+}
+
+impl Clone for Plan {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Keeps the memory.
+    fn clone_from(&mut self, other: &Self) {
+        let Self { forced, modification, newest, tail, frozen, tried, purpose, observed, record_choices } = other;
+        self.forced.clone_from(forced);
+        self.modification.clone_from(modification);
+        self.newest.clone_from(newest);
+        self.tail = *tail;
+        self.frozen.clone_from(frozen);
+        self.tried.clone_from(tried);
+        self.purpose = *purpose;
+        self.observed.clone_from(observed);
+        self.record_choices = *record_choices;
+    }
 }
 
 impl Default for Plan {

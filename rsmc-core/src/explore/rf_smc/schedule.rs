@@ -371,8 +371,7 @@ impl Builder {
         self.describe(run);
         self.find_unchanged(decision);
         self.found.clear();
-        let one_is_changed = graph.is_in_order() && self.second.is_none();
-        if one_is_changed {
+        if graph.is_in_order() {
             match self.insert(run, graph) {
                 Place::Found => return Some(Some(Vec::new())),
                 Place::Nowhere => return Some(None),
@@ -385,7 +384,7 @@ impl Builder {
             Some(pending) => graph.next_preds(pending.id.thread),
             None => graph.order.preds(who as usize),
         };
-        let answer = match one_is_changed {
+        let answer = match graph.is_in_order() {
             true => self.follower.follow_closed(preds, graph.is_sc()),
             false => self.follower.follow(preds, graph.is_sc()),
         };
@@ -410,18 +409,20 @@ impl Builder {
 
     /// Inserts the actor into the order of the run, and takes the execution that is found.
     fn insert(&mut self, run: &Run, graph: &Graph) -> Place {
-        let actor = self.actor.as_ref();
-        let place = actor.map_or(Place::Found, |actor| self.inserter.find(run, graph, &self.unchanged, actor));
-        if place == Place::Found {
-            let changed = self.actor.map(|actor| self.steps.number(&actor.forced(run)));
-            let is_before = |at: &usize| changed.is_none() || self.inserter.before().contains(*at);
-            let mut note = |at: usize| note_step(&mut self.found, self.described[at], run, at, &mut self.steps);
-            self.unchanged.iter().filter(is_before).for_each(&mut note);
-            self.found.extend(changed);
-            let mut note = |at: usize| note_step(&mut self.found, self.described[at], run, at, &mut self.steps);
-            self.unchanged.iter().filter(|at| !is_before(at)).for_each(&mut note);
+        if let Some(actor) = &self.actor {
+            let place = self.inserter.find(run, graph, &self.unchanged, (actor, self.second.as_ref()));
+            if place != Place::Found {
+                return place;
+            }
         }
-        place
+        let inserted = [self.second, self.actor].map(|member| Some(self.steps.number(&member?.forced(run))));
+        let is_before = |at: &usize| self.actor.is_none() || self.inserter.before().contains(*at);
+        let mut note = |at: usize| note_step(&mut self.found, self.described[at], run, at, &mut self.steps);
+        self.unchanged.iter().filter(is_before).for_each(&mut note);
+        self.found.extend(inserted.into_iter().flatten());
+        let mut note = |at: usize| note_step(&mut self.found, self.described[at], run, at, &mut self.steps);
+        self.unchanged.iter().filter(|at| !is_before(at)).for_each(&mut note);
+        Place::Found
     }
 
     /// Tells the follower what happens in the new sequence.

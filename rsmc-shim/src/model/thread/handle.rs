@@ -77,10 +77,22 @@ impl Thread {
         Self(Kind::Std(thread))
     }
 
-    /// Makes the handle known as that of a thread which a check has just started.
-    pub(super) fn register(id: ModelId, handle: StdArc<Handle>) -> Self {
-        enter(id, &handle);
-        Self(Kind::Model(handle))
+    /// That of a thread which a check is about to start.
+    pub(super) fn of_check(name: Option<String>) -> Self {
+        Self(Kind::Model(Handle::new(name)))
+    }
+
+    /// Makes it known as that of a thread which a check has just started.
+    pub(super) fn register(&self, id: ModelId) {
+        enter(id, self.handle());
+    }
+
+    /// What a thread of a check has.
+    pub(super) fn handle(&self) -> &StdArc<Handle> {
+        match &self.0 {
+            Kind::Model(handle) => handle,
+            Kind::Std(_) => unreachable!("this is a bug in rsmc: a thread of std in a check"),
+        }
     }
 
     /// The id of the thread.

@@ -138,7 +138,7 @@ impl Builder {
                 // the execution ends before, its threads are unwound youngest first, so this one before the frame
                 // that it borrows from.
                 let started = unsafe { start(self.name, code) };
-                children.lock().unwrap_or_else(PoisonError::into_inner).push(started.handle());
+                children.lock().unwrap_or_else(PoisonError::into_inner).push(StdArc::clone(started.thread().handle()));
                 HandleKind::Model(started)
             }
         };
@@ -164,7 +164,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     pub fn thread(&self) -> &Thread {
         match &self.kind {
             HandleKind::Std(_, thread) => thread,
-            HandleKind::Model(started) => &started.thread,
+            HandleKind::Model(started) => started.thread(),
         }
     }
 

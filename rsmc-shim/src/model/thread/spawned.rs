@@ -1,25 +1,32 @@
 //! Starting threads and waiting for their end.
 
+use std::cell::UnsafeCell;
 use std::fmt;
 use std::io;
+use std::sync::Arc as StdArc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc as StdArc, Mutex, PoisonError};
 use std::thread::Result;
 
 use rsmc_core::base::ThreadId;
 use rsmc_core::runtime::hook;
 
-use crate::model::thread::handle::{Handle, Thread};
+use crate::model::thread::handle::Thread;
 
-/// Where a modelled thread leaves its result.
+/// What a modelled thread shares with who waits for it.
 struct Packet<T> {
-    result: Mutex<Option<Result<T>>>,
-    handle: StdArc<Handle>,
+    thread: Thread,
+    /// The thread writes it, once; whoever has the packet for himself takes it.
+    result: UnsafeCell<Option<Result<T>>>,
 }
+
+// SAFETY: nobody reads the result through a shared packet, and only the thread itself writes it. That it may be another
+// OS thread's is as for `JoinHandle`.
+unsafe impl<T> Send for Packet<T> {}
+// SAFETY: see above.
+unsafe impl<T> Sync for Packet<T> {}
 
 /// A modelled thread, from outside.
 pub(super) struct Started<T> {
-    pub(super) thread: Thread,
     pub(super) id: ThreadId,
     packet: StdArc<Packet<T>>,
 }
@@ -34,14 +41,14 @@ pub(super) unsafe fn start<'a, T: 'a>(name: Option<String>, code: impl FnOnce() 
     if let Some(name) = &name {
         assert!(!name.contains('\0'), "thread name may not contain interior null bytes");
     }
-    let handle = Handle::new(name.clone());
-    let packet = StdArc::new(Packet { result: Mutex::new(None), handle: StdArc::clone(&handle) });
+    let packet = StdArc::new(Packet { thread: Thread::of_check(name.clone()), result: UnsafeCell::new(None) });
     let theirs = StdArc::clone(&packet);
     let main: Box<dyn FnOnce() + 'a> = Box::new(move || run(code, theirs));
     // SAFETY: only the lifetime changes, and the caller answers for it.
     let main = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce()>>(main) };
     let id = hook::spawn(name, main);
-    Started { thread: Thread::register(id, handle), id, packet }
+    packet.thread.register(id);
+    Started { id, packet }
 }
 
 /// What a modelled thread does. Only the unwinding of a finished execution leaves it.
@@ -51,22 +58,13 @@ fn run<T>(code: impl FnOnce() -> T, packet: StdArc<Packet<T>>) {
         if hook::is_teardown(&**payload) {
             return;
         }
-        packet.handle.panicked.store(true, Ordering::Relaxed);
+        packet.thread.handle().panicked.store(true, Ordering::Relaxed);
     }
-    packet.put(result);
-    hook::ending(&packet.handle.end);
+    // SAFETY: the thread is here once, and nobody reads this before the thread's packet is gone.
+    unsafe { *packet.result.get() = Some(result) };
+    hook::ending(&packet.thread.handle().end);
     // The result of a thread that nobody waits for is dropped here, and its destructor may panic.
     drop(hook::catch(|| drop(packet)));
-}
-
-impl<T> Packet<T> {
-    fn put(&self, result: Result<T>) {
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-    }
-
-    fn take(&self) -> Option<Result<T>> {
-        self.result.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
 }
 
 impl<T> Started<T> {
@@ -75,10 +73,12 @@ impl<T> Started<T> {
         if hook::in_run() {
             hook::join(self.id);
         }
-        match self.packet.take() {
-            Some(Ok(value)) => Ok(value),
-            Some(Err(payload)) => {
-                self.packet.handle.panicked.store(false, Ordering::Relaxed);
+        // The packet of a thread that has ended is gone.
+        let packet = StdArc::into_inner(self.packet);
+        match packet.and_then(|Packet { thread, result }| Some((thread, result.into_inner()?))) {
+            Some((_, Ok(value))) => Ok(value),
+            Some((thread, Err(payload))) => {
+                thread.handle().panicked.store(false, Ordering::Relaxed);
                 hook::panic_received(self.id);
                 Err(payload)
             }
@@ -87,13 +87,13 @@ impl<T> Started<T> {
         }
     }
 
-    #[track_caller]
-    pub(super) fn is_finished(&self) -> bool {
-        !hook::in_run() || hook::is_finished(&self.packet.handle.end)
+    pub(super) fn thread(&self) -> &Thread {
+        &self.packet.thread
     }
 
-    pub(super) fn handle(&self) -> StdArc<Handle> {
-        StdArc::clone(&self.packet.handle)
+    #[track_caller]
+    pub(super) fn is_finished(&self) -> bool {
+        !hook::in_run() || hook::is_finished(&self.packet.thread.handle().end)
     }
 }
 
@@ -119,7 +119,7 @@ impl<T> JoinHandle<T> {
     pub fn thread(&self) -> &Thread {
         match &self.0 {
             Kind::Std(_, thread) => thread,
-            Kind::Model(started) => &started.thread,
+            Kind::Model(started) => started.thread(),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Inserting the actor into the run: the quickest answer.
 //!
 //! Problem. The members of a new sequence but for the actor, in the order of the run, are an execution under SC, if the run
-//! is one: they are closed under the causal order. Nobody of them needs the actor. Where can it come?
+//! is one: they are closed under the causal order. Nobody of them needs the actor. Where can it come? With it comes, right
+//! before it, the update that is reversed with it, if there is one: it takes what the actor took, and nobody else needs it.
 //!
 //! Method. Right before its source is overwritten, if what is before it in program order has happened there. Otherwise
 //! some of the members come before it and the others after it, both in the order of the run. Before it comes what
@@ -17,7 +18,7 @@
 
 use crate::base::{BitSet, LocId};
 use crate::explore::rf_smc::graph::Graph;
-use crate::explore::rf_smc::mutate::preds_of;
+use crate::explore::rf_smc::mutate::{Actor, preds_of};
 use crate::explore::rf_smc::schedule::Member;
 use crate::step::Run;
 
@@ -44,7 +45,10 @@ struct Question<'a> {
     graph: &'a Graph,
     /// The other members.
     members: &'a BitSet,
+    /// The actor, and the update that comes right before it.
     actor: &'a Member,
+    second: Option<&'a Member>,
+    /// Whose write the first of these takes.
     source: Option<usize>,
 }
 
@@ -54,10 +58,17 @@ impl Inserter {
         &self.before
     }
 
-    /// Looks for a place for the actor among the other members: events of a run whose order is one under SC.
-    pub(in super::super) fn find(&mut self, run: &Run, graph: &Graph, members: &BitSet, actor: &Member) -> Place {
-        let source = actor.source.and_then(|source| source.event());
-        let question = Question { run, graph, members, actor, source };
+    /// Looks for a place for the actor, and the update right before it, among the other members: events of a run whose order
+    /// is one under SC.
+    pub(in super::super) fn find(
+        &mut self,
+        run: &Run,
+        graph: &Graph,
+        members: &BitSet,
+        (actor, second): (&Member, Option<&Member>),
+    ) -> Place {
+        let source = second.unwrap_or(actor).source.and_then(|source| source.event());
+        let question = Question { run, graph, members, actor, second, source };
         self.before.reset(run.trace.events.len());
         if let Some(gap) = question.gap() {
             members.iter().take_while(|&member| member < gap).for_each(|member| self.before.insert(member));
@@ -65,6 +76,9 @@ impl Inserter {
         }
         self.must = true;
         graph.add_program_past(preds_of(run, graph, actor.who), &mut self.before);
+        if let Some(second) = second {
+            graph.add_program_past(preds_of(run, graph, second.who), &mut self.before);
+        }
         if let Some(source) = source {
             graph.add_past(source, &mut self.before);
         }
@@ -94,7 +108,7 @@ impl Inserter {
                     older = Some(write);
                 }
             }
-            if actor.writes && loc == actor.op.loc {
+            if question.writes() && loc == actor.op.loc {
                 added |= self.add(question, graph.readers_of(loc, question.source), |_| true);
             }
         }
@@ -131,6 +145,11 @@ impl Inserter {
 }
 
 impl<'a> Question<'a> {
+    /// Whether something is written to the location of the actor.
+    fn writes(&self) -> bool {
+        self.actor.writes || self.second.is_some()
+    }
+
     /// The members that write the location of the actor after its source.
     fn newer_than_source(&self) -> impl Iterator<Item = usize> + use<'a> {
         let &Question { members, graph, actor, source, .. } = self;
@@ -140,10 +159,11 @@ impl<'a> Question<'a> {
     /// The position in the run before which the actor can come while all others stay in their order: where its source is
     /// about to be overwritten.
     fn gap(&self) -> Option<usize> {
-        let &Question { run, graph, actor, .. } = self;
+        let &Question { run, graph, actor, second, .. } = self;
         let overwrites = self.newer_than_source().next();
-        let is_taken = overwrites.is_some_and(|write| actor.writes && run.trace.events[write].updates());
-        let (gap, preds) = (overwrites.unwrap_or(run.trace.events.len()), preds_of(run, graph, actor.who));
-        (!is_taken && preds.iter().all(|&pred| (pred as usize) < gap)).then_some(gap)
+        let is_taken = overwrites.is_some_and(|write| self.writes() && run.trace.events[write].updates());
+        let gap = overwrites.unwrap_or(run.trace.events.len());
+        let fits = |who: Actor| preds_of(run, graph, who).iter().all(|&pred| (pred as usize) < gap);
+        (!is_taken && fits(actor.who) && second.is_none_or(|second| fits(second.who))).then_some(gap)
     }
 }

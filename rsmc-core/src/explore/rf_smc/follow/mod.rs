@@ -2,11 +2,11 @@
 //!
 //! Problem. Find an execution of a new sequence, or a reason why there is none, or say nothing.
 //!
-//! Method. Where one event only is changed, and the order of the run is one under SC, that event is inserted into it
-//! (`insert`). Otherwise take the events in the order of the run, each as soon as it can happen: what is before it in
-//! program order has happened, memory holds what it reads, and nobody still has to read what it overwrites. What cannot is
-//! looked at again in the next pass. Where this gets stuck, or no place was found, an event waits also for all that comes
-//! before it in every execution under SC (`close`). If no order has all that, there is no execution, if the model is SC.
+//! Method. Where the order of the run is one under SC, what is changed is inserted into it (`insert`). Otherwise take the
+//! events in the order of the run, each as soon as it can happen: what is before it in program order has happened, memory
+//! holds what it reads, and nobody still has to read what it overwrites. What cannot is looked at again in the next pass.
+//! Where this gets stuck, or no place was found, an event waits also for all that comes before it in every execution under
+//! SC (`close`). If no order has all that, there is no execution, if the model is SC.
 //!
 //! Cost. Mostly that of `insert`. Events times passes; a pass that takes nothing ends it. Where it gets stuck, the closure
 //! and the same again: a fraction of what the verifier of the memory model takes, which is asked where nothing is shown.
