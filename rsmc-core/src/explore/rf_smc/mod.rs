@@ -210,6 +210,11 @@ impl RfSmc {
         self.builder.observe = Some(Box::new(observe));
     }
 
+    /// Puts to the verifier also what is answered without it, and shows both answers to `compare`, the quick one first.
+    pub fn on_quick_answer(&mut self, compare: impl FnMut(bool, bool) + 'static) {
+        self.builder.compare = Some(Box::new(compare));
+    }
+
     /// Measures how much time the verifier takes, which costs some.
     pub fn measure_verifier(mut self) -> Self {
         self.builder.effort.verifying = Some(Duration::ZERO);

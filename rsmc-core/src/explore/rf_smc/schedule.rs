@@ -132,6 +132,9 @@ impl Member {
 /// Sees questions and answers.
 type Observer = Box<dyn FnMut(&Instance, bool)>;
 
+/// Sees what was answered without the verifier, and what that says.
+type Comparison = Box<dyn FnMut(bool, bool)>;
+
 /// The members that a mutation changes, with their numbers as actors ([`Part`]).
 struct Changed([Option<(usize, Member)>; 2]);
 
@@ -145,6 +148,7 @@ impl Changed {
 #[derive(Default)]
 pub(super) struct Builder {
     pub(super) observe: Option<Observer>,
+    pub(super) compare: Option<Comparison>,
     pub(super) effort: Effort,
     /// By entry of `τ`: its position in the run.
     places: Vec<u32>,
@@ -302,6 +306,9 @@ impl Builder {
         let start = self.effort.verifying.map(|_| Instant::now());
         // Whoever watches the questions sees all of them.
         let followed = if self.observe.is_none() { self.follow(run, graph, decision) } else { None };
+        if let Some(answer) = &followed {
+            self.compare(run, graph, decision, answer.is_some());
+        }
         let modification = followed.unwrap_or_else(|| {
             self.collect_suffix(run);
             let witness = self.ask(run, graph, decision)?;
@@ -316,6 +323,15 @@ impl Builder {
         }
         let modification = modification?;
         Some(Schedule { key: Digest::EMPTY, packed: self.pack(run, &modification) })
+    }
+
+    /// Asks the verifier, too, if somebody wants to know.
+    fn compare(&mut self, run: &Run, graph: &mut Graph, decision: &Decision, answer: bool) {
+        if let Some(mut compare) = self.compare.take() {
+            self.collect_suffix(run);
+            compare(answer, self.ask(run, graph, decision).is_some());
+            self.compare = Some(compare);
+        }
     }
 
     /// Packs what stands at the decision's place and behind it, and the execution that was found.

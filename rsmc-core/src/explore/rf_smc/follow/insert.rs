@@ -157,9 +157,12 @@ impl<'a> Question<'a> {
     }
 
     /// The position in the run before which the actor can come while all others stay in their order: where its source is
-    /// about to be overwritten.
+    /// about to be overwritten, or the end if nothing is read.
     fn gap(&self) -> Option<usize> {
         let &Question { run, graph, actor, second, .. } = self;
+        if !second.unwrap_or(actor).op.action.reads() {
+            return Some(run.trace.events.len());
+        }
         let overwrites = self.newer_than_source().next();
         let is_taken = overwrites.is_some_and(|write| self.writes() && run.trace.events[write].updates());
         let gap = overwrites.unwrap_or(run.trace.events.len());
