@@ -116,7 +116,7 @@ impl Mutator {
             Question::Holder => other_holders(asked, at, &mut self.found),
             Question::Source => {
                 self.sources_of_alternatives(asked, Actor::Event(at), &event.op);
-                if event.written.is_some() {
+                if event.updates() {
                     reversals(asked, at, &mut self.found);
                 }
             }
