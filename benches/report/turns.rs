@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 /// So often each tool has its turn, after one that does not count.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 9;
 /// As often, if a turn takes longer than [`LONG`] seconds.
 const LONG_ROUNDS: usize = 2;
 const LONG: f64 = 1.0;

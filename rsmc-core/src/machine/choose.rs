@@ -63,16 +63,16 @@ impl Machine {
 
     /// The next step; `None` where the execution has just ended.
     fn next_step(&mut self) -> Option<Step> {
-        if let Some(&forced) = self.plan.forced.get(self.steps) {
-            let difference = match forced.step {
+        if let Some(step) = self.plan.forced.get(self.steps).map(|forced| forced.step) {
+            let difference = match step {
                 Step::Run(thread) => self.check_forced(thread, 0, None),
                 Step::Take(thread, write) => self.check_forced(thread, 0, Some(write)),
                 Step::Choose { thread, which, takes } => self.check_forced(thread, which, takes),
                 Step::Flush(store) => self.check_flush(store),
             };
             return match difference {
-                None => Some(forced.step),
-                Some(difference) => self.diverge(forced.step, difference),
+                None => Some(step),
+                Some(difference) => self.diverge(step, difference),
             };
         }
         if !self.find_newest() {
@@ -295,9 +295,9 @@ impl Machine {
     #[inline]
     fn is_enabled(&self, thread: ThreadId) -> bool {
         self.possible_op(thread).is_some()
-            && !self.waits_in_loop(thread)
+            && (self.spinning == 0 || !self.waits_in_loop(thread))
             && !self.plan.frozen.contains(&thread)
-            && !self.only_repeats(thread)
+            && (self.plan.tried.is_empty() || !self.only_repeats(thread))
     }
 
     /// Whether a thread waits in a spin loop and nothing it watches has changed.

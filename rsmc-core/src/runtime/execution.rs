@@ -192,7 +192,7 @@ impl Execution {
         if let Ok(mut core) = self.core.try_borrow_mut() {
             core.machine.take_run(run);
             run.observed.clone_from(&core.observed);
-            if run.end == End::Complete {
+            if matches!(run.end, End::Complete) {
                 run.leaks.extend(core.births.left());
             }
             run.unmodelled = core.unmodelled;

@@ -99,7 +99,7 @@ fn race(run: &Run) -> Option<Finding> {
 }
 
 fn stuck(run: &Run) -> Option<Finding> {
-    if run.end != End::Stuck {
+    if !matches!(run.end, End::Stuck) {
         return None;
     }
     let spins = run.waiting.iter().any(|pending| matches!(pending.why, Why::Spin { .. }));

@@ -223,7 +223,7 @@ impl<'c> Check<'c> {
             }
             executor.execute(&self.plan, &mut self.run);
             self.tally.runs += 1;
-            if self.run.end == End::Learned {
+            if matches!(self.run.end, End::Learned) {
                 watch(Seen::Run(&self.run, false));
                 self.start_over(watch);
                 explorer = self.explorer();

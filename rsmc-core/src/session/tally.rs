@@ -67,7 +67,7 @@ pub(super) enum Worth {
 
 impl Worth {
     pub(super) fn of(run: &Run, purpose: Purpose) -> Self {
-        if run.repeated.is_some() || purpose == Purpose::Discovery || run.end == End::Tried {
+        if run.repeated.is_some() || purpose == Purpose::Discovery || matches!(run.end, End::Tried) {
             return Worth::Nothing;
         }
         let spins = run.waiting.iter().any(|pending| matches!(pending.why, Why::Spin { .. }));
