@@ -10,8 +10,9 @@
 use crate::base::{BitSet, EventId, Id, LocId};
 use crate::consistency::VerifyC11;
 use crate::explore::rf_smc::graph::Graph;
+use crate::explore::rf_smc::member::Member;
 use crate::explore::rf_smc::mutate::{Actor, reader};
-use crate::explore::rf_smc::schedule::{Member, Witness};
+use crate::explore::rf_smc::schedule::Witness;
 use crate::model::c11::Node;
 use crate::step::Run;
 use crate::trace::Source;

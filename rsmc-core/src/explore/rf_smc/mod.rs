@@ -62,6 +62,7 @@ mod checkpoint;
 mod estimate;
 mod follow;
 mod graph;
+mod member;
 mod mutate;
 mod news;
 mod schedule;
@@ -242,7 +243,7 @@ impl RfSmc {
             let at = run.trace.position(entry.placed.id).expect("every event of τ is in the run");
             if place >= since {
                 let event = &run.trace.events[at];
-                entry.key = schedule::key_of(&run.trace, event);
+                entry.key = member::key_of(&run.trace, event);
                 sum = sum.with(entry.key);
                 if entry.placed.is_new {
                     self.news.add(at, event);
@@ -264,7 +265,7 @@ impl RfSmc {
         for matters in [true, false] {
             for at in (first..events.len()).filter(|&at| self.matters.contains(at) == matters) {
                 let event = &events[at];
-                let key = schedule::key_of(&run.trace, event);
+                let key = member::key_of(&run.trace, event);
                 if let Some(question) = Question::of(event) {
                     let tried = Tried::one(key);
                     self.decisions.push(Decision::new(self.tau.len(), event.id, question, tried));

@@ -3,17 +3,18 @@
 use std::time::Instant;
 
 use crate::base::{BitSet, Digest, EventId};
-use crate::consistency::{Instance, Move, Shape, Verifier, check_witness};
+use crate::consistency::{Instance, Move, Verifier, check_witness};
 use crate::explore::rf_smc::arrange::Arranger;
 use crate::explore::rf_smc::follow::insert::{Inserter, Place};
 use crate::explore::rf_smc::follow::{Answer, Follower, Part};
 use crate::explore::rf_smc::graph::Graph;
+use crate::explore::rf_smc::member::{Member, key_of};
 use crate::explore::rf_smc::mutate::{Actor, Mutation, reader, source_of};
 use crate::explore::rf_smc::steps::{Numbered, Packed, Packer, Steps};
 use crate::explore::rf_smc::{Decision, Effort, Entry, Placed};
 use crate::model::MemoryModel;
-use crate::step::{Forced, Plan, Run, Step};
-use crate::trace::{Action, Event, Op, Trace};
+use crate::step::{Forced, Plan, Run};
+use crate::trace::{Action, Op};
 
 /// An execution.
 #[derive(Clone, Debug, Default)]
@@ -37,96 +38,6 @@ pub(super) struct Schedule {
     /// What is tried: [`Builder::key`], or nothing if the thread stays where it is.
     pub(super) key: Digest,
     pub(super) packed: Packed,
-}
-
-/// The name of an event and its source.
-pub(super) fn key_of(trace: &Trace, event: &Event) -> Digest {
-    key_of_pair(event.id, event.op.action, trace.source_id(event))
-}
-
-fn key_of_pair(id: EventId, action: Action, source: Option<EventId>) -> Digest {
-    let word = |id: EventId| u64::from(id.thread.0) << 32 | u64::from(id.index);
-    // No event has these as its name.
-    let source = match source {
-        _ if !action.reads() => u64::MAX,
-        None => u64::MAX - 1,
-        Some(source) => word(source),
-    };
-    Digest::of(&[word(id), source, action.alternative()])
-}
-
-/// An event of a new sequence, with what the mutation changes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Member {
-    pub(super) who: Actor,
-    pub(super) id: EventId,
-    pub(super) op: Op,
-    /// Whose write it reads; `None` is the initial value, or no read.
-    pub(super) source: Option<Actor>,
-    read: u64,
-    pub(super) writes: bool,
-}
-
-impl Member {
-    pub(super) fn of(run: &Run, who: Actor) -> Self {
-        match who {
-            Actor::Event(at) => {
-                let event = &run.trace.events[at];
-                let source = source_of(event).map(Actor::Event);
-                let writes = event.written.is_some();
-                Member { who, id: event.id, op: event.op, source, read: event.read, writes }
-            }
-            Actor::Waiting(i) => {
-                let waiting = &run.waiting[i];
-                let op = waiting.op.expect("an actor that waits stands before an operation");
-                Member { who, id: waiting.id, op, source: None, read: 0, writes: false }
-            }
-        }
-    }
-
-    fn takes(mut self, source: Option<Actor>, read: u64, writes: bool) -> Self {
-        (self.source, self.read, self.writes) = (source, read, writes);
-        self
-    }
-
-    /// Whether it is what an event of the run was.
-    pub(super) fn is_as_in(&self, event: &Event) -> bool {
-        self.source == source_of(event).map(Actor::Event)
-            && self.writes == event.written.is_some()
-            && self.op.action == event.op.action
-    }
-
-    fn key(&self, run: &Run) -> Digest {
-        let source = self.source.map(|source| source.id(run));
-        key_of_pair(self.id, self.op.action, source)
-    }
-
-    /// Whose write it reads, if it reads; `Some(None)` is the initial value.
-    fn reads_from(&self) -> Option<Option<Actor>> {
-        self.op.action.reads().then_some(self.source)
-    }
-
-    fn shape(&self, run: &Run, graph: &Graph) -> Shape {
-        let shape = match self.who {
-            Actor::Event(at) => Shape::of(&run.trace.events[at], graph.order.epoch(at)),
-            Actor::Waiting(_) => {
-                Shape { thread: self.id.thread, ..Shape::direct(self.op.loc, self.op.action.reads(), false) }
-            }
-        };
-        Shape { writes: self.writes, ..shape }
-    }
-
-    fn forced(&self, run: &Run) -> Forced {
-        let read = self.op.action.reads().then_some(self.read);
-        Forced::operation(self.id.thread, &self.op, &run.trace.locs[self.op.loc], read)
-    }
-
-    /// The same, and the step says what it takes if it reads.
-    pub(super) fn taking(&self, run: &Run) -> Forced {
-        let source = || self.source.map(|source| source.id(run));
-        let takes = self.op.action.reads().then(source);
-        Forced { step: Step::perform(self.id.thread, self.op.action, takes), ..self.forced(run) }
-    }
 }
 
 /// Sees questions and answers.
@@ -246,7 +157,7 @@ impl Builder {
         let is_behind = |who: &Actor| !matches!(who, Actor::Event(at) if !self.needed.contains(*at));
         let old = run.trace.position(decision.id).map(|at| &run.trace.events[at]);
         let second = mutation.reversed.filter(is_behind).zip(old);
-        self.second = second.map(|(who, old)| reverse(Member::of(run, who), old));
+        self.second = second.map(|(who, old)| Member::of(run, who).reversed_with(old));
         self.actor = Some(actor);
         self.key(run)
     }
@@ -425,20 +336,36 @@ impl Builder {
 
     /// Inserts the actor into the order of the run, and takes the execution that is found.
     fn insert(&mut self, run: &Run, graph: &Graph) -> Place {
-        if let Some(actor) = &self.actor {
-            let place = self.inserter.find(run, graph, &self.unchanged, (actor, self.second.as_ref()));
-            if place != Place::Found {
-                return place;
+        let place = match &self.actor {
+            Some(actor) => self.inserter.find(run, graph, &self.unchanged, (actor, self.second.as_ref())),
+            None => self.inserter.insert_nothing(run),
+        };
+        if place != Place::Found {
+            return place;
+        }
+        for part in self.inserter.parts() {
+            if part == 2 {
+                for member in [self.second, self.actor].into_iter().flatten() {
+                    let step = self.step_of(run, &member);
+                    self.found.push(step);
+                }
+            }
+            for at in self.unchanged.iter().filter(|&at| self.inserter.part_of(at) == part) {
+                note_step(&mut self.found, self.described[at], run, at, &mut self.steps);
             }
         }
-        let inserted = [self.second, self.actor].map(|member| Some(self.steps.number(&member?.forced(run))));
-        let is_before = |at: &usize| self.actor.is_none() || self.inserter.before().contains(*at);
-        let mut note = |at: usize| note_step(&mut self.found, self.described[at], run, at, &mut self.steps);
-        self.unchanged.iter().filter(is_before).for_each(&mut note);
-        self.found.extend(inserted.into_iter().flatten());
-        let mut note = |at: usize| note_step(&mut self.found, self.described[at], run, at, &mut self.steps);
-        self.unchanged.iter().filter(|at| !is_before(at)).for_each(&mut note);
         Place::Found
+    }
+
+    /// The step of a member that is changed. Mostly it does what it did, and reads something else.
+    fn step_of(&mut self, run: &Run, member: &Member) -> Numbered {
+        match member.who {
+            Actor::Event(at) if run.trace.events[at].op.action == member.op.action => {
+                let read = if member.op.action.reads() { member.read } else { 0 };
+                self.described[at].reading(read)
+            }
+            _ => self.steps.number(&member.forced(run)),
+        }
     }
 
     /// Tells the follower what happens in the new sequence.
@@ -458,9 +385,10 @@ impl Builder {
     /// Takes the execution that was found by following.
     fn note_followed(&mut self, run: &Run) {
         let changed = self.changed(run.trace.events.len());
-        for at in self.follower.order().iter().map(|&who| who as usize) {
+        for place in 0..self.follower.order().len() {
+            let at = self.follower.order()[place] as usize;
             let step = match changed.at(at) {
-                Some(member) => self.steps.number(&member.forced(run)),
+                Some(member) => self.step_of(run, member),
                 None => self.described[at],
             };
             note_step(&mut self.found, step, run, at, &mut self.steps);
@@ -581,9 +509,4 @@ fn note_step(found: &mut Vec<Numbered>, step: Numbered, run: &Run, who: usize, s
     if let Some(event) = run.trace.events.get(who).filter(|event| event.buffered) {
         found.push(steps.number(&Forced::flush(event.id)));
     }
-}
-
-/// The second of two reversed events takes what the first one took.
-fn reverse(second: Member, first: &Event) -> Member {
-    second.takes(source_of(first).map(Actor::Event), first.read, true)
 }

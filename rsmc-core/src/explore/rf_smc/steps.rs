@@ -21,6 +21,13 @@ pub(super) struct Numbered {
     read: u64,
 }
 
+impl Numbered {
+    /// The same step, which reads this value, or 0.
+    pub(super) fn reading(self, read: u64) -> Self {
+        Self { read, ..self }
+    }
+}
+
 /// What is known of steps but for what they read.
 #[derive(Debug, Default)]
 pub(super) struct Steps {

@@ -5,27 +5,30 @@
 //! before it, the update that is reversed with it, if there is one: it takes what the actor took, and nobody else needs it.
 //!
 //! Method. Right before its source is overwritten, if what is before it in program order has happened there. Otherwise
-//! some of the members come before it and the others after it, both in the order of the run. Before it comes what
-//! is causally before it; and where a write of some location comes before it, so does who reads an older one there
-//! (closure, rule 4); and where somebody after it reads a write that comes before it, so do the writes that are older
-//! than that (rule 3, if they are causally before the reader). If its source is the last write of its location that comes
-//! before it, this is an execution. If not, and another one that is newer must come before it, there is none under SC.
+//! some of the members come before it and the others after it, both in the order of the run. Before it comes what is
+//! causally before it. Where a write of some location comes before it, so does who reads an older one there (closure, rule
+//! 4); and where somebody after it reads a write that comes before it, so do the writes that are older than that (rule 3,
+//! if they are causally before the reader). If its source is the last write of its location that comes before it, this is an
+//! execution. If not, the newer ones come even before the source, and all that comes before them by the same rules. If the
+//! source is among that, and all had to be there, there is no execution under SC.
 //!
 //! Cost. The writes of a location; or the reads and writes of the run, times how often a write brings along a
 //! reader that brings along a write.
 //!
 //! Source. The rules of the closure (`consistency::closure`), of which only those that the actor needs are applied.
 
+use std::ops::RangeInclusive;
+
 use crate::base::{BitSet, LocId};
 use crate::explore::rf_smc::graph::Graph;
+use crate::explore::rf_smc::member::Member;
 use crate::explore::rf_smc::mutate::{Actor, preds_of};
-use crate::explore::rf_smc::schedule::Member;
 use crate::step::Run;
 
 /// Where the actor can come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Place {
-    /// Between [`Inserter::before`] and the other members.
+    /// As [`Inserter::parts`] says.
     Found,
     Nowhere,
     Unknown,
@@ -34,8 +37,11 @@ pub(in super::super) enum Place {
 /// Inserts actors; keeps its memory from one to the next.
 #[derive(Debug, Default)]
 pub(in super::super) struct Inserter {
+    /// What comes before the actor.
     before: BitSet,
-    /// Whether all of `before` must come before the actor in every execution under SC.
+    /// What of it comes before the source, too, and before the rest.
+    first: BitSet,
+    /// Whether all of both must be there in every execution under SC.
     must: bool,
 }
 
@@ -53,9 +59,21 @@ struct Question<'a> {
 }
 
 impl Inserter {
-    /// The members that come before the actor.
-    pub(in super::super) fn before(&self) -> &BitSet {
-        &self.before
+    /// The parts of the execution that was found. The actor comes before part 2.
+    pub(in super::super) fn parts(&self) -> RangeInclusive<usize> {
+        usize::from(self.first.is_empty())..=2
+    }
+
+    /// In which part another member comes.
+    pub(in super::super) fn part_of(&self, member: usize) -> usize {
+        if self.before.contains(member) { usize::from(!self.first.contains(member)) } else { 2 }
+    }
+
+    /// There is no actor: all members come in the order of the run.
+    pub(in super::super) fn insert_nothing(&mut self, run: &Run) -> Place {
+        self.before.reset(run.trace.events.len());
+        self.first.reset(run.trace.events.len());
+        Place::Found
     }
 
     /// Looks for a place for the actor, and the update right before it, among the other members: events of a run whose order
@@ -69,78 +87,51 @@ impl Inserter {
     ) -> Place {
         let source = second.unwrap_or(actor).source.and_then(|source| source.event());
         let question = Question { run, graph, members, actor, second, source };
-        self.before.reset(run.trace.events.len());
+        self.insert_nothing(run);
         if let Some(gap) = question.gap() {
             members.iter().take_while(|&member| member < gap).for_each(|member| self.before.insert(member));
             return Place::Found;
         }
         self.must = true;
-        graph.add_program_past(preds_of(run, graph, actor.who), &mut self.before);
-        if let Some(second) = second {
-            graph.add_program_past(preds_of(run, graph, second.who), &mut self.before);
-        }
-        if let Some(source) = source {
-            graph.add_past(source, &mut self.before);
-        }
+        question.add_past(&mut self.before);
         loop {
-            let newer = || question.newer_than_source().filter(|&write| self.before.contains(write));
-            if self.must && newer().any(|write| source.is_none_or(|source| graph.precedes(source, write))) {
-                return if graph.is_sc() { Place::Nowhere } else { Place::Unknown };
-            }
-            if !self.add_missing(&question) {
-                let found = question.newer_than_source().all(|write| !self.before.contains(write));
-                return if found { Place::Found } else { Place::Unknown };
+            match self.grow(&question) {
+                Some(true) => {}
+                Some(false) => return Place::Found,
+                None if self.must && graph.is_sc() => return Place::Nowhere,
+                None => return Place::Unknown,
             }
         }
     }
 
-    /// Adds what comes before the actor because of what does so already; whether there is something.
-    fn add_missing(&mut self, question: &Question<'_>) -> bool {
-        let &Question { run, graph, actor, .. } = question;
-        let mut added = false;
-        for loc in run.trace.locs.ids() {
-            let mut older = None;
-            for write in graph.writes(loc) {
-                if self.before.contains(write) {
-                    let is_older = older.is_none_or(|older| graph.precedes(older, write));
-                    added |= self.add(question, graph.readers_of(loc, older), |_| is_older);
-                    added |= self.add_older(question, loc, write);
-                    older = Some(write);
-                }
+    /// Adds what comes before the actor, or before its source, because of what does so already; whether there was something.
+    /// `None` if the source, or a write that is after it in any case, comes before the source.
+    fn grow(&mut self, question: &Question<'_>) -> Option<bool> {
+        let &Question { graph, actor, source, .. } = question;
+        let mut grown = false;
+        let mut overwritten = None;
+        for write in question.newer_than_source().filter(|&write| self.before.contains(write)) {
+            if source.is_none_or(|source| graph.precedes(source, write)) {
+                return None;
             }
-            if question.writes() && loc == actor.op.loc {
-                added |= self.add(question, graph.readers_of(loc, question.source), |_| true);
-            }
+            grown |= !self.first.contains(write);
+            graph.add_past(write, &mut self.first);
+            overwritten = Some(write);
         }
-        added
-    }
-
-    /// Adds the writes of a location that happened before one which is read after the actor.
-    fn add_older(&mut self, question: &Question<'_>, loc: LocId, write: usize) -> bool {
-        let &Question { graph, members, .. } = question;
-        let is_left = |before: &BitSet, reader: usize| members.contains(reader) && !before.contains(reader);
-        let Some(reader) = graph.readers(write).find(|&reader| is_left(&self.before, reader)) else { return false };
-        let older = graph.writes(loc).take_while(|&older| older != write);
-        self.add(question, older, |older| graph.precedes(older, reader))
-    }
-
-    /// Adds those of some events that are members, and all that is causally before them; each of them must come before
-    /// the actor or need not.
-    fn add(
-        &mut self,
-        question: &Question<'_>,
-        events: impl Iterator<Item = usize>,
-        must: impl Fn(usize) -> bool,
-    ) -> bool {
-        let mut added = false;
-        for event in events {
-            if question.members.contains(event) && !self.before.contains(event) {
-                question.graph.add_past(event, &mut self.before);
-                self.must &= must(event);
-                added = true;
-            }
+        if let Some(write) = overwritten {
+            let readers = graph.readers(write);
+            grown |= question.add(&mut self.first, &mut self.must, readers, |_| true);
+            grown |= question.complete(&mut self.first, &mut self.must);
+            self.before.union(self.first.words());
         }
-        added
+        if source.is_some_and(|source| self.first.contains(source)) {
+            return None;
+        }
+        if question.writes() {
+            let readers = graph.readers_of(actor.op.loc, source);
+            grown |= question.add(&mut self.before, &mut self.must, readers, |_| true);
+        }
+        Some(grown | question.complete(&mut self.before, &mut self.must))
     }
 }
 
@@ -150,16 +141,27 @@ impl<'a> Question<'a> {
         self.actor.writes || self.second.is_some()
     }
 
+    /// Adds what is causally before the actor.
+    fn add_past(&self, events: &mut BitSet) {
+        let &Self { run, graph, actor, second, source, .. } = self;
+        for member in [Some(actor), second].into_iter().flatten() {
+            graph.add_program_past(preds_of(run, graph, member.who), events);
+        }
+        if let Some(source) = source {
+            graph.add_past(source, events);
+        }
+    }
+
     /// The members that write the location of the actor after its source.
     fn newer_than_source(&self) -> impl Iterator<Item = usize> + use<'a> {
-        let &Question { members, graph, actor, source, .. } = self;
+        let &Self { members, graph, actor, source, .. } = self;
         graph.writes_after(actor.op.loc, source).filter(|&write| members.contains(write))
     }
 
     /// The position in the run before which the actor can come while all others stay in their order: where its source is
     /// about to be overwritten, or the end if nothing is read.
     fn gap(&self) -> Option<usize> {
-        let &Question { run, graph, actor, second, .. } = self;
+        let &Self { run, graph, actor, second, .. } = self;
         if !second.unwrap_or(actor).op.action.reads() {
             return Some(run.trace.events.len());
         }
@@ -168,5 +170,51 @@ impl<'a> Question<'a> {
         let gap = overwrites.unwrap_or(run.trace.events.len());
         let fits = |who: Actor| preds_of(run, graph, who).iter().all(|&pred| (pred as usize) < gap);
         (!is_taken && fits(actor.who) && second.is_none_or(|second| fits(second.who))).then_some(gap)
+    }
+
+    /// Adds to the events that come first what comes before them; whether there was something.
+    fn complete(&self, first: &mut BitSet, must: &mut bool) -> bool {
+        let graph = self.graph;
+        let mut grown = false;
+        for loc in self.run.trace.locs.ids() {
+            let mut older = None;
+            for write in graph.writes(loc) {
+                if first.contains(write) {
+                    let is_older = older.is_none_or(|older| graph.precedes(older, write));
+                    grown |= self.add(first, must, graph.readers_of(loc, older), |_| is_older);
+                    grown |= self.add_older(first, must, loc, write);
+                    older = Some(write);
+                }
+            }
+        }
+        grown
+    }
+
+    /// Adds the writes of a location that happened before one which is read behind the events that come first.
+    fn add_older(&self, first: &mut BitSet, must: &mut bool, loc: LocId, write: usize) -> bool {
+        let is_behind = |&reader: &usize| self.members.contains(reader) && !first.contains(reader);
+        let Some(reader) = self.graph.readers(write).find(is_behind) else { return false };
+        let older = self.graph.writes(loc).take_while(|&older| older != write);
+        self.add(first, must, older, |older| self.graph.precedes(older, reader))
+    }
+
+    /// Adds those of some events that are members, and all that is causally before them; whether there was one. Each of
+    /// them must be there, or need not.
+    fn add(
+        &self,
+        first: &mut BitSet,
+        must: &mut bool,
+        events: impl Iterator<Item = usize>,
+        is_forced: impl Fn(usize) -> bool,
+    ) -> bool {
+        let mut grown = false;
+        for event in events {
+            if self.members.contains(event) && !first.contains(event) {
+                self.graph.add_past(event, first);
+                *must &= is_forced(event);
+                grown = true;
+            }
+        }
+        grown
     }
 }

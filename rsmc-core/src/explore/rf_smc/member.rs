@@ -1,0 +1,108 @@
+//! An event of a new sequence: as it was in the run, or as the mutation changes it.
+
+use crate::base::{Digest, EventId};
+use crate::consistency::Shape;
+use crate::explore::rf_smc::graph::Graph;
+use crate::explore::rf_smc::mutate::{Actor, source_of};
+use crate::step::{Forced, Run, Step};
+use crate::trace::{Action, Event, Op, Trace};
+
+/// The name of an event and its source.
+pub(super) fn key_of(trace: &Trace, event: &Event) -> Digest {
+    key_of_pair(event.id, event.op.action, trace.source_id(event))
+}
+
+fn key_of_pair(id: EventId, action: Action, source: Option<EventId>) -> Digest {
+    let word = |id: EventId| u64::from(id.thread.0) << 32 | u64::from(id.index);
+    // No event has these as its name.
+    let source = match source {
+        _ if !action.reads() => u64::MAX,
+        None => u64::MAX - 1,
+        Some(source) => word(source),
+    };
+    Digest::of(&[word(id), source, action.alternative()])
+}
+
+/// An event of a new sequence, with what the mutation changes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    pub(super) who: Actor,
+    pub(super) id: EventId,
+    pub(super) op: Op,
+    /// Whose write it reads; `None` is the initial value, or no read.
+    pub(super) source: Option<Actor>,
+    /// What it reads, if it reads.
+    pub(super) read: u64,
+    pub(super) writes: bool,
+}
+
+impl Member {
+    pub(super) fn of(run: &Run, who: Actor) -> Self {
+        match who {
+            Actor::Event(at) => {
+                let event = &run.trace.events[at];
+                let source = source_of(event).map(Actor::Event);
+                let writes = event.written.is_some();
+                Member { who, id: event.id, op: event.op, source, read: event.read, writes }
+            }
+            Actor::Waiting(i) => {
+                let waiting = &run.waiting[i];
+                let op = waiting.op.expect("an actor that waits stands before an operation");
+                Member { who, id: waiting.id, op, source: None, read: 0, writes: false }
+            }
+        }
+    }
+
+    /// The same with another source.
+    pub(super) fn takes(mut self, source: Option<Actor>, read: u64, writes: bool) -> Self {
+        (self.source, self.read, self.writes) = (source, read, writes);
+        self
+    }
+
+    /// The same as the second of two reversed events: it takes what the first one took.
+    pub(super) fn reversed_with(self, first: &Event) -> Self {
+        self.takes(source_of(first).map(Actor::Event), first.read, true)
+    }
+
+    /// Whether it is what an event of the run was.
+    pub(super) fn is_as_in(&self, event: &Event) -> bool {
+        self.source == source_of(event).map(Actor::Event)
+            && self.writes == event.written.is_some()
+            && self.op.action == event.op.action
+    }
+
+    /// The name of it and its source.
+    pub(super) fn key(&self, run: &Run) -> Digest {
+        let source = self.source.map(|source| source.id(run));
+        key_of_pair(self.id, self.op.action, source)
+    }
+
+    /// Whose write it reads, if it reads; `Some(None)` is the initial value.
+    pub(super) fn reads_from(&self) -> Option<Option<Actor>> {
+        self.op.action.reads().then_some(self.source)
+    }
+
+    /// How the verifier sees it.
+    pub(super) fn shape(&self, run: &Run, graph: &Graph) -> Shape {
+        let shape = match self.who {
+            Actor::Event(at) => Shape::of(&run.trace.events[at], graph.order.epoch(at)),
+            Actor::Waiting(_) => {
+                Shape { thread: self.id.thread, ..Shape::direct(self.op.loc, self.op.action.reads(), false) }
+            }
+        };
+        Shape { writes: self.writes, ..shape }
+    }
+
+    /// The step in which it happens.
+    pub(super) fn forced(&self, run: &Run) -> Forced {
+        let read = self.op.action.reads().then_some(self.read);
+        Forced::operation(self.id.thread, &self.op, &run.trace.locs[self.op.loc], read)
+    }
+
+    /// The same, and the step says what it takes if it reads.
+    pub(super) fn taking(&self, run: &Run) -> Forced {
+        let source = || self.source.map(|source| source.id(run));
+        let takes = self.op.action.reads().then(source);
+        Forced { step: Step::perform(self.id.thread, self.op.action, takes), ..self.forced(run) }
+    }
+}
