@@ -62,6 +62,7 @@ impl Machine {
     }
 
     /// The next step; `None` where the execution has just ended.
+    #[inline]
     fn next_step(&mut self) -> Option<Step> {
         if let Some(step) = self.plan.forced.get(self.steps).map(|forced| forced.step) {
             let difference = match step {
@@ -87,12 +88,18 @@ impl Machine {
         Some(step)
     }
 
+    #[inline]
     fn record_choice(&mut self, taken: Step) {
         if self.plan.record_choices {
-            let alone = self.let_go.is_some();
-            let possible = if alone { vec![taken] } else { self.possible_steps() };
-            self.run.choices.push(Choice { taken, possible });
+            self.record(taken);
         }
+    }
+
+    #[cold]
+    fn record(&mut self, taken: Step) {
+        let alone = self.let_go.is_some();
+        let possible = if alone { vec![taken] } else { self.possible_steps() };
+        self.run.choices.push(Choice { taken, possible });
     }
 
     /// Whether a thread can take the next forced step: an alternative of its operation, with what is newest, or with the

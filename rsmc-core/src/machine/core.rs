@@ -550,8 +550,11 @@ impl Machine {
         self.threads[thread].spin = Some(SpinWait { watched, hinted: iteration.hinted, site: iteration.site });
     }
 
+    #[inline]
     pub(super) fn stop_spinning(&mut self, thread: ThreadId) {
-        self.spinning -= u32::from(self.threads[thread].spin.take().is_some());
+        if self.spinning > 0 {
+            self.spinning -= u32::from(self.threads[thread].spin.take().is_some());
+        }
     }
 
     /// Ends the execution.

@@ -35,10 +35,17 @@ pub(super) struct Handle {
 }
 
 impl Handle {
-    /// The handle of a thread that is about to be started.
+    /// The handle of a thread that is about to be started: one that nobody has any more, or a new one.
     pub(super) fn new(name: Option<String>) -> StdArc<Self> {
         let (token, end, panicked) = (Tag::new(), Tag::new(), AtomicBool::new(false));
-        StdArc::new(Self { id: AtomicU32::new(0), name, token, end, panicked })
+        let handle = Self { id: AtomicU32::new(0), name, token, end, panicked };
+        if let Some(mut spare) = SPARE.with_borrow_mut(Vec::pop)
+            && let Some(place) = StdArc::get_mut(&mut spare)
+        {
+            *place = handle;
+            return spare;
+        }
+        StdArc::new(handle)
     }
 
     pub(super) fn id(&self) -> ModelId {
@@ -139,7 +146,12 @@ pub fn current() -> Thread {
     }
 }
 
-thread_local!(static HANDLES: RefCell<Vec<Option<StdArc<Handle>>>> = const { RefCell::new(Vec::new()) });
+thread_local! {
+    /// By id: the handle of the thread in this execution, or in one before it.
+    static HANDLES: RefCell<Vec<Option<StdArc<Handle>>>> = const { RefCell::new(Vec::new()) };
+    /// Handles of executions that are over.
+    static SPARE: RefCell<Vec<StdArc<Handle>>> = const { RefCell::new(Vec::new()) };
+}
 
 pub(super) fn current_in_run() -> Option<StdArc<Handle>> {
     let id = hook::current()?;
@@ -153,11 +165,14 @@ pub(super) fn current_in_run() -> Option<StdArc<Handle>> {
 
 fn enter(id: ModelId, handle: &StdArc<Handle>) {
     handle.id.store(id.0, Ordering::Relaxed);
-    HANDLES.with_borrow_mut(|handles| {
+    let old = HANDLES.with_borrow_mut(|handles| {
         let at = id.0 as usize;
         if handles.len() <= at {
             handles.resize(at + 1, None);
         }
-        handles[at] = Some(StdArc::clone(handle));
+        handles[at].replace(StdArc::clone(handle))
     });
+    if let Some(old) = old.filter(|old| StdArc::strong_count(old) == 1) {
+        SPARE.with_borrow_mut(|spare| spare.push(old));
+    }
 }
