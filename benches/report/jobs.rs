@@ -24,7 +24,7 @@ struct Program {
 /// The first three take at least five seconds with one process.
 const PROGRAMS: [Program; 6] = [
     Program { name: "lastzero", n: 17, memory: MemoryModel::Sc, body: on_rsmc::lastzero },
-    Program { name: "readers", n: 19, memory: MemoryModel::Sc, body: on_rsmc::readers },
+    Program { name: "readers", n: 20, memory: MemoryModel::Sc, body: on_rsmc::readers },
     Program { name: "msv", n: 12, memory: MemoryModel::Sc, body: on_rsmc::msv },
     Program { name: "fib_bench", n: 5, memory: MemoryModel::Sc, body: on_rsmc::fib_bench },
     Program { name: "fkp2013", n: 6, memory: MemoryModel::C11, body: relaxed::fkp2013 },
