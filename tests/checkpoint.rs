@@ -77,7 +77,7 @@ fn number_before(text: &str, word: &str) -> u64 {
 }
 
 /// A check that takes several parts of this time.
-const PART: (&str, &str) = ("RSMC_MAX_DURATION", "60ms");
+const PART: (&str, &str) = ("RSMC_MAX_DURATION", "20ms");
 const RESUME: (&str, &str) = ("RSMC_RESUME", "1");
 
 /// Threads that read and increment: six of them have 16,807 classes.
@@ -95,7 +95,7 @@ fn increments(threads: u32) {
 fn a_check_in_parts_is_the_whole_check() {
     let path = no_checkpoint("checks::whole");
     let (passes, text) = run("checks::whole", &[PART]);
-    assert!(passes && text.contains("incomplete, NOT a proof: stopped at max_duration = 0.06 s"), "{text}");
+    assert!(passes && text.contains("incomplete, NOT a proof: stopped at max_duration = 0.02 s"), "{text}");
     assert!(text.contains("to go on from here: RSMC_RESUME=1 cargo test checks::whole"), "{text}");
     assert!(!text.contains("verified") && text.contains("\n  left: ") && text.contains("may fail"), "{text}");
     let mut last = 0;
@@ -120,12 +120,12 @@ fn a_check_in_parts_is_the_whole_check() {
 /// Several processes, then one, then several: each class is counted once.
 #[test]
 fn a_check_of_several_processes_in_parts_is_the_whole_check() {
-    const PART: (&str, &str) = ("RSMC_MAX_DURATION", "600ms");
+    const PART: (&str, &str) = ("RSMC_MAX_DURATION", "300ms");
     let path = no_checkpoint("checks::shared");
     let (_, text) = run("checks::shared", &[]);
     let all = number_before(text.split("verified: ").nth(1).expect(&text), " executions");
     let (passes, text) = run("checks::shared", &[PART, ("RSMC_JOBS", "2")]);
-    assert!(passes && text.contains("incomplete, NOT a proof: stopped at max_duration = 0.60 s"), "{text}");
+    assert!(passes && text.contains("incomplete, NOT a proof: stopped at max_duration = 0.30 s"), "{text}");
     assert!(text.contains("to go on from here: RSMC_RESUME=1 cargo test checks::shared"), "{text}");
     let mut last = number_before(&text, " executions (");
     for jobs in ["3", "1", "2"].into_iter().cycle() {
@@ -332,21 +332,21 @@ mod checks {
         }
     }
 
-    #[rsmc::test(max_duration = "60ms")]
+    #[rsmc::test(max_duration = "20ms")]
     fn stale() {
         if is_child() {
             increments(7);
         }
     }
 
-    #[rsmc::test(max_duration = "60ms")]
+    #[rsmc::test(max_duration = "20ms")]
     fn moved() {
         if is_child() {
             increments(7);
         }
     }
 
-    #[rsmc::test(max_duration = "60ms")]
+    #[rsmc::test(max_duration = "20ms")]
     fn rebuilt() {
         if is_child() {
             increments(7);

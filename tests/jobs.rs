@@ -275,11 +275,11 @@ fn workers_that_are_killed_lose_nothing() {
                 }
             });
         }
-        let report = rsmc::explore(&with_jobs(2), || programs::readinc(6));
+        let report = rsmc::explore(&with_jobs(2), || programs::readinc(7));
         over.store(true, Relaxed);
         report
     });
-    assert_eq!(counts(&report).0, 16_807);
+    assert_eq!(counts(&report).0, 262_144);
     assert!(killed.load(Relaxed) > 0, "some were killed");
     assert_eq!(workers_of(NAME), Vec::<String>::new());
 }
