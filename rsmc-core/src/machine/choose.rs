@@ -62,7 +62,6 @@ impl Machine {
     }
 
     /// The next step; `None` where the execution has just ended.
-    #[inline]
     fn next_step(&mut self) -> Option<Step> {
         if let Some(step) = self.plan.forced.get(self.steps).map(|forced| forced.step) {
             let difference = match step {
@@ -231,15 +230,18 @@ impl Machine {
     }
 
     /// Whether a thread could only take what was tried elsewhere.
+    #[inline]
     pub(super) fn only_repeats(&self, thread: ThreadId) -> bool {
-        !self.plan.tried.is_empty() && {
-            let source = |op: &Op| match self.memory.view(thread, op.loc).writer {
-                Source::At(at) => Some(self.run.trace.events[at as usize].id),
-                Source::Init | Source::None => None,
-            };
-            let possible = self.possible_op(thread).zip(self.tried(thread));
-            possible.is_some_and(|(op, tried)| tried.includes(source(op)))
-        }
+        !self.plan.tried.is_empty() && self.can_only_take_tried(thread)
+    }
+
+    fn can_only_take_tried(&self, thread: ThreadId) -> bool {
+        let source = |op: &Op| match self.memory.view(thread, op.loc).writer {
+            Source::At(at) => Some(self.run.trace.events[at as usize].id),
+            Source::Init | Source::None => None,
+        };
+        let possible = self.possible_op(thread).zip(self.tried(thread));
+        possible.is_some_and(|(op, tried)| tried.includes(source(op)))
     }
 
     fn flushes_of(&self, thread: ThreadId) -> impl Iterator<Item = Step> + '_ {
@@ -302,13 +304,18 @@ impl Machine {
     #[inline]
     fn is_enabled(&self, thread: ThreadId) -> bool {
         self.possible_op(thread).is_some()
-            && (self.spinning == 0 || !self.waits_in_loop(thread))
+            && !self.waits_in_loop(thread)
             && !self.plan.frozen.contains(&thread)
-            && (self.plan.tried.is_empty() || !self.only_repeats(thread))
+            && !self.only_repeats(thread)
     }
 
     /// Whether a thread waits in a spin loop and nothing it watches has changed.
+    #[inline]
     pub(super) fn waits_in_loop(&self, thread: ThreadId) -> bool {
+        self.spinning > 0 && self.has_seen_no_change(thread)
+    }
+
+    fn has_seen_no_change(&self, thread: ThreadId) -> bool {
         let changed = |&(loc, value): &(crate::base::LocId, u64)| self.memory.view(thread, loc).value != value;
         self.threads[thread].spin.as_ref().is_some_and(|spin| !spin.watched.iter().any(changed))
     }

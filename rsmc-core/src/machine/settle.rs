@@ -36,12 +36,10 @@ impl Machine {
             return self.diverge(step, Difference::NotRunnable { reason: "the execution is over" });
         }
         // Where a thread is frozen or could only repeat, the end is no end, and nobody needs to be let go.
-        let tried = !self.plan.tried.is_empty() && self.threads.ids().any(|thread| self.only_repeats(thread));
+        let tried = self.threads.ids().any(|thread| self.only_repeats(thread));
         let ends = self.plan.frozen.is_empty() && !tried;
         let spins = |&thread: &ThreadId| ends && self.waits_in_loop(thread) && !self.tried.contains(&thread);
-        if self.spinning > 0
-            && let Some(thread) = self.threads.ids().find(spins)
-        {
+        if let Some(thread) = self.threads.ids().find(spins) {
             self.release(thread);
             return Some(Step::Run(thread));
         }

@@ -336,12 +336,13 @@ impl Builder {
 
     /// Inserts the actor into the order of the run, and takes the execution that is found.
     fn insert(&mut self, run: &Run, graph: &Graph) -> Place {
-        let place = match &self.actor {
-            Some(actor) => self.inserter.find(run, graph, &self.unchanged, (actor, self.second.as_ref())),
-            None => self.inserter.insert_nothing(run),
-        };
-        if place != Place::Found {
-            return place;
+        if let Some(actor) = &self.actor {
+            let place = self.inserter.find(run, graph, &self.unchanged, (actor, self.second.as_ref()));
+            if place != Place::Found {
+                return place;
+            }
+        } else {
+            self.inserter.clear(run);
         }
         for part in self.inserter.parts() {
             if part == 2 {

@@ -69,11 +69,10 @@ impl Inserter {
         if self.before.contains(member) { usize::from(!self.first.contains(member)) } else { 2 }
     }
 
-    /// There is no actor: all members come in the order of the run.
-    pub(in super::super) fn insert_nothing(&mut self, run: &Run) -> Place {
+    /// Begins with all members in one part, the last.
+    pub(in super::super) fn clear(&mut self, run: &Run) {
         self.before.reset(run.trace.events.len());
         self.first.reset(run.trace.events.len());
-        Place::Found
     }
 
     /// Looks for a place for the actor, and the update right before it, among the other members: events of a run whose order
@@ -87,7 +86,7 @@ impl Inserter {
     ) -> Place {
         let source = second.unwrap_or(actor).source.and_then(|source| source.event());
         let question = Question { run, graph, members, actor, second, source };
-        self.insert_nothing(run);
+        self.clear(run);
         if let Some(gap) = question.gap() {
             members.iter().take_while(|&member| member < gap).for_each(|member| self.before.insert(member));
             return Place::Found;
@@ -166,10 +165,11 @@ impl<'a> Question<'a> {
             return Some(run.trace.events.len());
         }
         let overwrites = self.newer_than_source().next();
-        let is_taken = overwrites.is_some_and(|write| self.writes() && run.trace.events[write].updates());
+        let is_taken = || overwrites.is_some_and(|write| self.writes() && run.trace.events[write].updates());
+        debug_assert!(!is_taken(), "what would be a second update of its source is not asked (`mutate`)");
         let gap = overwrites.unwrap_or(run.trace.events.len());
         let fits = |who: Actor| preds_of(run, graph, who).iter().all(|&pred| (pred as usize) < gap);
-        (!is_taken && fits(actor.who) && second.is_none_or(|second| fits(second.who))).then_some(gap)
+        (fits(actor.who) && second.is_none_or(|second| fits(second.who))).then_some(gap)
     }
 
     /// Adds to the events that come first what comes before them; whether there was something.
