@@ -62,7 +62,7 @@ enum Cell {
 impl Cell {
     /// Whether to explore; `likely` is how many classes there are, if that is not known.
     fn is_wanted(self, likely: Option<u64>) -> bool {
-        let limit = if std::env::var_os("RSMC_COUNTS_LARGE").is_some() { LARGE } else { SMALL };
+        let limit = if is_large() { LARGE } else { SMALL };
         match self {
             Cell::Known(classes) => classes <= limit,
             Cell::Unknown => likely.is_some_and(|classes| classes <= limit),
@@ -83,6 +83,10 @@ impl Cell {
             assert_eq!(classes, known, "{what}");
         }
     }
+}
+
+fn is_large() -> bool {
+    std::env::var_os("RSMC_COUNTS_LARGE").is_some()
 }
 
 /// As many classes are explored at most in ordinary runs and in large ones.
@@ -108,14 +112,20 @@ fn count(body: fn(usize), n: usize, explorer: Explorer, memory: MemoryModel) -> 
 /// Reads-from classes, and the views among them.
 #[track_caller]
 fn reads_from(body: fn(usize), n: usize, memory: MemoryModel) -> (u64, u64) {
-    let config = Config::default().memory(memory).keep_going(true);
+    reads_from_with(&Config::default().memory(memory), body, n)
+}
+
+/// The same with settings.
+#[track_caller]
+fn reads_from_with(config: &Config, body: fn(usize), n: usize) -> (u64, u64) {
+    let config = config.clone().keep_going(true);
     let mut views = HashSet::new();
     let report = check_body(&config, &|| body(n), &mut |run, _| {
         views.insert(view(run));
     })
     .unwrap();
     assert!(matches!(report.verdict, Verdict::Verified), "n = {n}: {:?}", report.verdict);
-    assert_eq!((report.runs, report.blocked), (report.executions, 0), "n = {n} under {memory}");
+    assert_eq!((report.runs, report.blocked), (report.executions, 0), "n = {n} under {}", report.memory);
     (report.executions, views.len() as u64)
 }
 
@@ -163,6 +173,11 @@ impl Program {
             let (classes, views) = reads_from(self.sc, n, MemoryModel::Sc);
             row.reads_from.compare(classes, &format!("reads-from classes, n = {n}"));
             finest = Some((classes, views));
+        }
+        if known.is_some_and(|classes| classes <= SMALL / 8) || is_large() {
+            let bounded = Config::default().memory(MemoryModel::Sc).sets(0);
+            let found = row.reads_from.is_wanted(None).then(|| reads_from_with(&bounded, self.sc, n));
+            assert_eq!(found, finest, "reads-from classes and views without sets, n = {n}");
         }
         if row.values.is_wanted(known) {
             let leaves = reads_value_from(self.sc, n);

@@ -245,6 +245,11 @@ fn config(memory: MemoryModel) -> Config {
     Config::default().memory(memory).keep_going(true).divide_after(Duration::ZERO)
 }
 
+/// The same; for every other seed with decisions that take no more, and detours, to divide.
+fn bounded(memory: MemoryModel, seed: u64) -> Config {
+    config(memory).sets([0, usize::MAX][seed as usize / 4 % 2])
+}
+
 const MODELS: [MemoryModel; 4] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11];
 
 /// The random programs of several mixes.
@@ -254,7 +259,7 @@ fn compare_mixes(memory: MemoryModel) {
     let mixes = [Weights::ATOMICS, Weights::UPDATES, Weights::LOCKS, Weights::EVERYTHING, Weights::CHOICES];
     for seed in first..first + programs {
         for (weights, size) in mixes.iter().zip([oracle::SMALL, oracle::THREE_THREADS].into_iter().cycle()) {
-            compare(&random(seed, size, weights), &config(memory), seed, &mut seen);
+            compare(&random(seed, size, weights), &bounded(memory, seed), seed, &mut seen);
         }
     }
     assert!(seen.early > 100 && seen.deaths > 100, "{} early, {} deaths", seen.early, seen.deaths);
@@ -320,7 +325,7 @@ fn resumed() {
     let mut stops = 0;
     for seed in 0..number("RSMC_ORACLE_PROGRAMS", 60) {
         let memory = MODELS[seed as usize % MODELS.len()];
-        let (config, size) = (config(memory), oracle::BUFFERED_OF_THREE);
+        let (config, size) = (bounded(memory, seed), oracle::BUFFERED_OF_THREE);
         let program =
             if seed % 3 == 0 { spinning::program(seed, memory) } else { random(seed, size, &Weights::EVERYTHING) };
         let (one, classes, started_over) = alone(&program, &config);
@@ -447,7 +452,8 @@ fn stopped_while_workers_explore() {
         for seed in first..first + programs {
             let mixes = [Weights::ATOMICS, Weights::LOCKS, Weights::EVERYTHING, Weights::CHOICES];
             let weights = &mixes[seed as usize % mixes.len()];
-            stops += compare_parts(&random(seed, oracle::BUFFERED_OF_THREE, weights), &config(memory), seed, false);
+            let program = random(seed, oracle::BUFFERED_OF_THREE, weights);
+            stops += compare_parts(&program, &bounded(memory, seed), seed, false);
         }
         // In the last one, discovery runs on both sides of a stop ask for the same livelock.
         for seed in (first..first + programs).chain([63]) {

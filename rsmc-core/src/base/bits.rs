@@ -63,6 +63,16 @@ impl BitSet {
         self.words.resize(words_for(bound), 0);
     }
 
+    /// Makes it the set of all numbers below a bound, keeping the memory.
+    #[inline]
+    pub fn fill(&mut self, bound: usize) {
+        self.words.clear();
+        self.words.resize(words_for(bound), u64::MAX);
+        if let Some(last) = self.words.last_mut().filter(|_| !bound.is_multiple_of(64)) {
+            *last = (1 << (bound % 64)) - 1;
+        }
+    }
+
     /// Adds a member; it must be below the bound.
     #[inline]
     pub fn insert(&mut self, member: usize) {
@@ -106,6 +116,12 @@ impl BitSet {
     #[inline]
     pub fn subtract(&mut self, other: &BitSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(mine, theirs)| *mine &= !theirs);
+    }
+
+    /// Whether there is a member that another set has, too.
+    #[inline]
+    pub fn meets(&self, other: &BitSet) -> bool {
+        self.words.iter().zip(&other.words).any(|(mine, theirs)| mine & theirs != 0)
     }
 
     /// Adds all members of a set given as words.
@@ -210,6 +226,15 @@ mod tests {
         assert_eq!(set.len(), 4);
         set.remove(64);
         assert!(!set.contains(64) && set.contains(129) && !set.contains(1000));
+        let mut other = BitSet::new(130);
+        other.insert(64);
+        assert!(!set.meets(&other) && !set.meets(&BitSet::new(9)));
+        other.insert(129);
+        assert!(set.meets(&other) && other.meets(&set));
+        for bound in [0, 1, 63, 64, 65, 128] {
+            set.fill(bound);
+            assert_eq!(set.iter().collect::<Vec<_>>(), (0..bound).collect::<Vec<_>>());
+        }
     }
 
     #[test]

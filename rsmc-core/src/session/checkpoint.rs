@@ -156,7 +156,7 @@ impl Check<'_> {
         self.livelocks = livelocks.into_iter().collect();
         (self.before, self.runs_before) = (elapsed, self.tally.runs);
         Begin::Explorer(match left {
-            Left::Tree(state) => AnyExplorer::ReadsFrom(Box::new(RfSmc::resume(self.memory, &state))),
+            Left::Tree(state) => self.reads_from(RfSmc::resume(self.memory, &state)),
             Left::Samples(number) => AnyExplorer::Random(Random::starting_at(self.config.seed, number)),
             Left::Pct(number, length) => AnyExplorer::Pct(Pct::starting_at(self.config.seed, number, length)),
             Left::Shared(tree) => return Begin::Work(Work::Tree(Tree::restore(tree))),

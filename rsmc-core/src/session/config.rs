@@ -162,6 +162,9 @@ pub struct Config {
     /// How long one process explores before there are more.
     #[doc(hidden)]
     pub divide_after: Duration,
+    /// How large the sets of `reads-from` may become, in bytes, if that is not left to it.
+    #[doc(hidden)]
+    pub sets: Option<usize>,
 }
 
 impl Default for Config {
@@ -187,6 +190,7 @@ impl Default for Config {
             seed: 0,
             jobs: 1,
             divide_after: Duration::from_millis(200),
+            sets: None,
         }
     }
 }
@@ -334,6 +338,13 @@ impl Config {
     #[doc(hidden)]
     pub fn divide_after(mut self, time: Duration) -> Self {
         self.divide_after = time;
+        self
+    }
+
+    /// How large the sets of `reads-from` may become, in bytes. The executions are the same, in another order.
+    #[doc(hidden)]
+    pub fn sets(mut self, bytes: usize) -> Self {
+        self.sets = Some(bytes);
         self
     }
 

@@ -354,8 +354,17 @@ impl<'c> Check<'c> {
             ExplorerKind::Pct => return AnyExplorer::Pct(Pct::new(self.config.seed)),
             ExplorerKind::View => Box::new(ViewXplore::new(self.memory, Traversal::default())),
             ExplorerKind::ReadsValueFrom => Box::new(RvfSmc::new()),
-            _ => return AnyExplorer::ReadsFrom(Box::new(RfSmc::new(self.memory))),
+            _ => return self.reads_from(RfSmc::new(self.memory)),
         })
+    }
+
+    /// With sets that are bounded, if nobody else explores.
+    pub(super) fn reads_from(&self, explorer: RfSmc) -> AnyExplorer {
+        let sets = if self.config.jobs > 1 { Some(usize::MAX) } else { self.config.sets };
+        AnyExplorer::ReadsFrom(Box::new(match sets {
+            Some(bytes) => explorer.with_sets_of(bytes),
+            None => explorer,
+        }))
     }
 
     /// Something was learned, for instance that a loop waits for others: what was explored so far was explored

@@ -1,7 +1,7 @@
 //! The state of RF-SMC between two runs, as data: another process of the same executable goes on from it.
 //!
 //! What is kept is what the next plan depends on: `τ` up to the last decision of which something is left, those decisions,
-//! and livelocks that are still to be run. All else is computed anew from each run. Schedules become [`Branch`]es, which are
+//! what was put aside for detours, and livelocks that are still to be run. All else is computed anew from each run. Schedules become [`Branch`]es, which are
 //! taken after those that the resumed explorer plans itself, as they would have been: they are the older ones.
 //!
 //! Thread ids must mean the same on both sides ([`crate::step::Knowledge::threads`]).
@@ -13,7 +13,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::Digest;
+use crate::explore::rf_smc::detour::SavedDetour;
+use crate::explore::rf_smc::room::Room;
 use crate::explore::rf_smc::schedule::Witness;
+use crate::explore::rf_smc::steps::Steps;
 use crate::explore::rf_smc::subtree::Own;
 use crate::explore::rf_smc::{Decision, Entry, RfSmc};
 use crate::model::MemoryModel;
@@ -24,12 +27,19 @@ use crate::step::Route;
 pub struct Checkpoint {
     started: bool,
     tau: Vec<Entry>,
-    /// The decisions, and how many schedules of each were taken.
-    decisions: Vec<(Own, u32)>,
+    decisions: Vec<SavedDecision>,
+    detours: Vec<SavedDetour>,
     runs: u64,
     livelocks: Vec<(Digest, Route)>,
     /// Classes of runs that were asked for livelocks.
     asked: Vec<Digest>,
+}
+
+/// A decision, and how many of its schedules were taken.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct SavedDecision {
+    own: Own,
+    taken: u32,
 }
 
 impl RfSmc {
@@ -37,14 +47,15 @@ impl RfSmc {
     /// [`retract`](crate::step::Explorer::retract). Not of a subtree.
     pub fn checkpoint(&self) -> Checkpoint {
         debug_assert_eq!(self.inherited, 0, "what is left of a subtree is `found`");
-        let needed = self.decisions.iter().rposition(Decision::has_more).map_or(0, |last| last + 1);
-        let decisions = &self.decisions[..needed];
-        let own = |decision: &Decision| (decision.own(&self.builder.steps), decision.taken);
+        let has_more = self.decisions.iter().rposition(Decision::has_more).map_or(0, |last| last + 1);
+        let decisions = &self.decisions[..has_more.max(self.detours.needed())];
+        let steps = &self.builder.steps;
         Checkpoint {
             started: self.started,
             runs: self.runs,
             tau: self.tau[..decisions.last().map_or(0, |last| last.at)].to_vec(),
-            decisions: decisions.iter().map(own).collect(),
+            decisions: decisions.iter().map(|decision| SavedDecision::of(decision, steps)).collect(),
+            detours: SavedDetour::all(&self.detours, steps),
             livelocks: self.waits.livelocks.iter().map(|(class, witness)| (*class, witness.route())).collect(),
             asked: self.waits.known.iter().copied().collect(),
         }
@@ -55,7 +66,9 @@ impl RfSmc {
         let mut explorer = Self::new(model);
         (explorer.started, explorer.runs) = (checkpoint.started, checkpoint.runs);
         explorer.tau.clone_from(&checkpoint.tau);
-        explorer.decisions = checkpoint.decisions.iter().map(|(own, taken)| decision(own, *taken)).collect();
+        let room = &mut explorer.room;
+        explorer.decisions = checkpoint.decisions.iter().map(|saved| saved.restore(room)).collect();
+        explorer.detours = SavedDetour::restore(&checkpoint.detours, room);
         let livelocks = checkpoint.livelocks.iter();
         explorer.waits.livelocks = livelocks.map(|(class, route)| (*class, Witness::of_route(route))).collect();
         explorer.waits.known = checkpoint.asked.iter().copied().collect();
@@ -63,8 +76,18 @@ impl RfSmc {
     }
 }
 
-fn decision(own: &Own, taken: u32) -> Decision {
-    Decision { given: own.left.clone(), taken, ..Decision::tried_at(&own.place, &own.tried) }
+impl SavedDecision {
+    pub(super) fn of(decision: &Decision, steps: &Steps) -> Self {
+        Self { own: decision.own(steps), taken: decision.taken }
+    }
+
+    pub(super) fn restore(&self, room: &mut Room) -> Decision {
+        let Self { own, taken } = self;
+        let mut decision = Decision { taken: *taken, ..Decision::tried_at(&own.place, &own.tried) };
+        own.tried.iter().for_each(|_| room.note_name(&mut decision));
+        own.left.iter().for_each(|branch| room.leave_branch(&mut decision, branch.clone()));
+        decision
+    }
 }
 
 impl Witness {

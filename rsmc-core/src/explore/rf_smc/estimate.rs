@@ -33,6 +33,9 @@ const TOO_LARGE: (f64, f64) = (0.5, 0.8);
 /// The same for too small.
 const TOO_SMALL: (f64, f64) = (0.5, 0.6);
 
+/// The same where a decision takes no more names: what its proposers will show is not known to be left.
+const TOO_SMALL_IF_FULL: (f64, f64) = (1.5, 0.6);
+
 /// How many runs there will be in all, if none ends the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -44,14 +47,14 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// From the runs there were, the schedules that are left, and the part that is explored.
-    fn new(runs: u64, left: u64, explored: f64) -> Self {
+    /// From the runs there were, the schedules that are left, the part that is explored, and by how much that says too little.
+    fn new(runs: u64, left: u64, explored: f64, too_small: (f64, f64)) -> Self {
         let at_least = runs + left;
         let middle = runs as f64 / explored;
         let halvings = -explored.log2();
         let factor = |(always, each): (f64, f64)| (always + each * halvings).exp2();
         let low = ((middle / factor(TOO_LARGE)) as u64).max(at_least);
-        let high = ((middle * factor(TOO_SMALL)) as u64).max(low);
+        let high = ((middle * factor(too_small)) as u64).max(low);
         Self { at_least, range: (explored >= LEAST_EXPLORED).then_some((low, high)) }
     }
 
@@ -70,8 +73,10 @@ impl Estimate {
 impl RfSmc {
     /// How many runs there will be, livelocks apart. To be asked when it has given a plan that was not run yet.
     pub fn estimate(&self) -> Estimate {
-        let left: usize = self.decisions.iter().map(Decision::left).sum();
-        Estimate::new(self.runs, left as u64 + 1, self.explored())
+        let left = self.decisions.iter().map(Decision::left).sum::<usize>() + self.detours.left();
+        let is_full = self.decisions.iter().any(|decision| decision.full);
+        let too_small = if is_full { TOO_SMALL_IF_FULL } else { TOO_SMALL };
+        Estimate::new(self.runs, left as u64 + 1, self.explored(), too_small)
     }
 
     /// How many runs it has observed, livelocks apart.
@@ -82,9 +87,9 @@ impl RfSmc {
     /// The part of the tree that is explored.
     fn explored(&self) -> f64 {
         let (mut weight, mut explored) = (1.0, 0.0);
-        for decision in &self.decisions {
+        for (number, decision) in self.decisions.iter().enumerate() {
             weight /= 1.0 + f64::from(decision.taken) + decision.left() as f64;
-            explored += weight * f64::from(decision.taken);
+            explored += weight * (f64::from(decision.taken) - self.detours.waiting_at(number) as f64);
         }
         explored
     }
@@ -92,7 +97,7 @@ impl RfSmc {
 
 impl Decision {
     /// How many schedules are left.
-    fn left(&self) -> usize {
+    pub(super) fn left(&self) -> usize {
         self.left.len() + self.given.len()
     }
 }

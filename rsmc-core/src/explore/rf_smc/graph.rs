@@ -38,6 +38,8 @@ pub(super) struct Graph {
     rules: MemoryModel,
     /// Every read took what was written last.
     is_in_order: bool,
+    /// The events that may make an execution one that is none under SC.
+    weak: BitSet,
     /// By event.
     links: Vec<Links>,
     locs: IdVec<LocId, AtLoc>,
@@ -128,20 +130,39 @@ impl Graph {
                 self.settle(trace, at, event);
             }
         }
+        self.find_weak(trace);
         self.rules = self.model;
         if self.model == MemoryModel::C11 {
             let is_strong = |note: &Note| !matches!(note.kind, NoteKind::Fence(order) if order != Ordering::SeqCst);
             self.is_sequential = trace.notes.iter().all(is_strong)
                 && trace.events.iter().all(|event| event.op.is_sequential(event.written.is_some()));
-            let is_sc = self.is_sequential
-                && run.waiting.is_empty()
-                && trace.events.iter().all(|event| event.op.is_always_sequential());
-            if is_sc {
+            if self.is_sequential && run.waiting.is_empty() && self.weak.is_empty() {
                 self.rules = MemoryModel::Sc;
             } else {
                 self.c11.read(trace, &mut self.numbers);
             }
         }
+    }
+
+    fn find_weak(&mut self, trace: &Trace) {
+        self.weak.reset(trace.events.len());
+        if self.model != MemoryModel::Sc {
+            let is_c11 = self.model == MemoryModel::C11;
+            let is_weak = |event: &Event| if is_c11 { !event.op.is_always_sequential() } else { event.buffered };
+            let events = trace.events.iter().enumerate();
+            events.filter(|(_, event)| is_weak(event)).for_each(|(at, _)| self.weak.insert(at));
+        }
+    }
+
+    /// Whether executions of these events, whatever they read, are executions under SC.
+    #[inline]
+    pub(super) fn are_strong(&self, events: &BitSet) -> bool {
+        !events.meets(&self.weak)
+    }
+
+    /// The same of one event.
+    pub(super) fn is_strong(&self, event: usize) -> bool {
+        !self.weak.contains(event)
     }
 
     #[inline]

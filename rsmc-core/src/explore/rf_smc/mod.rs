@@ -13,7 +13,7 @@
 //! Cost. One run per class, plus per run a look at every decision, and one question for every new mutation that the causal
 //! order does not rule out. Most questions are answered by following the run (`follow`), in time linear in its events; the
 //! verifier of the memory model answers the rest. A decision that the run shares with the one from which it was made is
-//! asked only about what is new (`news`). Memory: the schedules along one path.
+//! asked only about what is new (`news`). Memory: the sets and schedules along one path; see (9).
 //!
 //! Source. Toman, "Efficient stateless model checking", thesis 2021, algorithm 5.3 and remark 5.1, after Abdulla,
 //! Atig, Jonsson, Lång, Ngo, Sagonas, "Optimal stateless model checking for reads-from equivalence under sequential
@@ -49,6 +49,10 @@
 //! have an answer for every past of every later write, all of which are found, and kept, before the first of them is run:
 //! 220 MB instead of less than one in the first million executions of `fib_bench(7)`.
 //!
+//! (9) *Bounded sets* (`room`). The set of a decision, and the schedules that are left there, can be as many as a part of the
+//! tree has runs. A set that has become too large takes no more names of schedules that one run alone proposes (`proposer`).
+//! These need no names, and are explored at once (`detour`).
+//!
 //! Under TSO and PSO `τ` has the events only, at the moment at which a store enters its buffer; witnesses and plans
 //! say when it leaves. Nothing else differs but what rules out a mutation (`graph`).
 //!
@@ -59,12 +63,16 @@
 
 mod arrange;
 mod checkpoint;
+mod detour;
 mod estimate;
 mod follow;
 mod graph;
 mod member;
 mod mutate;
 mod news;
+mod propose;
+mod proposer;
+mod room;
 mod schedule;
 mod steps;
 mod subtree;
@@ -83,10 +91,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{BitSet, Digest, EventId};
 use crate::consistency::Instance;
+use crate::explore::rf_smc::detour::Detours;
 use crate::explore::rf_smc::graph::Graph;
-use crate::explore::rf_smc::mutate::{Asked, Mutator, Question};
+use crate::explore::rf_smc::mutate::{Mutator, Question};
 use crate::explore::rf_smc::news::News;
+use crate::explore::rf_smc::proposer::{Proposer, has_proposers};
+use crate::explore::rf_smc::room::Room;
 use crate::explore::rf_smc::schedule::{Builder, Schedule, Witness};
+use crate::explore::rf_smc::steps::Steps;
 use crate::explore::rf_smc::tried::Tried;
 use crate::explore::rf_smc::wait::Waits;
 use crate::model::MemoryModel;
@@ -126,11 +138,16 @@ struct Decision {
     given: Vec<Branch>,
     /// How many schedules were taken; the last of them is being explored.
     taken: u32,
+    /// Its set is large enough: it takes no name of a schedule that has a proposer.
+    full: bool,
+    /// What its set and the schedules that are left take in memory, in bytes, roughly.
+    bytes: usize,
 }
 
 impl Decision {
     fn new(at: usize, id: EventId, question: Question, tried: Tried) -> Self {
-        Self { at, id, question, frozen: false, stays: None, tried, left: Vec::new(), given: Vec::new(), taken: 0 }
+        let (left, given) = (Vec::new(), Vec::new());
+        Self { at, id, question, frozen: false, stays: None, tried, left, given, taken: 0, full: false, bytes: 0 }
     }
 }
 
@@ -166,6 +183,9 @@ pub struct RfSmc {
     inherited: usize,
     /// What the plan that was given last is.
     current: Taken,
+    room: Room,
+    proposer: Proposer,
+    detours: Detours,
 }
 
 /// What a plan is made from.
@@ -189,6 +209,15 @@ impl Taken {
         }
     }
 
+    /// The same as data, if it is a schedule.
+    fn branch(&self, steps: &Steps) -> Option<Branch> {
+        match self {
+            Taken::Schedule(schedule) => Some(Branch::of(schedule, steps)),
+            Taken::Branch(branch) => Some(branch.clone()),
+            Taken::Nothing | Taken::Livelock(..) => None,
+        }
+    }
+
     /// The name of these events and their sources.
     fn key(&self) -> Digest {
         match self {
@@ -204,6 +233,13 @@ impl RfSmc {
     pub fn new(model: MemoryModel) -> Self {
         let (graph, builder, waits) = (Graph::new(model), Builder::new(model), Waits::new(model));
         Self { graph, builder, waits, ..Self::default() }
+    }
+
+    /// The same with about so many bytes for the sets of decisions: see deviation (9). The classes are the same. With
+    /// [`usize::MAX`] it can be divided at any time.
+    pub fn with_sets_of(mut self, bytes: usize) -> Self {
+        self.room.bound = bytes;
+        self
     }
 
     /// Shows every question that is put to the verifier, and whether the answer was yes, to `observe`.
@@ -267,8 +303,11 @@ impl RfSmc {
                 let event = &events[at];
                 let key = member::key_of(&run.trace, event);
                 if let Some(question) = Question::of(event) {
-                    let tried = Tried::one(key);
-                    self.decisions.push(Decision::new(self.tau.len(), event.id, question, tried));
+                    let mut decision = Decision::new(self.tau.len(), event.id, question, Tried::one(key));
+                    self.room.note_name(&mut decision);
+                    decision.full = self.room.is_short(&decision)
+                        && has_proposers(run, &self.graph, self.builder.ahead(), question, at);
+                    self.decisions.push(decision);
                 }
                 let entry = Entry { placed: Placed { id: event.id, is_new: true }, key };
                 self.news.add(at, event);
@@ -280,38 +319,6 @@ impl RfSmc {
         for id in wait::undecided(run, &self.decisions) {
             let decision = Decision::new(self.tau.len(), id, Question::Source, Tried::default());
             self.decisions.push(Decision { frozen: true, stays: Some(id), ..decision });
-        }
-    }
-
-    /// Adds to every decision the schedules that this run shows to be possible. To the first `known` of them only those
-    /// that need something new: the others were added by the run from which this one was made.
-    fn propose(&mut self, run: &Run, known: usize) {
-        // What could be done instead depends on more where somebody waits.
-        let known = if run.waiting.is_empty() && run.waiting_loops.is_empty() { known } else { 0 };
-        for (number, decision) in self.decisions.iter_mut().enumerate().rev() {
-            let at = self.builder.turn_to(decision);
-            let news = (number < known).then_some(&self.news);
-            let asked = Asked { run, graph: &self.graph, ahead: self.builder.ahead(), news };
-            match at {
-                Some(at) => self.mutator.at_event(&asked, decision.question, at),
-                None => self.mutator.at_frozen(&asked, decision.id),
-            }
-            let mut may_stay = wait::follows_a_wait(run, decision.id);
-            for mutation in &self.mutator.found {
-                if wait::repeats(run, mutation) {
-                    may_stay = true;
-                    continue;
-                }
-                let key = self.builder.retain(run, &self.graph, decision, mutation);
-                if decision.tried.insert(key) {
-                    let schedule = self.builder.schedule(run, &mut self.graph, decision);
-                    decision.left.extend(schedule.map(|schedule| Schedule { key, ..schedule }));
-                }
-            }
-            if may_stay && decision.stays.is_none() {
-                decision.stays = Some(decision.id);
-                decision.left.extend(self.builder.beginning(run, &mut self.graph, decision));
-            }
         }
     }
 
@@ -331,25 +338,49 @@ impl RfSmc {
 
     /// The next schedule, with its decision put into effect.
     fn advance(&mut self) -> Option<Taken> {
-        while let Some(number) = self.decisions.len().checked_sub(1) {
+        loop {
+            if let Some((number, next)) = self.begin_detour().or_else(|| self.next_on_path()) {
+                self.put_into_effect(number, &next);
+                return Some(next);
+            }
+            if !self.end_detour() {
+                return None;
+            }
+        }
+    }
+
+    /// The next schedule of the decisions below what is being explored, the deepest first, and its decision.
+    fn next_on_path(&mut self) -> Option<(usize, Taken)> {
+        let above = self.detours.above();
+        while let Some(number) = self.decisions.len().checked_sub(1).filter(|&number| number >= above) {
             let decision = &mut self.decisions[number];
             let is_own = number >= self.inherited;
-            let planned = if is_own { decision.left.pop().map(Taken::Schedule) } else { None };
-            if let Some(next) = planned.or_else(|| decision.given.pop().map(Taken::Branch)) {
-                self.tau.truncate(decision.at);
-                next.for_each_placed(|placed| self.tau.push(Entry { placed, key: Digest::EMPTY }));
-                let first = self.tau.get(decision.at).map(|first| first.placed.id);
-                decision.taken += 1;
-                decision.frozen = first.is_none();
-                decision.id = first.or(decision.stays).unwrap_or(decision.id);
-                return Some(next);
+            let planned = if is_own { decision.left.pop() } else { None };
+            if let Some(schedule) = planned {
+                self.room.give_back(decision, schedule.size());
+                return Some((number, Taken::Schedule(schedule)));
+            }
+            if let Some(branch) = decision.given.pop() {
+                self.room.give_back(decision, branch.size());
+                return Some((number, Taken::Branch(branch)));
             }
             if !is_own {
                 break;
             }
+            self.room.give_back(decision, decision.bytes);
             self.decisions.pop();
         }
         None
+    }
+
+    fn put_into_effect(&mut self, number: usize, next: &Taken) {
+        let decision = &mut self.decisions[number];
+        self.tau.truncate(decision.at);
+        next.for_each_placed(|placed| self.tau.push(Entry { placed, key: Digest::EMPTY }));
+        let first = self.tau.get(decision.at).map(|first| first.placed.id);
+        decision.taken += 1;
+        decision.frozen = first.is_none();
+        decision.id = first.or(decision.stays).unwrap_or(decision.id);
     }
 }
 
@@ -386,20 +417,19 @@ impl Explorer for RfSmc {
     }
 
     fn retract(&mut self) {
-        let last = self.decisions.last_mut();
-        match (std::mem::take(&mut self.current), last) {
-            (Taken::Nothing, _) => self.started = false,
-            (Taken::Livelock(class, witness), _) => self.waits.livelocks.push((class, witness)),
-            (Taken::Schedule(schedule), Some(decision)) => {
-                decision.left.push(schedule);
-                decision.taken -= 1;
-            }
-            (Taken::Branch(branch), Some(decision)) => {
-                decision.given.push(branch);
-                decision.taken -= 1;
-            }
-            (Taken::Schedule(_) | Taken::Branch(_), None) => {
-                panic!("this is a bug in rsmc: what was taken has no decision")
+        match std::mem::take(&mut self.current) {
+            Taken::Nothing => self.started = false,
+            Taken::Livelock(class, witness) => self.waits.livelocks.push((class, witness)),
+            taken => {
+                let bug = "this is a bug in rsmc: what was taken has no decision";
+                self.decisions.last_mut().expect(bug).taken -= 1;
+                let taken = self.retract_detour(taken);
+                let decision = self.decisions.last_mut().expect(bug);
+                match taken {
+                    Some(Taken::Schedule(schedule)) => self.room.leave(decision, schedule),
+                    Some(Taken::Branch(branch)) => self.room.leave_branch(decision, branch),
+                    _ => {}
+                }
             }
         }
     }

@@ -96,8 +96,17 @@ pub(super) struct Asked<'a> {
     pub(super) graph: &'a Graph,
     /// The events that are before the decision in `τ`, or stand there.
     pub(super) ahead: &'a BitSet,
-    /// Where there are some, those mutations only that need something of them.
-    pub(super) news: Option<&'a News>,
+    pub(super) extent: Extent<'a>,
+}
+
+/// Which mutations are asked for.
+#[derive(Clone, Copy)]
+pub(super) enum Extent<'a> {
+    All,
+    /// Those that need something of this.
+    New(&'a News),
+    /// Those that need a write that is not ahead.
+    Behind,
 }
 
 impl Mutator {
@@ -105,7 +114,7 @@ impl Mutator {
     #[inline]
     pub(super) fn at_event(&mut self, asked: &Asked<'_>, question: Question, at: usize) {
         self.found.clear();
-        if asked.news.is_none_or(|news| news.are_at(asked.run.trace.events[at].op.loc)) {
+        if asked.may_concern(asked.run.trace.events[at].op.loc) {
             self.look_at(asked, question, at);
         }
     }
@@ -129,7 +138,7 @@ impl Mutator {
         let is_it = |pending: &Pending| pending.id == id && pending.op.is_some();
         if let Some(i) = asked.run.waiting.iter().position(is_it) {
             let op = asked.run.waiting[i].op.as_ref().expect("it stands before an operation");
-            self.sources_of_alternatives(&Asked { news: None, ..*asked }, Actor::Waiting(i), op);
+            self.sources_of_alternatives(&Asked { extent: Extent::All, ..*asked }, Actor::Waiting(i), op);
         }
     }
 
@@ -158,7 +167,7 @@ impl Mutator {
                 self.other_source(asked, reading, Some(write));
             }
         }
-        if asked.news.is_none() && now != Some(None) {
+        if matches!(asked.extent, Extent::All) && now != Some(None) {
             self.other_source(asked, reading, None);
         }
     }
@@ -217,21 +226,31 @@ impl Asked<'_> {
     /// Whether nothing is to be asked about an event.
     #[inline]
     fn knows(&self, event: usize) -> bool {
-        self.news.is_some_and(|news| !news.has(event))
+        match self.extent {
+            Extent::All => false,
+            Extent::New(news) => !news.has(event),
+            Extent::Behind => self.ahead.contains(event),
+        }
+    }
+
+    /// Whether there may be an event at a location that something is to be asked about.
+    #[inline]
+    fn may_concern(&self, loc: LocId) -> bool {
+        if let Extent::New(news) = self.extent { news.are_at(loc) } else { true }
     }
 
     /// Whether there is no source at a location that something is to be asked about.
     #[inline]
     fn has_nothing_new(&self, loc: LocId) -> bool {
-        self.news.is_some_and(|news| news.first_write(loc).is_none())
+        if let Extent::New(news) = self.extent { news.first_write(loc).is_none() } else { false }
     }
 
     /// The writes of a location that something is to be asked about.
     #[inline]
     fn new_writes(&self, loc: LocId) -> impl Iterator<Item = usize> {
-        let first = match self.news {
-            Some(news) => news.first_write(loc),
-            None => self.graph.first_write(loc),
+        let first = match self.extent {
+            Extent::New(news) => news.first_write(loc),
+            Extent::All | Extent::Behind => self.graph.first_write(loc),
         };
         self.graph.writes_since(first).filter(|&write| !self.knows(write))
     }

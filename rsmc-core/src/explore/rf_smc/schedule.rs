@@ -40,6 +40,19 @@ pub(super) struct Schedule {
     pub(super) packed: Packed,
 }
 
+impl Schedule {
+    /// What a schedule of so many events from the decision's place on, and so many steps, takes in memory, in bytes, roughly.
+    pub(super) fn size_of(events: usize, steps: usize) -> usize {
+        size_of::<Self>() + 2 * events + 3 * steps
+    }
+
+    /// What it takes.
+    pub(super) fn size(&self) -> usize {
+        let (events, steps) = self.packed.counts();
+        Self::size_of(events, steps)
+    }
+}
+
 /// Sees questions and answers.
 type Observer = Box<dyn FnMut(&Instance, bool)>;
 
@@ -143,9 +156,8 @@ impl Builder {
         &self.ahead
     }
 
-    /// Finds what stands at the decision's place and after it, the actor and what it needs; the name of that: the set of
-    /// (event, source) pairs.
-    pub(super) fn retain(&mut self, run: &Run, graph: &Graph, decision: &Decision, mutation: &Mutation) -> Digest {
+    /// Finds what stands at the decision's place and after it: the actor and what it needs.
+    pub(super) fn retain(&mut self, run: &Run, graph: &Graph, decision: &Decision, mutation: &Mutation) {
         self.find_needed(run, graph, mutation);
         self.needed.subtract(&self.ahead);
         let actor = Member::of(run, mutation.actor);
@@ -159,7 +171,6 @@ impl Builder {
         let second = mutation.reversed.filter(is_behind).zip(old);
         self.second = second.map(|(who, old)| Member::of(run, who).reversed_with(old));
         self.actor = Some(actor);
-        self.key(run)
     }
 
     /// The causal past of the new sources.
@@ -188,7 +199,8 @@ impl Builder {
         }
     }
 
-    fn key(&self, run: &Run) -> Digest {
+    /// The name of what was retained: the set of (event, source) pairs.
+    pub(super) fn key(&self, run: &Run) -> Digest {
         let changed = self.actor.iter().chain(&self.second);
         let key = changed.fold(Digest::EMPTY, |key, member| key.with(member.key(run)));
         let second = self.second.map(|member| member.who);
@@ -325,7 +337,12 @@ impl Builder {
         }
     }
 
-    /// Finds the members that stay as they are.
+    /// The members of what was retained that stay as they are.
+    pub(super) fn unchanged(&mut self, decision: &Decision) -> &BitSet {
+        self.find_unchanged(decision);
+        &self.unchanged
+    }
+
     fn find_unchanged(&mut self, decision: &Decision) {
         self.unchanged.clone_from(&self.ahead);
         self.unchanged.union(self.needed.words());
@@ -362,8 +379,7 @@ impl Builder {
     fn step_of(&mut self, run: &Run, member: &Member) -> Numbered {
         match member.who {
             Actor::Event(at) if run.trace.events[at].op.action == member.op.action => {
-                let read = if member.op.action.reads() { member.read } else { 0 };
-                self.described[at].reading(read)
+                self.described[at].reading(member.read)
             }
             _ => self.steps.number(&member.forced(run)),
         }

@@ -2,33 +2,39 @@
 //!
 //! Problem. Along one path many schedules are left to try, each with the steps of a whole execution.
 //!
-//! Method. What is known of a step but for the value that it reads is the same in nearly all of them, so it is kept once and
-//! has a number. A schedule is a row of small numbers, each in as many bytes as it needs: mostly two for a step, and for
-//! an event of `τ`. The names of these events are computed from the run, when there is one.
+//! Method. What is known of a step but for its values (what it reads, and its operands) is the same in nearly all of them, so it
+//! is kept once and has a number; there are no more of these than places in the program and threads have it. A schedule is a
+//! row of small numbers, each in as many bytes as it needs: two to four for a step, and two for an event of `τ`. The names of
+//! these events are computed from the run, when there is one.
+
+use std::mem::take;
 
 use rustc_hash::FxHashMap;
 
 use crate::base::{EventId, ThreadId, mix};
 use crate::explore::rf_smc::Placed;
 use crate::explore::rf_smc::schedule::Witness;
-use crate::step::{Expect, Forced, Step};
+use crate::step::{Forced, Step};
 use crate::trace::Action;
 
-/// A forced step: the number of what is known of it, and the value that it reads, or 0.
+/// A forced step: the number of what is known of it, and its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Numbered {
     number: u32,
-    read: u64,
+    /// The value that it reads or stores, or 0.
+    value: u64,
+    /// Those that it works with.
+    operands: [u64; 2],
 }
 
 impl Numbered {
-    /// The same step, which reads this value, or 0.
-    pub(super) fn reading(self, read: u64) -> Self {
-        Self { read, ..self }
+    /// The same step of an operation that reads, which reads this value.
+    pub(super) fn reading(self, value: u64) -> Self {
+        Self { value, ..self }
     }
 }
 
-/// What is known of steps but for what they read.
+/// What is known of steps but for their values.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     known: Vec<Forced>,
@@ -48,33 +54,36 @@ fn name_of(forced: &Forced) -> u64 {
         Step::Flush(store) => mix(3, id(store)),
     };
     let Some(expect) = forced.expect else { return step };
-    let operands = match expect.action {
-        Action::Store(value) => value,
-        Action::Rmw(rmw) => mix(rmw.operand, rmw.kind as u64),
-        Action::Cas { expected, new, .. } | Action::Fail { expected, new } => mix(expected, new),
-        _ => 0,
-    };
     let (line, column) = expect.site.line_and_column();
-    mix(mix(step, operands), u64::from(line) << 32 | u64::from(column))
+    mix(step, u64::from(line) << 32 | u64::from(column))
 }
 
 impl Steps {
     pub(super) fn number(&mut self, forced: &Forced) -> Numbered {
-        let read = forced.expect.and_then(|expect| expect.read).unwrap_or(0);
-        let expect = forced.expect.map(|expect| Expect { read: None, ..expect });
-        let unread = Forced { step: forced.step, expect };
-        Numbered { number: self.number_unread(&unread), read }
+        let (mut known, mut value, mut operands) = (*forced, 0, [0; 2]);
+        if let Some(expect) = &mut known.expect {
+            value = expect.read.take().unwrap_or(0);
+            match &mut expect.action {
+                Action::Store(stored) => value = take(stored),
+                Action::Rmw(rmw) => operands[0] = take(&mut rmw.operand),
+                Action::Cas { expected, new, .. } | Action::Fail { expected, new } => {
+                    operands = [take(expected), take(new)];
+                }
+                _ => {}
+            }
+        }
+        Numbered { number: self.number_known(&known), value, operands }
     }
 
-    fn number_unread(&mut self, unread: &Forced) -> u32 {
-        let mut name = name_of(unread);
+    fn number_known(&mut self, known: &Forced) -> u32 {
+        let mut name = name_of(known);
         loop {
             let new = self.known.len() as u32;
             let number = *self.numbers.entry(name).or_insert(new);
             if number == new {
-                self.known.push(*unread);
+                self.known.push(*known);
             }
-            if self.known[number as usize] == *unread {
+            if self.known[number as usize] == *known {
                 return number;
             }
             name = name.wrapping_add(1);
@@ -91,12 +100,16 @@ impl Steps {
     }
 
     #[inline]
-    pub(super) fn forced(&self, step: Numbered) -> Forced {
-        let mut forced = self.known[step.number as usize];
-        if let Some(expect) = &mut forced.expect
-            && expect.action.reads()
-        {
-            expect.read = Some(step.read);
+    pub(super) fn forced(&self, Numbered { number, value, operands }: Numbered) -> Forced {
+        let mut forced = self.known[number as usize];
+        if let Some(expect) = &mut forced.expect {
+            match &mut expect.action {
+                Action::Store(stored) => *stored = value,
+                Action::Rmw(rmw) => rmw.operand = operands[0],
+                Action::Cas { expected, new, .. } | Action::Fail { expected, new } => [*expected, *new] = operands,
+                _ => {}
+            }
+            expect.read = expect.action.reads().then_some(value);
         }
         forced
     }
@@ -116,6 +129,8 @@ pub(super) struct Packed {
     bytes: Box<[u8]>,
     /// Where the execution begins.
     execution: u32,
+    /// How many events are before that.
+    placed: u32,
 }
 
 /// Packs; keeps its memory from one schedule to the next.
@@ -130,21 +145,27 @@ impl Packer {
         modification: &[EventId],
     ) -> Packed {
         self.0.clear();
+        let mut placed = 0;
         for Placed { id, is_new } in suffix {
             self.put(u64::from(id.thread.0));
             self.put(u64::from(id.index) << 1 | u64::from(is_new));
+            placed += 1;
         }
         let execution = self.0.len() as u32;
         self.put(steps.len() as u64);
-        for step in steps {
-            self.put_pair(u64::from(step.number), step.read);
+        for &Numbered { number, value, operands } in steps {
+            let has_operands = operands != [0; 2];
+            self.put_pair(u64::from(number) << 1 | u64::from(has_operands), value);
+            if has_operands {
+                operands.into_iter().for_each(|operand| self.put(operand));
+            }
         }
         self.put(modification.len() as u64);
         for write in modification {
             self.put(u64::from(write.thread.0));
             self.put(u64::from(write.index));
         }
-        Packed { bytes: self.0.as_slice().into(), execution }
+        Packed { bytes: self.0.as_slice().into(), execution, placed }
     }
 
     #[inline]
@@ -168,6 +189,11 @@ impl Packer {
 }
 
 impl Packed {
+    /// How many events and steps there are.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        (self.placed as usize, Rest(&self.bytes[self.execution as usize..]).take() as usize)
+    }
+
     /// Visits the events from the decision's place on.
     #[inline]
     pub(super) fn for_each_placed(&self, mut visit: impl FnMut(Placed)) {
@@ -184,8 +210,9 @@ impl Packed {
     pub(super) fn for_each_step(&self, mut visit: impl FnMut(Numbered), modification: &mut Vec<EventId>) {
         let mut rest = Rest(&self.bytes[self.execution as usize..]);
         for _ in 0..rest.take() {
-            let (number, read) = rest.take_pair();
-            visit(Numbered { number: number as u32, read });
+            let (number, value) = rest.take_pair();
+            let operands = if number & 1 == 1 { [rest.take(), rest.take()] } else { [0; 2] };
+            visit(Numbered { number: (number >> 1) as u32, value, operands });
         }
         for _ in 0..rest.take() {
             let thread = ThreadId(rest.take() as u32);
@@ -246,10 +273,11 @@ mod tests {
         let id = |thread, index| EventId { thread: ThreadId(thread), index };
         let placed = [(id(0, 63), true), (id(900, 64), false), (id(1, u32::MAX >> 1), true)];
         let placed = placed.map(|(id, is_new)| Placed { id, is_new });
-        let steps = [(0, 0), (127, 128), (u32::MAX, u64::MAX), (300, 1 << 47)];
-        let steps = steps.map(|(number, read)| Numbered { number, read });
+        let steps = [(0, 0, [0, 0]), (127, 128, [1, 0]), (u32::MAX, u64::MAX, [0, u64::MAX]), (300, 1 << 47, [128, 1])];
+        let steps = steps.map(|(number, value, operands)| Numbered { number, value, operands });
         let modification = [id(3, 0), id(70_000, 5)];
         let packed = Packer::default().pack(placed.into_iter(), &steps, &modification);
+        assert_eq!(packed.counts(), (placed.len(), steps.len()));
         let (mut first, mut second, mut third) = (Vec::new(), Vec::new(), Vec::new());
         packed.for_each_placed(|placed| first.push(placed));
         packed.for_each_step(|step| second.push(step), &mut third);

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
 use crate::explore::rf_smc::mutate::Question;
+use crate::explore::rf_smc::room::Room;
 use crate::explore::rf_smc::schedule::{Schedule, Witness};
 use crate::explore::rf_smc::steps::Steps;
 use crate::explore::rf_smc::{Decision, Entry, Placed, RfSmc};
@@ -26,6 +27,7 @@ pub(super) struct Place {
     pub(super) question: Question,
     pub(super) frozen: bool,
     pub(super) stays: Option<EventId>,
+    pub(super) full: bool,
 }
 
 /// A schedule that is left to try.
@@ -94,7 +96,12 @@ impl Witness {
 }
 
 impl Branch {
-    fn of(schedule: &Schedule, steps: &Steps) -> Self {
+    /// What it takes in memory as a [`Schedule`].
+    pub(super) fn size(&self) -> usize {
+        Schedule::size_of(self.suffix.len(), self.route.steps.len())
+    }
+
+    pub(super) fn of(schedule: &Schedule, steps: &Steps) -> Self {
         let mut suffix = Vec::new();
         schedule.packed.for_each_placed(|placed| suffix.push(placed));
         Self { key: schedule.key, suffix, route: steps.witness(&schedule.packed).route() }
@@ -107,8 +114,8 @@ fn branches(schedules: &[Schedule], steps: &Steps) -> Vec<Branch> {
 
 impl Decision {
     fn place(&self) -> Place {
-        let &Decision { at, id, question, frozen, stays, .. } = self;
-        Place { at, id, question, frozen, stays }
+        let &Decision { at, id, question, frozen, stays, full, .. } = self;
+        Place { at, id, question, frozen, stays, full }
     }
 
     /// Whether something is left to try.
@@ -118,8 +125,8 @@ impl Decision {
 
     /// A decision at this place where this was tried, and nothing is left to try.
     pub(super) fn tried_at(place: &Place, tried: &[Digest]) -> Self {
-        let &Place { at, id, question, frozen, stays } = place;
-        Self { frozen, stays, ..Decision::new(at, id, question, tried.iter().copied().collect()) }
+        let &Place { at, id, question, frozen, stays, full } = place;
+        Self { frozen, stays, full, ..Decision::new(at, id, question, tried.iter().copied().collect()) }
     }
 
     pub(super) fn own(&self, steps: &Steps) -> Own {
@@ -143,10 +150,11 @@ impl RfSmc {
     pub fn of_subtree(model: MemoryModel, subtree: &Subtree) -> Self {
         let mut decisions: Vec<Decision> =
             subtree.above.iter().map(|above| Decision::tried_at(&above.place, &above.tried)).collect();
+        let mut room = Room::unbounded();
         let last = decisions.last_mut().expect("a subtree has the decision that it comes from");
-        last.given.clone_from(&subtree.branches);
+        subtree.branches.iter().for_each(|branch| room.leave_branch(last, branch.clone()));
         let (tau, inherited) = (subtree.tau.clone(), decisions.len());
-        Self { tau, decisions, started: true, inherited, ..Self::new(model) }
+        Self { tau, decisions, started: true, inherited, room, ..Self::new(model) }
     }
 
     /// What the exploration of a subtree has led to so far.

@@ -9,7 +9,8 @@ use crate::base::Digest;
 pub(super) struct Tried {
     first: Option<Digest>,
     few: Vec<Digest>,
-    others: FxHashSet<Digest>,
+    /// At few decisions only.
+    others: Option<Box<FxHashSet<Digest>>>,
 }
 
 /// How many names are looked through one after the other.
@@ -35,11 +36,18 @@ impl Tried {
             self.few.push(name);
             return true;
         }
-        self.others.insert(name)
+        self.others.get_or_insert_default().insert(name)
+    }
+
+    /// Whether a name is there.
+    pub(super) fn contains(&self, name: Digest) -> bool {
+        let is_other = || self.others.as_ref().is_some_and(|others| others.contains(&name));
+        self.first == Some(name) || self.few.contains(&name) || is_other()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Digest> + '_ {
-        self.first.iter().chain(&self.few).chain(&self.others).copied()
+        let others = self.others.iter().flat_map(|others| others.iter());
+        self.first.iter().chain(&self.few).chain(others).copied()
     }
 }
 
@@ -63,6 +71,7 @@ mod tests {
         let mut tried = Tried::default();
         assert!(names().all(|name| tried.insert(name)));
         assert!(!names().any(|name| tried.insert(name)));
+        assert!(names().all(|name| tried.contains(name)) && !tried.contains(Digest::EMPTY));
         assert_eq!(tried.iter().count(), 3 * FEW);
         assert_eq!(tried.iter().chain([Digest::EMPTY]).collect::<Tried>().iter().count(), 3 * FEW + 1);
         assert!(!Tried::one(Digest::EMPTY).insert(Digest::EMPTY));

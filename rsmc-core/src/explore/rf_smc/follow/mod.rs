@@ -24,7 +24,7 @@ use crate::explore::rf_smc::mutate::Actor;
 use crate::trace::{Event, Source};
 
 /// Who wrote the initial values.
-const NOBODY: u32 = u32::MAX;
+pub(super) const NOBODY: u32 = u32::MAX;
 
 /// An event of the new sequence. Actors have numbers: the events of the run come first, then who waits.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,11 @@ impl Part {
         let source = if let Source::At(write) = event.source { write } else { NOBODY };
         let (reads, writes) = (event.source != Source::None, event.written.is_some());
         Self { who: at as u32, source, loc: event.op.loc.0, reads, writes }
+    }
+
+    /// The same with another source, if it reads.
+    pub(super) fn taking(self, source: u32, writes: bool) -> Self {
+        Self { source, writes, ..self }
     }
 }
 
@@ -129,12 +134,17 @@ impl Follower {
     /// Whether all that was added can happen. `preds` says what is before an actor in program order, `is_sc` whether
     /// every execution is one under SC.
     pub(super) fn follow<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32], is_sc: bool) -> Answer {
-        self.order.clear();
-        if self.take_all(|actors, _, who| preds(who).iter().all(|&pred| actors[pred as usize].done)) {
+        if self.follows(&preds) {
             return Answer::Possible;
         }
         self.rewind();
         self.follow_closed(preds, is_sc)
+    }
+
+    /// Whether all that was added can happen, each as soon as nothing of before it is missing. If not, little is said.
+    pub(super) fn follows<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32]) -> bool {
+        self.order.clear();
+        self.take_all(|actors, _, who| preds(who).iter().all(|&pred| actors[pred as usize].done))
     }
 
     /// The same where the order of the run alone is known to lead nowhere.

@@ -26,9 +26,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use crate::base::{Digest, EventId};
+use crate::explore::rf_smc::detour::Aside;
 use crate::explore::rf_smc::mutate::Question;
 use crate::explore::rf_smc::subtree::{Above, Branch, Found, Own, Place, Proposed, Subtree};
-use crate::explore::rf_smc::{Entry, RfSmc};
+use crate::explore::rf_smc::{Decision, Entry, RfSmc};
 use crate::step::Route;
 
 pub use saved::SavedTree;
@@ -58,6 +59,7 @@ struct Node {
     question: Question,
     id: EventId,
     stays: Option<EventId>,
+    full: bool,
     tried: FxHashSet<Digest>,
     left: Vec<Branch>,
     /// Decisions right below, and schedules that were given away.
@@ -90,12 +92,29 @@ impl Tree {
         let mut tree = Tree { known: explorer.waits.known.clone(), ..Tree::default() };
         let livelocks = explorer.waits.livelocks.iter();
         tree.livelocks = livelocks.map(|(_, witness)| witness.route()).collect();
-        tree.add_path(
-            None,
-            &explorer.tau,
-            explorer.decisions.iter().map(|decision| decision.own(&explorer.builder.steps)).collect(),
-        );
+        let steps = &explorer.builder.steps;
+        let own = |decisions: &[Decision]| decisions.iter().map(|decision| decision.own(steps)).collect();
+        let (mut path, mut tau) = (tree.add_path(None, &explorer.tau, own(&explorer.decisions)), explorer.tau.clone());
+        let mut added = path.clone();
+        for detour in explorer.detours.last_first() {
+            if let Some(Aside { above, decisions, tau: rest }) = detour.current() {
+                path.truncate(*above);
+                let (number, last) = (path[above - 1], tree.node(path[above - 1]));
+                tau.truncate(last.at);
+                tau.extend_from_slice(rest);
+                let parent = (number, Answer { id: last.id, frozen: false });
+                path.extend(tree.add_path(Some(parent), &tau, own(decisions)));
+                added.extend_from_slice(&path[*above..]);
+            }
+            detour.branches(steps).for_each(|(number, branch)| tree.node(path[number]).left.push(branch));
+        }
+        tree.note_left(added);
         tree
+    }
+
+    /// Notes what is left of new decisions, each of which comes after the one above it.
+    fn note_left(&mut self, added: Vec<usize>) {
+        added.into_iter().rev().for_each(|number| self.update(number));
     }
 
     /// Whether nothing is left to give away. Something may still come back.
@@ -153,7 +172,8 @@ impl Tree {
         }
         if let Some(last) = ticket.branches.get(found.not_begun) {
             let answer = self.answer(ticket.node, last);
-            self.add_path(Some((ticket.node, answer)), &found.tau, found.own);
+            let path = self.add_path(Some((ticket.node, answer)), &found.tau, found.own);
+            self.note_left(path);
         }
         ticket.branches.truncate(found.not_begun);
         self.give_back(ticket);
@@ -189,8 +209,8 @@ impl Tree {
         let first = ticket.branches.last().expect("a part has a schedule");
         let answers = below.chain([self.answer(ticket.node, first)]);
         let above = path.iter().zip(answers).map(|(&number, Answer { id, frozen })| {
-            let &Node { at, question, stays, ref tried, .. } = node(number);
-            Above { place: Place { at, id, question, frozen, stays }, tried: tried.iter().copied().collect() }
+            let &Node { at, question, stays, full, ref tried, .. } = node(number);
+            Above { place: Place { at, id, question, frozen, stays, full }, tried: tried.iter().copied().collect() }
         });
         let last = node(ticket.node);
         let tau = last.tau[..last.at].to_vec();
@@ -205,20 +225,22 @@ impl Tree {
             node.stays = proposed.stays;
             new.insert(Digest::EMPTY);
         }
-        node.left.extend(proposed.left.into_iter().filter(|branch| new.remove(&branch.key)));
+        // What one run alone proposes has no name in the sets.
+        let mut is_new = |key: &Digest| new.remove(key) || node.full && !node.tried.contains(key);
+        node.left.extend(proposed.left.into_iter().filter(|branch| is_new(&branch.key)));
         self.update(number);
     }
 
-    /// Adds the decisions of a path, each below the one before it.
-    fn add_path(&mut self, mut parent: Option<(usize, Answer)>, tau: &[Entry], path: Vec<Own>) {
+    /// Adds the decisions of a path, each below the one before it; their numbers, for [`Tree::note_left`].
+    fn add_path(&mut self, mut parent: Option<(usize, Answer)>, tau: &[Entry], path: Vec<Own>) -> Vec<usize> {
         let tau: Arc<[Entry]> = tau.into();
         let mut added = Vec::with_capacity(path.len());
         for Own { place, tried, left } in path {
             let depth = parent.map_or(0, |(above, _)| self.node(above).depth + 1);
             let answer = place.answer();
-            let Place { at, id, question, stays, .. } = place;
+            let Place { at, id, question, stays, full, .. } = place;
             let (tau, tried) = (Arc::clone(&tau), tried.into_iter().collect());
-            let node = Node { parent, depth, tau, at, question, id, stays, tried, left, live: 0 };
+            let node = Node { parent, depth, tau, at, question, id, stays, full, tried, left, live: 0 };
             let number = self.free.pop().unwrap_or_else(|| {
                 self.nodes.push(None);
                 self.nodes.len() - 1
@@ -230,7 +252,7 @@ impl Tree {
             added.push(number);
             parent = Some((number, answer));
         }
-        added.into_iter().rev().for_each(|number| self.update(number));
+        added
     }
 
     /// Notes whether something is left of a node, and forgets it, and what is above, if nothing is.

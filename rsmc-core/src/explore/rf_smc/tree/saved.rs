@@ -55,9 +55,9 @@ impl Tree {
                 paths.len() - 1
             });
             let parent = node.parent.map(|(above, Answer { id, frozen })| (places[&above], id, frozen));
-            let &Node { at, id, question, stays, .. } = node;
+            let &Node { at, id, question, stays, full, .. } = node;
             let tried = node.tried.iter().copied().collect();
-            let place = Place { at, id, question, frozen: false, stays };
+            let place = Place { at, id, question, frozen: false, stays, full };
             SavedNode { parent, path, own: Own { place, tried, left: node.left.clone() } }
         };
         let nodes = numbers.iter().map(|&number| save(node(number))).collect();
@@ -75,9 +75,9 @@ impl Tree {
             if let Some((above, _)) = parent {
                 tree.node(above).live += 1;
             }
-            let Place { at, id, question, stays, .. } = place;
+            let Place { at, id, question, stays, full, .. } = place;
             let (tau, tried) = (Arc::clone(&paths[path]), tried.into_iter().collect());
-            tree.nodes.push(Some(Node { parent, depth, tau, at, question, id, stays, tried, left, live: 0 }));
+            tree.nodes.push(Some(Node { parent, depth, tau, at, question, id, stays, full, tried, left, live: 0 }));
         }
         (0..tree.nodes.len()).for_each(|number| tree.update(number));
         tree

@@ -1,0 +1,104 @@
+//! What a run shows to be possible at the decisions of its path.
+
+use crate::explore::rf_smc::mutate::{Asked, Extent, Mutation};
+use crate::explore::rf_smc::proposer::{Proposed, has_proposers, new_write};
+use crate::explore::rf_smc::schedule::Schedule;
+use crate::explore::rf_smc::{RfSmc, Taken, wait};
+use crate::step::Run;
+
+impl RfSmc {
+    /// Adds to every decision the schedules that this run shows to be possible, or plans to explore them at once. To the
+    /// first `known` of them only those that need something new: the others were added by the run from which this one was
+    /// made.
+    pub(super) fn propose(&mut self, run: &Run, known: usize) {
+        // What could be done instead depends on more where somebody waits.
+        let depends = !(run.waiting.is_empty() && run.waiting_loops.is_empty());
+        let mut detours = Vec::new();
+        for number in (0..self.decisions.len()).rev() {
+            let decision = &self.decisions[number];
+            let extent = match decision.full {
+                true if number < known => Extent::Behind,
+                _ if number < known && !depends => Extent::New(&self.news),
+                _ => Extent::All,
+            };
+            let at = self.builder.turn_to(decision);
+            let asked = Asked { run, graph: &self.graph, ahead: self.builder.ahead(), extent };
+            match at {
+                Some(at) => self.mutator.at_event(&asked, decision.question, at),
+                None => self.mutator.at_frozen(&asked, decision.id),
+            }
+            self.propose_at(run, number, at, &mut detours);
+        }
+        self.detours.plan(detours);
+    }
+
+    /// The same at one decision, at which this event stands, or nobody.
+    fn propose_at(&mut self, run: &Run, number: usize, at: Option<usize>, detours: &mut Vec<(usize, Taken)>) {
+        let mut may_stay = wait::follows_a_wait(run, self.decisions[number].id);
+        let found = std::mem::take(&mut self.mutator.found);
+        for mutation in &found {
+            if wait::repeats(run, mutation) {
+                may_stay = true;
+                continue;
+            }
+            self.builder.retain(run, &self.graph, &self.decisions[number], mutation);
+            match self.is_proposed_by(run, number, at, mutation) {
+                None => self.propose_by_name(run, number),
+                Some(false) => {}
+                Some(true) => {
+                    let planned = self.schedule_of_proposer(run, number);
+                    match planned {
+                        // Who gave the subtree away explores it.
+                        Some(schedule) if number < self.inherited => {
+                            self.room.leave(&mut self.decisions[number], schedule);
+                        }
+                        Some(schedule) => detours.push((number, Taken::Schedule(schedule))),
+                        None => {}
+                    }
+                }
+            }
+        }
+        self.mutator.found = found;
+        let decision = &mut self.decisions[number];
+        if may_stay && decision.stays.is_none() {
+            decision.stays = Some(decision.id);
+            let beginning = self.builder.beginning(run, &mut self.graph, decision);
+            beginning.into_iter().for_each(|schedule| self.room.leave(decision, schedule));
+        }
+        let is_enough = !decision.full && self.room.is_short(decision);
+        if let Some(at) = at.filter(|_| is_enough) {
+            decision.full = has_proposers(run, &self.graph, self.builder.ahead(), decision.question, at);
+        }
+    }
+
+    /// Where the set of a decision takes no more, and what was retained has a proposer: whether it is this run.
+    fn is_proposed_by(&mut self, run: &Run, number: usize, at: Option<usize>, mutation: &Mutation) -> Option<bool> {
+        let decision = &self.decisions[number];
+        let (reader, graph) = (at.filter(|_| decision.full)?, &self.graph);
+        let write = new_write(run, self.builder.ahead(), mutation)?;
+        let (unchanged, is_reversed) = (self.builder.unchanged(decision), mutation.reversed.is_some());
+        let proposed = Proposed { run, graph, unchanged, reader, write, is_reversed };
+        proposed.is_strong().then(|| self.proposer.proposes(&proposed))
+    }
+
+    /// Leaves the schedule that was retained to its decision, if it is possible and was not tried.
+    fn propose_by_name(&mut self, run: &Run, number: usize) {
+        let (decision, key) = (&mut self.decisions[number], self.builder.key(run));
+        if decision.tried.insert(key) {
+            self.room.note_name(decision);
+            if let Some(schedule) = self.builder.schedule(run, &mut self.graph, decision) {
+                self.room.leave(decision, Schedule { key, ..schedule });
+            }
+        }
+    }
+
+    /// The schedule that was retained and that this run proposes, if it was not tried before the set took no more.
+    fn schedule_of_proposer(&mut self, run: &Run, number: usize) -> Option<Schedule> {
+        let (decision, key) = (&self.decisions[number], self.builder.key(run));
+        if decision.tried.contains(key) {
+            return None;
+        }
+        let schedule = self.builder.schedule(run, &mut self.graph, decision);
+        Some(Schedule { key, ..schedule.expect("this is a bug in rsmc: a schedule has a proposer, and no execution") })
+    }
+}
