@@ -61,7 +61,7 @@ fn classes(
 ) -> Option<(Classes, BTreeSet<Outcome>)> {
     let interpreter = Interpreter::new(program, Rules::new(memory, 400)).unwrap();
     let mut executor = Patient { interpreter, left: runs(memory), outcomes: BTreeSet::new() };
-    let config = Config::default().memory(memory).explorer(explorer).keep_going(true);
+    let config = Config::default().memory(memory).explorer(explorer).keep_going(true).sets(0);
     let config = if explorer == ExplorerKind::Random { config.max_executions(300) } else { config };
     let mut classes = Classes::new();
     check_counted(&config, &mut executor, &mut |run: &Run, counted| {

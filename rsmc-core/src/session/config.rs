@@ -325,6 +325,8 @@ impl Config {
     /// process only coordinates. It divides `reads-from`, whose executions, counts and verdict are the same however many
     /// workers there are, and `random`. The other explorers use one process.
     ///
+    /// Of `reads-from`, what was tried is all remembered then, which one process does not do: some bytes for each execution.
+    ///
     /// Which failure is shown first may depend on timing, and with it what was counted until then; `runs` may, too, if the
     /// exploration starts over because something was learned, or there are loops that wait. What ends the process of a
     /// worker (a segmentation fault, an abort) is reported as [`crate::session::FailureKind::Crash`], with its schedule;
