@@ -1,8 +1,9 @@
 //! The state of RF-SMC between two runs, as data: another process of the same executable goes on from it.
 //!
 //! What is kept is what the next plan depends on: `τ` up to the last decision of which something is left, those decisions,
-//! what was put aside for detours, and livelocks that are still to be run. All else is computed anew from each run. Schedules become [`Branch`]es, which are
-//! taken after those that the resumed explorer plans itself, as they would have been: they are the older ones.
+//! what was put aside for detours, and livelocks that are still to be run. All else is computed anew from each run.
+//! Schedules become [`Branch`]es, which are taken after those that the resumed explorer plans itself, as they would have been:
+//! they are the older ones.
 //!
 //! Thread ids must mean the same on both sides ([`crate::step::Knowledge::threads`]).
 //!

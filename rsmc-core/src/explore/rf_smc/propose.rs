@@ -45,17 +45,7 @@ impl RfSmc {
             match self.is_proposed_by(run, number, at, mutation) {
                 None => self.propose_by_name(run, number),
                 Some(false) => {}
-                Some(true) => {
-                    let planned = self.schedule_of_proposer(run, number);
-                    match planned {
-                        // Who gave the subtree away explores it.
-                        Some(schedule) if number < self.inherited => {
-                            self.room.leave(&mut self.decisions[number], schedule);
-                        }
-                        Some(schedule) => detours.push((number, Taken::Schedule(schedule))),
-                        None => {}
-                    }
-                }
+                Some(true) => detours.extend(self.propose_at_once(run, number)),
             }
         }
         self.mutator.found = found;
@@ -75,7 +65,7 @@ impl RfSmc {
     fn is_proposed_by(&mut self, run: &Run, number: usize, at: Option<usize>, mutation: &Mutation) -> Option<bool> {
         let decision = &self.decisions[number];
         let (reader, graph) = (at.filter(|_| decision.full)?, &self.graph);
-        let write = new_write(run, self.builder.ahead(), mutation)?;
+        let write = new_write(self.builder.ahead(), mutation)?;
         let (unchanged, is_reversed) = (self.builder.unchanged(decision), mutation.reversed.is_some());
         let proposed = Proposed { run, graph, unchanged, reader, write, is_reversed };
         proposed.is_strong().then(|| self.proposer.proposes(&proposed))
@@ -92,13 +82,20 @@ impl RfSmc {
         }
     }
 
-    /// The schedule that was retained and that this run proposes, if it was not tried before the set took no more.
-    fn schedule_of_proposer(&mut self, run: &Run, number: usize) -> Option<Schedule> {
-        let (decision, key) = (&self.decisions[number], self.builder.key(run));
+    /// The schedule that was retained and that this run proposes, if it was not tried before the set took no more. Who gave
+    /// a subtree away explores those of the decisions above.
+    fn propose_at_once(&mut self, run: &Run, number: usize) -> Option<(usize, Taken)> {
+        let (decision, key) = (&mut self.decisions[number], self.builder.key(run));
         if decision.tried.contains(key) {
             return None;
         }
         let schedule = self.builder.schedule(run, &mut self.graph, decision);
-        Some(Schedule { key, ..schedule.expect("this is a bug in rsmc: a schedule has a proposer, and no execution") })
+        let schedule = schedule.expect("this is a bug in rsmc: a schedule has a proposer, and no execution");
+        let schedule = Schedule { key, ..schedule };
+        if number < self.inherited {
+            self.room.leave(decision, schedule);
+            return None;
+        }
+        Some((number, Taken::Schedule(schedule)))
     }
 }

@@ -24,8 +24,8 @@
 //! Kokologiannakis, Marmanis, Gladstein, Vafeiadis, "Truly stateless, optimal dynamic partial order reduction", POPL 2022,
 //! for execution graphs with coherence. Here there is no coherence order, so a witness takes its place.
 //!
-//! Limits. All other schedules have names: those of decisions at operations that wait or have alternatives; those of writes
-//! that wait; those where loops wait; and those with a *weak* event, so that they may not be possible under SC: under C11 an
+//! Limits. All other schedules have names: those of decisions at operations that wait or have alternatives; those where loops
+//! wait; and those with a *weak* event, so that they may not be possible under SC: under C11 an
 //! access that is not `SeqCst`, under TSO and PSO a store that goes through a buffer. Outside of `T` there may be such events:
 //! the execution that proposes it is one under SC, and so one under every model.
 
@@ -75,7 +75,8 @@ pub(super) struct Proposer {
     witness: Vec<u32>,
 }
 
-/// Whether what is done at an event never waits and is done in one way only.
+/// Whether what is done at an event never waits and is done in one way only. What waits for it (a `park`) finds what it
+/// waits for behind it, too.
 fn is_plain(action: Action) -> bool {
     match action {
         Action::Load | Action::Rmw(_) | Action::Unpark => true,
@@ -84,13 +85,8 @@ fn is_plain(action: Action) -> bool {
     }
 }
 
-/// Whether a write never waits for something.
-fn is_ready(action: Action) -> bool {
-    matches!(action, Action::Store(_) | Action::Rmw(_) | Action::Unpark | Action::Cas { .. })
-}
-
-/// Whether schedules of a decision have one proposer each, if this event stands there: those without a write that waits,
-/// or a weak event. The events before the decision are ahead, and perhaps that event.
+/// Whether schedules of a decision have one proposer each, if this event stands there: those without a weak event. The
+/// events before the decision are ahead, and perhaps that event.
 pub(super) fn has_proposers(run: &Run, graph: &Graph, ahead: &BitSet, question: Question, at: usize) -> bool {
     question == Question::Source
         && is_plain(run.trace.events[at].op.action)
@@ -99,10 +95,10 @@ pub(super) fn has_proposers(run: &Run, graph: &Graph, ahead: &BitSet, question: 
         && graph.are_strong(ahead)
 }
 
-/// The write from which the schedule of a mutation reads, if it is not before the decision, and never waits.
-pub(super) fn new_write(run: &Run, ahead: &BitSet, mutation: &Mutation) -> Option<usize> {
-    let Some(Actor::Event(write)) = mutation.source else { return None };
-    (!ahead.contains(write) && is_ready(run.trace.events[write].op.action)).then_some(write)
+/// The write from which the schedule of a mutation reads, if it is not before the decision.
+pub(super) fn new_write(ahead: &BitSet, mutation: &Mutation) -> Option<usize> {
+    let write = mutation.source.and_then(Actor::event);
+    write.filter(|&write| !ahead.contains(write))
 }
 
 impl Proposed<'_> {

@@ -2,10 +2,10 @@
 //!
 //! Problem. Along one path many schedules are left to try, each with the steps of a whole execution.
 //!
-//! Method. What is known of a step but for its values (what it reads, and its operands) is the same in nearly all of them, so it
-//! is kept once and has a number; there are no more of these than places in the program and threads have it. A schedule is a
-//! row of small numbers, each in as many bytes as it needs: two to four for a step, and two for an event of `τ`. The names of
-//! these events are computed from the run, when there is one.
+//! Method. What is known of a step but for its values (what it reads or stores, and its operands) is the same in nearly all
+//! of them, so it is kept once and has a number; there are no more of these than threads have places in the program. A
+//! schedule is a row of small numbers, each in as many bytes as it needs: two to four for a step, and two for an event of
+//! `τ`. The names of these events are computed from the run, when there is one.
 
 use std::mem::take;
 
