@@ -45,6 +45,27 @@ fn every_small_program() {
     assert_eq!(programs, 24_336);
 }
 
+/// What the first read sees is possible under weak models only: nobody proposes that alone, so it has a name.
+#[test]
+fn what_is_possible_under_weak_models_only() {
+    // The reader of `z` decides first, and another thread depends on it.
+    let reader = "t1: c = z; v = 1\nt2: d = v\n";
+    let messages = "t3: x.rlx = 1; y.rlx = 1\nt4: a = y.rlx; b = x.rlx; z = 1\n";
+    let buffers = "t3: x.rlx = 1; a = y; u = 1\nt4: y.rlx = 1; b = x; e = u; z = 1\n";
+    for (shape, memory) in [(messages, MemoryModel::Pso), (messages, MemoryModel::C11), (buffers, MemoryModel::Tso)] {
+        let program = rsmc_core::litmus::parse(&format!("{reader}{shape}")).unwrap();
+        assert_eq!(BOUNDED.difference(&program, memory, 0), None, "under {memory}\n{program}");
+    }
+}
+
+/// A thread that waits for a lock at the end could have taken it before: then that is what proposes.
+#[test]
+fn who_waits_at_the_end_could_have_gone_on() {
+    let program = "t1: c = x; v = 1\nt2: x = 1\nt3: lock m; unlock m\nt4: lock m\nt5: d = v\n";
+    let program = rsmc_core::litmus::parse(program).unwrap();
+    assert_eq!(BOUNDED.difference(&program, MemoryModel::Sc, 0), None, "{program}");
+}
+
 /// An explorer with a mistake: it forgets one plan, or gives one twice.
 struct Mistaken {
     right: RfSmc,
