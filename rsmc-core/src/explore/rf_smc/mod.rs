@@ -235,8 +235,7 @@ impl RfSmc {
         Self { graph, builder, waits, ..Self::default() }
     }
 
-    /// The same with about so many bytes for the sets of decisions: see deviation (9). The classes are the same. With
-    /// [`usize::MAX`] it can be divided at any time.
+    /// The same with about so many bytes for the sets of decisions: see deviation (9). The classes are the same.
     pub fn with_sets_of(mut self, bytes: usize) -> Self {
         self.room.bound = bytes;
         self

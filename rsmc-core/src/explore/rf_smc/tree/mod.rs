@@ -12,7 +12,8 @@
 //! Why each class is still run once. The order in which RF-SMC takes what is left does not matter: what a run proposes
 //! depends on the run, on `τ` and on the decisions of its own path, and whether it counts depends on the set of its
 //! decision, which is kept here. Two explorers may ask the verifier the same question; they get the same answer, and one
-//! of the two is dropped. A part that is never answered is given away again, as if it had not been given away before.
+//! of the two is dropped. At a decision whose set takes no more (`full`, where one process explored before) a schedule comes from
+//! one run, whoever makes it. A part that is never answered is given away again, as if it had not been given away before.
 //!
 //! Cost. A subtree carries what was tried at the decisions above it.
 //!
