@@ -68,7 +68,9 @@ pub fn write(folder: &Path) -> Result<Vec<Promise>, Box<dyn Error>> {
     let promises = vec![
         Promise {
             page: PAGE,
-            what: format!("After {last} executions a process has at most {GROWTH} times the memory it had after {first}"),
+            what: format!(
+                "After {last} executions a process has at most {GROWTH} times the memory it had after {first}"
+            ),
             measured: format!("{:.2} times, in {}", worst.0, worst.1),
             holds: worst.0 <= GROWTH,
         },
