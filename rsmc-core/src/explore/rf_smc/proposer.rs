@@ -102,9 +102,9 @@ pub(super) fn new_write(ahead: &BitSet, mutation: &Mutation) -> Option<usize> {
 }
 
 impl Proposed<'_> {
-    /// Whether it has a proposer.
+    /// Whether it has a proposer, at a decision that has some.
     pub(super) fn is_strong(&self) -> bool {
-        self.graph.are_strong(self.unchanged) && self.graph.is_strong(self.write) && self.graph.is_strong(self.reader)
+        self.graph.are_strong(self.unchanged) && self.graph.is_strong(self.write)
     }
 }
 

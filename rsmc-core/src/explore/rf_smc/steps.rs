@@ -3,8 +3,8 @@
 //! Problem. Along one path many schedules are left to try, each with the steps of a whole execution.
 //!
 //! Method. What is known of a step but for its values (what it reads or stores, and its operands) is the same in nearly all
-//! of them, so it is kept once and has a number; there are no more of these than threads have places in the program. A
-//! schedule is a row of small numbers, each in as many bytes as it needs: two to four for a step, and two for an event of
+//! of them, so it is kept once and has a number. There are as many as threads have places in the program, and where a step
+//! names a write (what a read takes under C11, what leaves a buffer), that times the writes. A schedule is a row of small numbers, each in as many bytes as it needs: two to four for a step, and two for an event of
 //! `τ`. The names of these events are computed from the run, when there is one.
 
 use std::mem::take;

@@ -29,7 +29,7 @@ impl Tried {
             self.first = Some(name);
             return true;
         }
-        if self.first == Some(name) || self.few.contains(&name) {
+        if self.is_among_few(name) {
             return false;
         }
         if self.few.len() < FEW {
@@ -42,7 +42,12 @@ impl Tried {
     /// Whether a name is there.
     pub(super) fn contains(&self, name: Digest) -> bool {
         let is_other = || self.others.as_ref().is_some_and(|others| others.contains(&name));
-        self.first == Some(name) || self.few.contains(&name) || is_other()
+        self.is_among_few(name) || is_other()
+    }
+
+    #[inline]
+    fn is_among_few(&self, name: Digest) -> bool {
+        self.first == Some(name) || self.few.contains(&name)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Digest> + '_ {

@@ -45,7 +45,7 @@ impl Part {
         Self { who: at as u32, source, loc: event.op.loc.0, reads, writes }
     }
 
-    /// The same with another source, if it reads.
+    /// The same with another source, if it reads, and with this said of whether it writes.
     pub(super) fn taking(self, source: u32, writes: bool) -> Self {
         Self { source, writes, ..self }
     }
