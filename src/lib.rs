@@ -33,13 +33,21 @@
 //! - A `compare_exchange_weak` fails, and a wait ends, without cause at most [`Config::spurious`] times in one execution
 //!   (by default once).
 //! - A loop without any operation of the shim (`loop {}`) is not noticed.
+//! - That threads keep each other from locks for ever, each of which gives back what it has, is looked for and not excluded.
+//! - How often a loop that counts looks beyond [`Config::spin_bound`] equal iterations.
 //!
 //! # Loops that wait
 //!
-//! A loop that repeats an iteration 32 times in a row, reading the same values, is taken as one that waits for
-//! another thread, and its thread is not run again before one of the values changes. Where nothing can change any
-//! more, it is let go once more up to [`Config::max_steps`]; if it still repeats itself, that is a livelock.
-//! `hint::spin_loop` and `thread::yield_now` mark the end of an iteration.
+//! A look that changes nothing is no part of an execution: a thread that comes back to where it was, with its local
+//! variables, the heap and memory as they were, waits until something that it has looked at is different. If that never
+//! happens, it is a livelock. A loop whose state never repeats, since it counts, is ordinary code for [`Config::spin_bound`]
+//! equal iterations. Then it either waits, too, or gives up: its looks return what the last ones returned, until it does
+//! something else. Both are explored, and the report names the loop. One that does not give up within [`Config::max_steps`]
+//! operations waits for ever.
+//!
+//! States are compared on x86-64 Unix, and with the feature `allocator` (on by default): it makes rsmc's allocator the global
+//! one of the program. Switch it off in a program that has one of its own; then all loops are bounded as above. Changes of
+//! statics, of std's thread-locals and of memory from before the check are not seen.
 
 mod env;
 mod files;
@@ -65,6 +73,11 @@ pub use rsmc_shim::{
 pub use crate::env::EnvError;
 pub use crate::outcomes::{Outcome, Outcomes, outcomes};
 pub use crate::run::{check, check_with, dot, explore, html, json, render, render_in};
+
+/// With the feature `allocator`, what executions allocate is seen: see [loops that wait](crate#loops-that-wait).
+#[cfg(feature = "allocator")]
+#[global_allocator]
+static ALLOCATOR: rsmc_core::runtime::Allocator = rsmc_core::runtime::Allocator;
 
 /// What `#[rsmc::test]` expands to. Not for use by hand.
 #[doc(hidden)]

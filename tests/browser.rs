@@ -170,7 +170,7 @@ fn long_executions_are_folded(browser: &mut Browser) {
     assert!((20.0..80.0).contains(&folded), "{folded}");
     let memory = texts(browser, "#memory td");
     browser.point("#all", true);
-    assert_eq!(number(browser, rows), 404.0);
+    assert_eq!(number(browser, rows), 402.0, "400 operations, and two threads are started");
     assert_eq!(texts(browser, "#memory td"), memory, "it is still the same step");
     slide(browser, 199);
     assert_eq!(texts(browser, "#memory td"), ["198"], "two steps are no additions");

@@ -11,6 +11,7 @@ use rsmc_core::session::check_body;
 use rsmc_core::step::Run;
 
 /// Stores as they are under SC.
+#[allow(dead_code, reason = "programs with retry loops are counted in `waits`")]
 mod programs {
     use rsmc::hint::spin_loop;
     use rsmc::sync::Arc;
@@ -103,9 +104,11 @@ fn explore(body: fn(usize), n: usize, explorer: Explorer, memory: MemoryModel) -
 fn count(body: fn(usize), n: usize, explorer: Explorer, memory: MemoryModel) -> u64 {
     let report = explore(body, n, explorer, memory);
     assert!(matches!(report.verdict, Verdict::Verified), "n = {n}: {:?}", report.verdict);
-    // More than 32 equal loads in a row are taken as waiting, and let go in a run that is given up.
-    let blocked = u64::from(n > 32);
-    assert_eq!((report.runs, report.blocked), (report.executions + 2 * blocked, blocked), "n = {n} under {memory}");
+    // More than 32 equal loads in a row may be a loop that counts: the runs in which it waits for ever are given up.
+    let blocked = 2 * u64::from(n > 32);
+    let started_over = u64::from(n > 32);
+    let runs = report.executions + blocked + started_over;
+    assert_eq!((report.runs, report.blocked), (runs, blocked), "n = {n} under {memory}");
     report.executions
 }
 
@@ -409,10 +412,6 @@ table! {
         4: 12_870 12_870 _ _ _;
         5: 184_756 - - _ _;
     }
-    treiber {
-        2: 46 45 _ _ _;
-        3: 68_892 - - _ _;
-    }
     msqueue {
         2: 222 222 _ _ _;
     }
@@ -434,26 +433,17 @@ table! {
     }
 }
 
-/// The loop that waits shows which owners a thread saw before its turn: thread k any of the k before it, and the first
-/// one that it sees once or twice. Without these, there is one execution for each order.
+/// A look that finds the owner unchanged is no part of an execution: there is one for each order. (Without optimisation the
+/// first look of a thread may be kept, since a variable that is not used yet holds something else then.)
 #[test]
 fn ticketlock() {
-    let large = std::env::var_os("RSMC_COUNTS_LARGE").is_some();
-    for n in 2..=if large { 4 } else { 3 } {
+    for n in 2..=4 {
         let orders: u64 = (1..=n as u64).product();
-        let all = orders * (1..n as u32).map(|k| (1 << (k + 1)) - 1).product::<u64>();
         for explorer in [Explorer::ReadsFrom, Explorer::View] {
             let config = Config::default().explorer(explorer).memory(MemoryModel::Sc);
-            let mut direct = HashSet::new();
-            let shortest = |run: &Run| run.trace.events.len() == 5 * n;
-            let report = check_body(&config, &|| programs::ticketlock(n), &mut |run, counts| {
-                if counts && shortest(run) {
-                    direct.insert(view(run));
-                }
-            });
-            let report = report.unwrap();
+            let report = check_body(&config, &|| programs::ticketlock(n), &mut |_, _| {}).unwrap();
             assert!(matches!(report.verdict, Verdict::Verified), "n = {n}: {:?}", report.verdict);
-            assert_eq!((report.executions, direct.len() as u64), (all, orders), "n = {n}, {explorer}");
+            assert_eq!(report.executions, orders, "n = {n}, {explorer}");
         }
     }
 }

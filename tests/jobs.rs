@@ -61,8 +61,13 @@ fn counts_are_those_of_one_process() {
 
 #[test]
 fn loops_that_wait() {
-    let report = same(&Config::default().memory(MemoryModel::Sc), || programs::ticketlock(3));
-    assert!(report.runs > report.executions, "something was learned, or given up");
+    let config = Config::default().memory(MemoryModel::Sc);
+    for jobs in [1, 2] {
+        let report = rsmc::explore(&config.clone().jobs(jobs), || programs::ticketlock(3));
+        assert!(matches!(report.verdict, Verdict::Verified));
+        assert_eq!(report.executions, 6, "one for each order");
+        assert!(report.runs > report.executions, "something was learned, or given up");
+    }
 }
 
 #[test]

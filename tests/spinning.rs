@@ -60,10 +60,9 @@ fn flag_wait(hints: bool) {
 
 #[test]
 fn a_flag_is_waited_for() {
-    // Each either reads the flag set, or reads it unset first.
-    assert_eq!(verified(|| flag_wait(true)).executions, 2);
-    // Without a hint the iteration may repeat `spin_bound` times: 0, 1, 2 or 3 reads of the unset flag.
-    assert_eq!(verified(|| flag_wait(false)).executions, 4);
+    // Looks that find the flag unset are no part of an execution.
+    assert_eq!(verified(|| flag_wait(true)).executions, 1);
+    assert_eq!(verified(|| flag_wait(false)).executions, 1);
 }
 
 fn ticket_lock(hints: bool) {
@@ -197,12 +196,11 @@ fn waiting_for_what_nobody_writes_is_a_livelock() {
     }
 }
 
-/// Polling under a lock is not recognised as waiting, with or without a hint: no class may be lost to a guess, so the
-/// execution in which nobody else gets on ends at the limit of steps.
+/// Polling under a lock waits like the rest: until somebody else has had the lock.
 #[test]
-fn polling_under_a_lock_ends_at_the_limit_of_steps() {
+fn polling_under_a_lock_waits() {
     for hints in [true, false] {
-        let failure = failure(move || {
+        verified(move || {
             let done = Mutex::new(false);
             thread::scope(|scope| {
                 scope.spawn(|| *done.lock().unwrap() = true);
@@ -211,8 +209,6 @@ fn polling_under_a_lock_ends_at_the_limit_of_steps() {
                 }
             });
         });
-        assert_eq!(failure.kind, FailureKind::StepLimit);
-        assert!(failure.message.contains("spinning.rs:"), "{}", failure.message);
     }
 }
 

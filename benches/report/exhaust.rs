@@ -13,8 +13,8 @@ use rsmc_core::explore::{RfSmc, RvfSmc, ViewXplore};
 use rsmc_core::step;
 
 use crate::measure::{best_time_below, short, thousands};
-use crate::memory;
 use crate::timed::Timed;
+use rsmc_benches::memory;
 
 const TEXT: &str = include_str!("exhaust.md");
 

@@ -15,7 +15,7 @@ use rsmc_core::explore::{RfSmc, RvfSmc, ViewXplore};
 
 use crate::chart::{Chart, Curve, slope};
 use crate::measure::{best_time, short, thousands};
-use crate::memory;
+use rsmc_benches::memory;
 
 const TEXT: &str = include_str!("explorers.md");
 

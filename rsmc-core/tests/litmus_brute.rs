@@ -89,7 +89,7 @@ fn advance(stack: &mut Vec<Frame>, run: &Run) -> bool {
 impl Brute {
     fn take(&mut self, run: &Run, interpreter: &Interpreter) {
         assert!(!matches!(run.end, End::Diverged { .. }), "a step that was possible cannot be taken: {:?}", run.end);
-        self.cut |= matches!(run.end, End::StepLimit { .. });
+        self.cut |= matches!(run.end, End::StepLimit { .. } | End::Endless { .. });
         if !run.is_maximal() || run.repeated.is_some() {
             return;
         }

@@ -22,6 +22,7 @@ use rsmc_core::session::{
     Config, ExplorerKind, FailureKind, Fewest, Limit, Long, MemoryModel, Needs, Progress, check_long,
 };
 use rsmc_core::step::{Executor, Explorer, Plan, Run, Why};
+use rsmc_core::trace::spin::Watched;
 use rsmc_core::trace::{Action, NoteKind, Site};
 
 const FREE_LOCK: Action = Action::Release { poisoned: false };
@@ -177,8 +178,11 @@ fn livelock() {
     s.step(other, Action::Load, turn, Acquire, 12);
     s.step(MAIN, cas(0, 1), locked, AcqRel, 17);
     s.step(MAIN, Action::Load, turn, Acquire, 18);
-    let spin =
-        |watched, line| Why::Spin { watched, hinted: line == 19, site: Site::Place { file: "src/spin.rs", line } };
+    let spin = |watched: Vec<(LocId, u64)>, line| Why::Spin {
+        watched: watched.into_iter().map(|(loc, value)| Watched { loc, value, writer: None }).collect(),
+        hinted: line == 19,
+        site: Site::Place { file: "src/spin.rs", line },
+    };
     let waiting = vec![
         s.spins(MAIN, (cas(0, 1), locked, 17), spin(vec![(locked, 1), (turn, 2)], 19)),
         s.spins(other, (Action::Load, turn, 12), spin(vec![(turn, 2)], 12)),

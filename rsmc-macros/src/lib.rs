@@ -50,7 +50,7 @@ use proc_macro::TokenStream;
 /// | `max_executions` | integer, at least 1 | stop after this many executions |
 /// | `max_duration` | `"500ms"`, `"30s"`, `"10m"` or `"10min"`, `"2h"`, `"1m30s"` | stop after this time |
 /// | `max_steps` | integer, at least 1 | steps that one execution may take |
-/// | `spin_bound` | integer, at least 1 | repetitions after which a loop without a hint is taken as spinning |
+/// | `spin_bound` | integer, at least 1 | equal iterations after which a loop that counts waits or gives up |
 /// | `spurious` | integer | compare-exchanges that may fail, and waits that may end, without cause in one execution |
 /// | `stack_size` | integer, at least 16,384 | bytes of stack for each thread of the test |
 /// | `keep_going` | `true`, `false` | do not stop at the first failure |

@@ -138,7 +138,7 @@ fn a_run_that_ends_before_a_release_releases() {
         let mut run = Run::default();
         runtime.execute(&Plan::default(), &mut run);
         assert!(matches!(run.end, End::StepLimit { .. }), "{:?}", run.end);
-        assert_eq!(drops.get(), 1, "with {max_steps} steps");
+        assert_eq!(drops.get(), 2, "with {max_steps} steps, in the execution and where it is watched");
     }
 }
 

@@ -49,7 +49,7 @@ impl Explorer for Exhaustive {
     fn observe(&mut self, run: &Run) {
         // Behind a repeated iteration there is nothing new.
         let end = run.repeated.map_or(run.choices.len(), |steps| run.choices.len().min(steps as usize));
-        for Choice { taken, possible } in &run.choices[self.path.len().min(end)..end] {
+        for Choice { taken, possible, .. } in &run.choices[self.path.len().min(end)..end] {
             let left = possible.iter().copied().filter(|step| step != taken).collect();
             self.path.push(Node { taken: *taken, left });
         }

@@ -2,6 +2,7 @@
 
 mod by_source;
 mod exhaustive;
+mod looks;
 mod random;
 pub mod rf_smc;
 pub mod rvf_smc;

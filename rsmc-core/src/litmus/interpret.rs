@@ -9,12 +9,12 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::base::{IdVec, LocId, ThreadId};
+use crate::base::{IdVec, LocId, ThreadId, mix};
 use crate::litmus::compile::{Compiled, Instruction, compile};
 use crate::litmus::expr::MASK;
 use crate::litmus::names::Place;
 use crate::litmus::{Error, Expr, Outcome, Program};
-use crate::machine::{Machine, Next, Outcome as Performed, Rules};
+use crate::machine::{Machine, Next, Outcome as Performed, Rules, State};
 use crate::model::MemoryModel;
 use crate::step::{End, Executor, Knowledge, Plan, Run, Watcher};
 use crate::trace::{Action, LocInfo, NoteKind, Op, POISONED, Rmw, Site};
@@ -109,6 +109,24 @@ impl Interpreter {
         })
     }
 
+    fn execute_once(&mut self, plan: &Plan, run: &mut Run) {
+        let compiled = Arc::clone(&self.compiled);
+        self.machine.begin(plan);
+        self.reset();
+        self.advance(&compiled, ThreadId::MAIN);
+        loop {
+            match self.machine.who_next() {
+                Next::Continue(thread) => self.advance(&compiled, thread),
+                Next::Step(thread) => {
+                    self.perform(&compiled, thread);
+                    self.advance(&compiled, thread);
+                }
+                Next::Over => break,
+            }
+        }
+        self.machine.take_run(run);
+    }
+
     /// The registers at the end of the last execution, and whether it was a deadlock or had a panic.
     ///
     /// Meaningful if the execution was maximal.
@@ -180,7 +198,23 @@ impl Interpreter {
         }
     }
 
+    /// A thread comes to an operation or a hint: all that its future depends on is where it is and what it has.
+    fn visit(&mut self, id: ThreadId, site: Site) {
+        let thread = &self.threads[self.numbers[id]];
+        let held = thread.held.iter().flat_map(|&(place, poisoned)| [place as u64, u64::from(poisoned)]);
+        let parts = [thread.at as u64, u64::from(thread.panicked)].into_iter().chain(held).chain([u64::MAX]);
+        let [low, high] = parts
+            .chain(thread.registers.iter().copied())
+            .fold([1, 2], |[low, high], part| [mix(low, part), mix(high, part)]);
+        let state = State::from(high) << 64 | State::from(low);
+        self.machine.visit(id, state, site);
+        if self.machine.is_watched() {
+            self.machine.is_in(id, state, 0);
+        }
+    }
+
     fn arrive(&mut self, compiled: &Compiled, id: ThreadId, arrival: &Arrival, site: Site) {
+        self.visit(id, site);
         let loc = self.locate(compiled, arrival.place, site);
         let &Arrival { action, order, failure, .. } = arrival;
         self.machine.arrive(id, Op { action, loc, order, failure, site });
@@ -245,6 +279,7 @@ impl Interpreter {
                 Then::Next
             }
             Instruction::Spin => {
+                self.visit(id, site);
                 self.machine.hint(id, site);
                 Then::Next
             }
@@ -294,21 +329,10 @@ impl Interpreter {
 
 impl Executor for Interpreter {
     fn execute(&mut self, plan: &Plan, run: &mut Run) {
-        let compiled = Arc::clone(&self.compiled);
-        self.machine.begin(plan);
-        self.reset();
-        self.advance(&compiled, ThreadId::MAIN);
-        loop {
-            match self.machine.who_next() {
-                Next::Continue(thread) => self.advance(&compiled, thread),
-                Next::Step(thread) => {
-                    self.perform(&compiled, thread);
-                    self.advance(&compiled, thread);
-                }
-                Next::Over => break,
-            }
+        self.execute_once(plan, run);
+        while self.machine.is_to_run_again() {
+            self.execute_once(plan, run);
         }
-        self.machine.take_run(run);
         self.stuck = run.end == End::Stuck;
         self.panicked = !run.panics.is_empty();
     }

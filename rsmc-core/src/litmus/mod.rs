@@ -72,6 +72,7 @@ mod parse;
 mod program;
 mod shrink;
 mod statement;
+mod states;
 mod text;
 mod token;
 
@@ -84,3 +85,4 @@ pub use outcome::Outcome;
 pub use parse::parse;
 pub use program::{Expectation, Expected, Line, Location, Program, Stmt, StmtKind, ThreadProgram};
 pub use shrink::shrink;
+pub use states::States;

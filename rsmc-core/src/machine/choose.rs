@@ -5,6 +5,7 @@ use crate::machine::core::{Machine, Status};
 use crate::machine::{Next, Outcome};
 use crate::model::Cell;
 use crate::step::{Choice, Difference, End, Step, Tail, Tried};
+use crate::trace::spin::Watched;
 use crate::trace::{Action, Effect, Op, Source};
 
 /// Another alternative of an operation.
@@ -21,29 +22,41 @@ impl Machine {
                 self.threads[thread].status = Status::Running;
                 return Next::Continue(thread);
             }
-            match self.next_step() {
+            if self.has_patience
+                && let Some(thread) = self.next_in_silence()
+            {
+                if self.never_gives_up() {
+                    continue;
+                }
+                return Next::Step(thread);
+            }
+            let thread = match self.next_step() {
                 Some(step @ Step::Run(thread)) => {
                     self.record_choice(step);
-                    return Next::Step(thread);
+                    thread
                 }
                 Some(step @ Step::Take(thread, write)) => {
                     self.record_choice(step);
                     self.taken = self.standing(thread).and_then(|op| self.source_for(op.loc, write));
-                    return Next::Step(thread);
+                    thread
                 }
                 Some(step @ Step::Choose { thread, which, takes }) => {
                     self.record_choice(step);
                     let op = *self.standing(thread).expect("a thread that is chosen stands before an operation");
                     self.taken = takes.and_then(|write| self.source_for(op.loc, write));
                     self.threads[thread].status = Status::Standing(alternative(op, which));
-                    return Next::Step(thread);
+                    thread
                 }
                 Some(step @ Step::Flush(store)) => {
                     self.record_choice(step);
                     let flushed = self.flush(store);
                     debug_assert!(flushed, "a store that is chosen may become visible");
+                    continue;
                 }
-                None => {}
+                None => continue,
+            };
+            if !self.has_patience || !self.makes_choice(thread) {
+                return Next::Step(thread);
             }
         }
         Next::Over
@@ -57,6 +70,7 @@ impl Machine {
             && self.due.is_empty()
             && self.strengthened.is_empty()
             && !self.plan.record_choices
+            && !self.has_patience
             && !self.over;
         (is_next && self.check_operation(thread, op, None).is_none()).then(|| self.does(thread, op))
     }
@@ -78,13 +92,13 @@ impl Machine {
         if !self.find_newest() {
             return self.diverge_at_last();
         }
-        let step = self.choose().or_else(|| self.settle())?;
-        if !matches!(step, Step::Flush(_)) && self.run.trace.events.len() >= self.rules.max_steps as usize {
-            let site = self.run.trace.events.last().map_or_else(Default::default, |event| event.op.site);
-            self.finish(End::StepLimit { thread: self.last, site });
+        if self.run.repeated.is_some() && self.plan.tail == Tail::RunOn {
+            // No execution of its own, and what others would do now is seen where the thread waits.
+            self.finish(End::Tried);
             return None;
         }
-        Some(step)
+        let step = self.choose().or_else(|| self.settle())?;
+        (matches!(step, Step::Flush(_)) || !self.is_too_long()).then_some(step)
     }
 
     #[inline]
@@ -96,9 +110,8 @@ impl Machine {
 
     #[cold]
     fn record(&mut self, taken: Step) {
-        let alone = self.let_go.is_some();
-        let possible = if alone { vec![taken] } else { self.possible_steps() };
-        self.run.choices.push(Choice { taken, possible });
+        let possible = self.possible_steps();
+        self.run.choices.push(Choice { taken, possible, left_out: false });
     }
 
     /// Whether a thread can take the next forced step: an alternative of its operation, with what is newest, or with the
@@ -168,8 +181,13 @@ impl Machine {
     }
 
     fn choose(&mut self) -> Option<Step> {
-        if self.plan.tail == Tail::RunOn {
-            return match self.run_on()? {
+        if self.plan.tail == Tail::RunOn || self.goes_round {
+            let step = match self.goes_round {
+                _ if self.is_watched() => self.take_turns(),
+                true => self.run_alone(),
+                false => self.run_on(),
+            };
+            return match step? {
                 Step::Run(thread) => Some(self.newest(thread)),
                 step => Some(step),
             };
@@ -191,8 +209,8 @@ impl Machine {
         }
     }
 
-    /// A thread that has just been woken from a spin loop, the thread that ran last, its oldest store, the lowest
-    /// thread that can run, or any store. Waking first keeps what woke a spinner in place until it has looked.
+    /// A thread that has just been woken from a spin loop, then as if each runs alone. Waking first keeps what woke a spinner in
+    /// place until it has looked.
     fn run_on(&self) -> Option<Step> {
         if let Some(thread) = self.first_reader() {
             return Some(Step::Run(thread));
@@ -203,6 +221,12 @@ impl Machine {
                 return Some(Step::Run(thread));
             }
         }
+        self.run_alone()
+    }
+
+    /// The thread that ran last, its oldest store, the lowest thread that can run, or any store. So a thread that goes round a
+    /// loop is alone until it waits, and two that take a lock in turn do not wake each other for ever.
+    fn run_alone(&self) -> Option<Step> {
         if self.is_enabled(self.last) {
             return Some(Step::Run(self.last));
         }
@@ -212,7 +236,7 @@ impl Machine {
 
     /// Where some reads were tried elsewhere: a thread that can take something new for one of them, before it is
     /// overwritten; then any that reads.
-    fn first_reader(&self) -> Option<ThreadId> {
+    pub(super) fn first_reader(&self) -> Option<ThreadId> {
         if self.plan.tried.is_empty() {
             return None;
         }
@@ -223,7 +247,7 @@ impl Machine {
     }
 
     /// What was tried of the read that a thread stands before.
-    fn tried(&self, thread: ThreadId) -> Option<&Tried> {
+    pub(super) fn tried(&self, thread: ThreadId) -> Option<&Tried> {
         let tried = &self.plan.tried;
         let next = EventId { thread, index: self.run.trace.count(thread) };
         tried.binary_search_by_key(&next, |tried| tried.read).ok().map(|at| &tried[at])
@@ -249,7 +273,7 @@ impl Machine {
     }
 
     /// Every store that may become visible.
-    fn flushes(&self) -> impl Iterator<Item = Step> + '_ {
+    pub(super) fn flushes(&self) -> impl Iterator<Item = Step> + '_ {
         let threads = if self.memory.is_drained() { 0 } else { self.threads.len() };
         self.threads.ids().take(threads).flat_map(|thread| self.flushes_of(thread))
     }
@@ -302,7 +326,7 @@ impl Machine {
     }
 
     #[inline]
-    fn is_enabled(&self, thread: ThreadId) -> bool {
+    pub(super) fn is_enabled(&self, thread: ThreadId) -> bool {
         self.possible_op(thread).is_some()
             && !self.waits_in_loop(thread)
             && !self.plan.frozen.contains(&thread)
@@ -316,19 +340,18 @@ impl Machine {
     }
 
     fn has_seen_no_change(&self, thread: ThreadId) -> bool {
-        let changed = |&(loc, value): &(crate::base::LocId, u64)| self.memory.view(thread, loc).value != value;
+        let changed = |watched: &Watched| {
+            let now = self.memory.view(thread, watched.loc);
+            now.value != watched.value || watched.writer.is_some_and(|writer| writer != self.write_of(now.writer))
+        };
         self.threads[thread].spin.as_ref().is_some_and(|spin| !spin.watched.iter().any(changed))
     }
 
-    /// Every step that is possible. A thread in a spin loop may start its next iteration before anything has
-    /// changed, in the hope that it changes under way; not if nobody else could change anything.
+    /// Every step that is possible. A thread that waits in a loop takes none before something has changed: what it could see
+    /// in an iteration that it began before is seen where it had not looked yet.
     fn possible_steps(&mut self) -> Vec<Step> {
-        let somebody = !self.memory.is_drained() || self.threads.ids().any(|thread| self.is_enabled(thread));
-        let possible = |&thread: &ThreadId| {
-            if somebody { self.possible_op(thread).is_some() } else { self.is_enabled(thread) }
-        };
         let mut steps = Vec::new();
-        for thread in self.threads.ids().filter(possible).collect::<Vec<_>>() {
+        for thread in self.threads.ids().filter(|&thread| self.is_enabled(thread)).collect::<Vec<_>>() {
             self.add_steps(thread, &mut steps);
         }
         steps.extend(self.flushes());

@@ -4,35 +4,18 @@ use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashSet;
 
-use crate::base::{EventId, IdVec, LocId, ThreadId};
+use crate::base::{Digest, EventId, IdVec, LocId, ThreadId};
+use crate::machine::endless::{Endless, Turns};
 use crate::machine::graphs::Graphs;
 use crate::machine::names::Names;
-use crate::machine::settle::LetGo;
+use crate::machine::patience::{Patience, Silence};
+use crate::machine::pure::Visits;
+use crate::machine::rules::{Rules, Sees};
 use crate::machine::tail::Dice;
 use crate::model::{Memory, MemoryModel};
-use crate::step::{End, Knowledge, Panicked, Plan, Run, Step, Tail, Wait, Watcher};
-use crate::trace::spin::{Iteration, PATIENCE, Recent};
+use crate::step::{End, Knowledge, Panicked, Plan, Run, Step, Watcher};
+use crate::trace::spin::{Recent, Watched};
 use crate::trace::{Event, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
-
-/// What an execution follows: its memory model and its bounds.
-#[derive(Clone, Copy, Debug)]
-pub struct Rules {
-    /// The memory model.
-    pub memory: MemoryModel,
-    /// The largest number of visible operations.
-    pub max_steps: u32,
-    /// How often a loop without a hint repeats an iteration before it waits, once it is known to only wait.
-    pub spin_bound: u32,
-    /// How many outcomes without cause an execution may have.
-    pub spurious: u32,
-}
-
-impl Rules {
-    /// The default rules under a memory model, with this number of visible operations.
-    pub fn new(memory: MemoryModel, max_steps: u32) -> Self {
-        Self { memory, max_steps, spin_bound: 2, spurious: 1 }
-    }
-}
 
 /// Who goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +71,9 @@ pub(super) enum Then {
 /// A wait in a spin loop.
 #[derive(Clone, Debug)]
 pub(super) struct SpinWait {
-    pub(super) watched: Vec<(LocId, u64)>,
+    pub(super) watched: Vec<Watched>,
+    /// It is where it was before the iteration, so it would do the same again.
+    pub(super) exact: bool,
     pub(super) hinted: bool,
     pub(super) site: Site,
 }
@@ -99,7 +84,16 @@ pub(super) struct Thread {
     pub(super) spin: Option<SpinWait>,
     pub(super) recent: Recent,
     /// How many of its last events `recent` has not taken in.
-    unseen: u32,
+    pub(super) unseen: u32,
+    pub(super) visits: Visits,
+    pub(super) patience: Patience,
+    pub(super) turns: Turns,
+    /// How many of its events the plan forced.
+    pub(super) forced: u32,
+    /// It is to wait for ever before this, whatever it comes to.
+    pub(super) held_back: Option<Op>,
+    /// How often memory had changed when it last began to wait in a loop.
+    pub(super) spun_at: Option<u32>,
     spawned: u32,
     /// Another thread has received its end.
     joined: bool,
@@ -120,16 +114,31 @@ pub struct Machine {
     pub(super) spinning: u32,
     /// How many steps were taken.
     pub(super) steps: usize,
+    /// How often memory has changed.
+    pub(super) changes: u32,
+    /// What the execution was like whenever an iteration was left out, and whether that was so twice.
+    pub(super) rounds: FxHashSet<Digest>,
+    pub(super) goes_round: bool,
+    pub(super) endless: Endless,
+    /// Whether iterations that change nothing are left out.
+    pub(super) waiting: bool,
     pub(super) dice: Dice,
     pub(super) enabled: Vec<Step>,
-    pub(super) let_go: Option<LetGo>,
+    /// Who goes on in silence, and whether a thread is or was in a loop that counts.
+    pub(super) silence: Option<Silence>,
+    pub(super) has_patience: bool,
+    /// The threads that were tested: they wait for ever.
     pub(super) tried: Vec<ThreadId>,
     pub(super) over: bool,
     /// What the next operation takes, if the plan or the policy says so.
     pub(super) taken: Option<Source>,
     pub(super) graphs: Graphs,
     names: Names,
-    waiting_loops: FxHashSet<u64>,
+    /// Whether threads wait in loops, in one execution or another.
+    pub(super) waits: bool,
+    /// Where threads were seen twice without a change in between.
+    pub(super) places: Vec<u64>,
+    pub(super) again: bool,
     watcher: Option<Watcher>,
     /// What operations at these places have as ordering at least.
     pub(super) strengthened: Vec<(Site, Ordering)>,
@@ -148,18 +157,31 @@ impl Machine {
             last: ThreadId::MAIN,
             spinning: 0,
             steps: 0,
+            changes: 0,
+            rounds: FxHashSet::default(),
+            goes_round: false,
+            endless: Endless::new(rules.max_steps),
+            waiting: rules.waiting,
             dice: Dice::default(),
             enabled: Vec::new(),
-            let_go: None,
+            silence: None,
+            has_patience: false,
             tried: Vec::new(),
             over: false,
             taken: None,
             graphs: Graphs::default(),
             names: Names::default(),
-            waiting_loops: FxHashSet::default(),
+            waits: false,
+            places: Vec::new(),
+            again: false,
             watcher: None,
             strengthened: Vec::new(),
         }
+    }
+
+    /// What of a thread's state counts.
+    pub fn sees(&self) -> Sees {
+        self.rules.sees
     }
 
     /// Makes executions from the next one on follow another memory model.
@@ -170,16 +192,13 @@ impl Machine {
 
     /// What it keeps from run to run; what is observed is not its business.
     pub fn knowledge(&self) -> Knowledge {
-        let mut loops: Vec<u64> = self.waiting_loops.iter().copied().collect();
-        loops.sort_unstable();
-        Knowledge { threads: self.names.known(), loops, ..Knowledge::default() }
+        Knowledge { threads: self.names.known(), waits: self.waits, ..Knowledge::default() }
     }
 
     /// Makes it know this, and nothing else.
     pub fn know(&mut self, knowledge: &Knowledge) {
         self.names.know(&knowledge.threads);
-        self.waiting_loops.clear();
-        self.waiting_loops.extend(&knowledge.loops);
+        self.waits = knowledge.waits;
     }
 
     /// Shows the run so far to `watcher` whenever something happens; or to nobody.
@@ -215,19 +234,33 @@ impl Machine {
             thread.awaited = false;
             thread.recent.clear();
             thread.unseen = 0;
+            thread.visits.clear();
+            thread.forced = 0;
+            thread.spun_at = None;
+            thread.held_back = None;
+            thread.patience.clear();
+            thread.turns = Turns::default();
         }
         self.last = ThreadId::MAIN;
         self.spinning = 0;
         self.steps = 0;
-        self.let_go = None;
+        self.changes = 0;
+        self.rounds.clear();
+        self.goes_round = false;
+        self.waiting = self.rules.waiting;
+        if self.endless.begin() {
+            self.plan = Plan::default();
+            self.waiting = false;
+        }
+        self.silence = None;
+        self.has_patience = false;
         self.over = false;
         self.taken = None;
         self.forget_graph();
         self.run.model = self.rules.memory;
         self.dice.reset(plan.tail);
-        self.run.spin_bound = self.rules.spin_bound;
         self.run.spurious = self.rules.spurious;
-        self.run.waiting_loops.extend(&self.waiting_loops);
+        self.run.has_waits = self.waits;
         self.admit(ThreadId::MAIN, Status::Running, ThreadInfo { present: true, ..ThreadInfo::default() });
     }
 
@@ -263,10 +296,11 @@ impl Machine {
 
     /// A thread starts another, which becomes due.
     pub fn spawn(&mut self, parent: ThreadId, name: Option<String>, site: Site) -> ThreadId {
+        self.breaks_silence(parent);
         let nth = self.threads[parent].spawned;
         self.threads[parent].spawned += 1;
         let child = self.names.child(parent, nth);
-        self.admit(child, Status::Due, ThreadInfo { name, parent, nth, site, present: true });
+        self.admit(child, Status::Due, ThreadInfo { name, parent, nth, site, present: !self.over });
         self.due.push_back(child);
         self.note(parent, NoteKind::Spawn(child), site);
         child
@@ -274,6 +308,9 @@ impl Machine {
 
     /// A thread waits for another's end; true if it need not wait. It must be drained.
     pub fn join(&mut self, thread: ThreadId, target: ThreadId, site: Site) -> bool {
+        if self.breaks_silence(thread) {
+            return false;
+        }
         if self.threads[target].status == Status::Ended {
             self.joined(thread, target, site);
             return true;
@@ -328,7 +365,11 @@ impl Machine {
             Some(&(_, order)) => op.with_at_least(order),
             None => op,
         };
-        self.stand(thread, Status::Standing(op));
+        let op = self.threads[thread].held_back.unwrap_or(op);
+        let op = if self.has_patience { self.with_patience(thread, op) } else { Some(op) };
+        if let Some(op) = op {
+            self.stand(thread, Status::Standing(op));
+        }
     }
 
     #[inline]
@@ -342,7 +383,7 @@ impl Machine {
 
     /// A thread ends, as soon as its stores are visible to all.
     pub fn end(&mut self, thread: ThreadId) {
-        if !self.drain_then(thread, Then::End) {
+        if self.breaks_silence(thread) || !self.drain_then(thread, Then::End) {
             return;
         }
         self.note(thread, NoteKind::End, Site::Unknown);
@@ -370,6 +411,7 @@ impl Machine {
             return false;
         }
         self.steps += 1;
+        self.changes += 1;
         self.note(thread, NoteKind::Flush(at), self.run.trace.events[at as usize].op.site);
         if self.memory.waiting_of(thread).is_empty()
             && let Status::Draining(then) = self.threads[thread].status
@@ -403,6 +445,9 @@ impl Machine {
 
     /// A thread panics; a note of it stays in the trace.
     pub fn panicked(&mut self, thread: ThreadId, message: String, site: Site) {
+        if self.breaks_silence(thread) || self.over {
+            return;
+        }
         let number = self.run.panics.len() as u32;
         self.run.panics.push(Panicked { thread, message, site, received: false });
         self.note(thread, NoteKind::Panic(number), site);
@@ -418,22 +463,24 @@ impl Machine {
     /// Records something that is no step.
     #[inline]
     pub fn note(&mut self, thread: ThreadId, kind: NoteKind, site: Site) {
+        if self.is_tested(thread) {
+            return;
+        }
         let at = self.run.trace.events.len() as u32;
         self.run.trace.notes.push(Note { at, thread, kind, site });
-        self.show();
-    }
-
-    /// A thread says that it is about to repeat a loop.
-    pub fn hint(&mut self, thread: ThreadId, site: Site) {
-        self.note(thread, NoteKind::Hint, site);
-        self.recall(thread, self.run.trace.count(thread));
-        if let Some(iteration) = self.threads[thread].recent.hint(site) {
-            self.iterated(thread, iteration);
+        if !matches!(kind, NoteKind::Hint | NoteKind::Fence(_) | NoteKind::Flush(_)) {
+            self.threads[thread].visits.clear();
         }
+        self.show();
     }
 
     /// Performs the operation that a thread stands before.
     pub fn perform(&mut self, thread: ThreadId) -> Outcome {
+        if self.has_patience
+            && let Some(outcome) = self.performs_in_silence(thread)
+        {
+            return outcome;
+        }
         let Status::Standing(op) = std::mem::replace(&mut self.threads[thread].status, Status::Running) else {
             unreachable!("this is a bug in rsmc: {thread:?} performs an operation it does not stand before");
         };
@@ -449,33 +496,17 @@ impl Machine {
         let at = self.happen(thread, op);
         self.show();
         let Event { id, read, written, .. } = self.run.trace.events[at];
-        if self.waiting_loops.is_empty() && id.index < PATIENCE {
+        self.note_effect(thread, at);
+        self.threads[thread].turns.takes(self.steps);
+        if self.steps <= self.plan.forced.len() {
+            self.threads[thread].forced = id.index + 1;
+        }
+        if id.index < self.rules.spin_bound || !self.waiting {
             self.threads[thread].unseen += 1; // No iteration can have repeated often enough to matter.
-        } else {
+        } else if !self.is_of_patience(&self.run.trace.events[at]) {
             self.look(thread, at);
         }
         Outcome { read, written }
-    }
-
-    /// Looks for a loop in what a thread has just done.
-    #[inline(never)]
-    fn look(&mut self, thread: ThreadId, at: usize) {
-        let event = self.run.trace.events[at];
-        self.recall(thread, event.id.index);
-        if let Some(iteration) = self.threads[thread].recent.event(&event) {
-            self.iterated(thread, iteration);
-        } else if self.let_go.is_some() {
-            self.progressed(thread, &event);
-        }
-    }
-
-    /// Takes in what a thread did, up to its `count`-th event, while that did not matter.
-    fn recall(&mut self, thread: ThreadId, count: u32) {
-        let Thread { recent, unseen, .. } = &mut self.threads[thread];
-        let since = count - std::mem::take(unseen);
-        for &at in &self.run.trace.of_thread(thread)[since as usize..count as usize] {
-            recent.event(&self.run.trace.events[at as usize]);
-        }
     }
 
     /// The operation of a thread happens; the position of its event.
@@ -517,39 +548,6 @@ impl Machine {
         }
     }
 
-    /// A thread has finished an iteration that may be one of a spin loop.
-    fn iterated(&mut self, thread: ThreadId, iteration: Iteration) {
-        if self.let_go.is_some() && self.still_repeats(thread, &iteration) {
-            return;
-        }
-        if !self.waiting_loops.contains(&iteration.key) {
-            if iteration.repeats >= PATIENCE {
-                self.waiting_loops.insert(iteration.key);
-                self.finish(End::Learned);
-            }
-            return;
-        }
-        let bound = if iteration.hinted { 0 } else { self.rules.spin_bound };
-        if iteration.repeats > bound {
-            self.run.repeated.get_or_insert(self.steps as u32);
-            if self.plan.tail == Tail::RunOn {
-                // What others do now may still be of interest, but not what this thread does.
-                self.plan.frozen.push(thread);
-            }
-        }
-        if iteration.hinted || iteration.repeats >= bound {
-            let watched = self.threads[thread].recent.watched(&iteration);
-            self.wait_in_loop(thread, watched, &iteration);
-        }
-    }
-
-    pub(super) fn wait_in_loop(&mut self, thread: ThreadId, watched: Vec<(LocId, u64)>, iteration: &Iteration) {
-        let next = EventId { thread, index: self.run.trace.count(thread) };
-        self.run.waits.push(Wait { next, watched: watched.clone() });
-        self.spinning += u32::from(self.threads[thread].spin.is_none());
-        self.threads[thread].spin = Some(SpinWait { watched, hinted: iteration.hinted, site: iteration.site });
-    }
-
     #[inline]
     pub(super) fn stop_spinning(&mut self, thread: ThreadId) {
         if self.spinning > 0 {
@@ -561,6 +559,7 @@ impl Machine {
     pub fn finish(&mut self, end: End) {
         if !self.over {
             self.over = true;
+            self.again = self.endless.ends(&end, self.again);
             self.run.end = end;
         }
     }

@@ -44,13 +44,20 @@ pub(super) struct Graphs {
 
 impl Machine {
     /// Whether every read is a choice of its own.
-    fn reads_are_choices(&self) -> bool {
+    pub(super) fn reads_are_choices(&self) -> bool {
         self.rules.memory == MemoryModel::C11 && (self.plan.record_choices || self.plan.tail != Tail::RunOn)
     }
 
     /// Forgets the graph, as the execution starts or is taken back.
     pub(super) fn forget_graph(&mut self) {
         self.graphs.clear();
+    }
+
+    /// Forgets the graph, since events were left out of it. What is newest is as known as before.
+    pub(super) fn rebuild_graph(&mut self) {
+        let outdated = self.graphs.outdated;
+        self.graphs.clear();
+        self.graphs.outdated = outdated;
     }
 
     /// A read takes this.
@@ -241,7 +248,7 @@ impl Machine {
             && self.graphs.allows(thread, node)
     }
 
-    fn write_of(&self, source: Source) -> Option<EventId> {
+    pub(super) fn write_of(&self, source: Source) -> Option<EventId> {
         match source {
             Source::At(at) => Some(self.run.trace.events[at as usize].id),
             Source::Init | Source::None => None,

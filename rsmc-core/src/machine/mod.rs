@@ -13,9 +13,15 @@
 
 mod choose;
 mod core;
+mod endless;
 mod graphs;
 mod names;
+mod patience;
+mod pure;
+mod rules;
 mod settle;
 mod tail;
 
-pub use self::core::{Machine, Next, Outcome, Rules};
+pub use self::core::{Machine, Next, Outcome};
+pub use self::pure::{Glance, State};
+pub use self::rules::{Rules, Sees};

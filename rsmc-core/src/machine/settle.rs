@@ -1,36 +1,13 @@
-//! The end of an execution: letting spinning threads go once more, and saying what everybody waits for.
+//! The end of an execution: what everybody waits for, and whether those who count would wait for ever.
 
 use crate::base::{EventId, LocId, ThreadId};
 use crate::machine::core::{Machine, Status};
-use crate::model::Memory;
 use crate::step::{Difference, End, Pending, Step, Why};
-use crate::trace::spin::Iteration;
-use crate::trace::{Event, Source};
-
-/// A spinning thread that is let go since nothing else can run: its loop may be bounded after all.
-///
-/// If it only repeats itself until the steps are used up, everything since is undone.
-#[derive(Clone, Debug)]
-pub(super) struct LetGo {
-    thread: ThreadId,
-    steps: usize,
-    events: usize,
-    notes: usize,
-    choices: usize,
-    memory: Memory,
-    until: usize,
-    /// Operations since the last complete iteration, and how many an iteration has.
-    since: usize,
-    length: usize,
-}
+use crate::trace::Source;
 
 impl Machine {
-    /// Nothing can run: lets a spinning thread go, or ends the execution.
+    /// Nothing can run: tests whether a thread waits for ever, or ends the execution.
     pub(super) fn settle(&mut self) -> Option<Step> {
-        if self.let_go.is_some() {
-            // It left its loop, and has ended or waits for something else now.
-            self.commit();
-        }
         if let Some(forced) = self.plan.forced.get(self.steps) {
             let step = forced.step;
             return self.diverge(step, Difference::NotRunnable { reason: "the execution is over" });
@@ -38,83 +15,32 @@ impl Machine {
         // Where a thread is frozen or could only repeat, the end is no end, and nobody needs to be let go.
         let tried = self.threads.ids().any(|thread| self.only_repeats(thread));
         let ends = self.plan.frozen.is_empty() && !tried;
-        let spins = |&thread: &ThreadId| ends && self.waits_in_loop(thread) && !self.tried.contains(&thread);
+        let may_leave = |thread: ThreadId| self.threads[thread].spin.as_ref().is_some_and(|spin| !spin.exact);
+        let spins = |&thread: &ThreadId| {
+            ends && may_leave(thread) && self.waits_in_loop(thread) && !self.tried.contains(&thread)
+        };
         if let Some(thread) = self.threads.ids().find(spins) {
-            self.release(thread);
-            return Some(Step::Run(thread));
+            self.test_patience(thread);
+            return None;
         }
-        self.collect_waiting();
         if tried {
+            self.collect_waiting();
             self.finish(End::Tried);
-        } else if self.run.waiting.is_empty() {
+        } else {
+            self.ends_stuck();
+        }
+        None
+    }
+
+    /// The execution ends where nothing can run.
+    pub(super) fn ends_stuck(&mut self) {
+        self.collect_waiting();
+        if self.run.waiting.is_empty() {
             self.finish(End::Complete);
         } else {
             self.collect_newest();
             self.finish(End::Stuck);
         }
-        None
-    }
-
-    fn release(&mut self, thread: ThreadId) {
-        let events = self.run.trace.events.len();
-        let spin = self.threads[thread].spin.as_ref().expect("it spins");
-        let reserve = events + 8 * spin.watched.len() + 64;
-        let left = (self.rules.max_steps as usize).saturating_sub(reserve) / (self.spinning as usize).max(1);
-        let let_go = LetGo {
-            thread,
-            steps: self.steps,
-            events,
-            notes: self.run.trace.notes.len(),
-            choices: self.run.choices.len(),
-            memory: self.memory.clone(),
-            until: events + left,
-            since: 0,
-            length: spin.watched.len().max(1) * 8,
-        };
-        self.let_go = Some(let_go);
-    }
-
-    /// A thread finished an iteration while one is let go; whether that one only repeats itself.
-    pub(super) fn still_repeats(&mut self, thread: ThreadId, iteration: &Iteration) -> bool {
-        let events = self.run.trace.events.len();
-        let let_go = self.let_go.as_mut().expect("called while a thread is let go");
-        let_go.since = 0;
-        if iteration.repeats == 0 || let_go.thread != thread {
-            self.commit();
-            return false;
-        }
-        if events >= let_go.until {
-            self.undo(thread, iteration);
-        }
-        true
-    }
-
-    /// The thread that was let go did something that completes no iteration.
-    pub(super) fn progressed(&mut self, thread: ThreadId, event: &Event) {
-        let let_go = self.let_go.as_mut().expect("called while a thread is let go");
-        let_go.since += 1;
-        let changed = event.written.is_some_and(|written| event.source == Source::None || written != event.read);
-        if let_go.thread != thread || changed || let_go.since > let_go.length {
-            self.commit();
-        }
-    }
-
-    fn commit(&mut self) {
-        self.let_go = None;
-        self.tried.clear();
-    }
-
-    /// Takes back what the thread did since it was let go; it waits again where it stands.
-    fn undo(&mut self, thread: ThreadId, iteration: &Iteration) {
-        let let_go = self.let_go.take().expect("called while a thread is let go");
-        let watched = self.threads[thread].recent.watched(iteration);
-        self.run.trace.truncate(let_go.events, let_go.notes);
-        self.run.choices.truncate(let_go.choices);
-        self.steps = let_go.steps;
-        self.memory = let_go.memory;
-        self.forget_graph();
-        self.tried.push(thread);
-        self.wait_in_loop(thread, watched, iteration);
     }
 
     fn collect_waiting(&mut self) {

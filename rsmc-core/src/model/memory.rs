@@ -139,6 +139,24 @@ impl Memory {
         true
     }
 
+    /// Events have other positions, or what they wrote is what another wrote: `places` says so, by old position.
+    /// `value` says what a write left in a location.
+    pub fn renumber(&mut self, places: &[Source], value: impl Fn(LocId, Source) -> u64) {
+        for loc in self.cells.ids() {
+            let cell = &mut self.cells[loc];
+            if let Source::At(at) = cell.writer {
+                cell.writer = places[at as usize];
+                cell.value = value(loc, cell.writer);
+            }
+        }
+        for store in self.buffers.values_mut().flat_map(|buffer| &mut buffer.waiting) {
+            match places[store.at as usize] {
+                Source::At(at) => store.at = at,
+                _ => unreachable!("this is a bug in rsmc: a store that waits was left out"),
+            }
+        }
+    }
+
     /// Makes everything that waits visible, thread by thread: for what is left when an execution is cut off.
     pub fn flush_all(&mut self) {
         if self.waiting == 0 {

@@ -4,6 +4,8 @@
 //! rows and the last rows read from, and where the locks were taken that somebody waits for. What comes after the last
 //! marked row does not matter: after a data race that may be most of the execution.
 //!
+//! In a schedule of any length, what a loop repeats is left out but for the first two iterations and the last.
+//!
 //! A read that missed a buffered store may be long before the failure that it causes. The first such reads and the last
 //! are kept too, each with the store and with the row in which that becomes visible.
 
@@ -19,6 +21,8 @@ const END: usize = 30;
 const MISSES: usize = 2;
 /// Fewer rows than this are not worth folding.
 const FEWEST: usize = 4;
+/// The longest iteration of a loop that is folded where it repeats, in rows.
+const ITERATION: usize = 4;
 
 /// A row, or several that are left out.
 pub(super) enum Shown<'a> {
@@ -51,8 +55,22 @@ pub(super) fn fold<'a>(scene: &'a Scene<'_>) -> Vec<Shown<'a>> {
 fn kept(scene: &Scene<'_>) -> Vec<bool> {
     let failed = scene.lines.iter().rposition(|line| line.marked);
     let mut kept = kept_until(scene, failed.map_or(scene.lines.len(), |at| at + 1));
+    (1..=ITERATION).for_each(|length| leave_repetitions(&scene.lines[..kept.len()], length, &mut kept));
     kept.resize(scene.lines.len(), false);
     kept
+}
+
+/// Leaves out what repeats the so many rows before it, but for the first time and the last.
+fn leave_repetitions(lines: &[Line], length: usize, kept: &mut [bool]) {
+    let mut at = length;
+    while at < lines.len() {
+        let repeated = (at..lines.len()).take_while(|&at| lines[at].repeats(&lines[at - length])).count();
+        let end = at + repeated;
+        if repeated >= 2 * length + FEWEST {
+            kept[at + length..end - length].fill(false);
+        }
+        at = end + 1;
+    }
 }
 
 /// What is kept of so many rows, the last of which is marked.

@@ -1,5 +1,7 @@
 //! What went wrong: one line, then by kind of failure who, where, and the usual causes.
 
+use std::collections::BTreeSet;
+
 use crate::base::{LocId, ThreadId};
 use crate::report::Finding;
 use crate::report::race;
@@ -33,6 +35,7 @@ pub(super) fn title(scene: &Scene<'_>) -> String {
     let message = match finding.kind {
         FailureKind::Panic => first_panic(finding),
         FailureKind::DataRace => race::title(scene),
+        FailureKind::Livelock if finding.repeats.is_some() => goes_round(scene),
         FailureKind::Deadlock | FailureKind::Livelock => nobody_left(finding),
         FailureKind::Nondeterminism => split_difference(finding.message),
         FailureKind::StaleSeed => finding.message.split_once(": ").map(|(what, why)| format!("{what}\n  {why}")),
@@ -46,6 +49,15 @@ pub(super) fn title(scene: &Scene<'_>) -> String {
 fn first_panic(finding: &Finding<'_>) -> Option<String> {
     let panic = &finding.panics[Panicked::cause(finding.panics)?];
     panic.message.lines().next().map(str::to_owned)
+}
+
+fn goes_round(scene: &Scene<'_>) -> Option<String> {
+    let since = scene.finding.repeats? as usize;
+    let events = &scene.finding.trace.events;
+    let threads: BTreeSet<ThreadId> = events.get(since..)?.iter().map(|event| event.id.thread).collect();
+    let who: Vec<&str> = threads.into_iter().map(|thread| scene.threads.name(thread)).collect();
+    let (first, last) = (scene.row_of_event(since)?, scene.row_of_event(events.len() - 1)?);
+    Some(format!("{} can repeat #{first} to #{last} for ever, though all get their turns", who.join(" and ")))
 }
 
 fn nobody_left(finding: &Finding<'_>) -> Option<String> {
@@ -112,7 +124,7 @@ fn waits(scene: &Scene<'_>, pending: &Pending) -> String {
             _ => format!("  {who}{place} is parked, and nobody is left to unpark it"),
         },
         Why::Spin { watched, hinted, site } => {
-            let values: Vec<String> = watched.iter().map(|(loc, value)| until(scene, *loc, *value)).collect();
+            let values: Vec<String> = watched.iter().map(|watched| until(scene, watched.loc, watched.value)).collect();
             let note = if *hinted { "" } else { "\n      (taken as a spin loop; add `hint::spin_loop()` to say so)" };
             format!("  {who} spins{} until {}{note}", at(*site), values.join(" or "))
         }

@@ -74,6 +74,8 @@ pub struct Finding<'a> {
     pub trace: &'a Trace,
     /// The threads that wait at its end, and for what.
     pub waiting: &'a [Pending],
+    /// From the event at this position on, threads do the same again and again.
+    pub repeats: Option<u32>,
     /// The panics.
     pub panics: &'a [Panicked],
     /// The race, if it is one.
@@ -99,6 +101,7 @@ impl<'a> Finding<'a> {
             seed: "",
             trace,
             waiting: &[],
+            repeats: None,
             panics: &[],
             race: None,
             switches: 0,
@@ -171,6 +174,7 @@ fn finding_of<'a>(failure: &'a Failure, seed: &'a str, columns: usize) -> Findin
         seed,
         trace: &failure.trace,
         waiting: &failure.waiting,
+        repeats: failure.repeats,
         panics: &failure.panics,
         race: failure.race.as_ref(),
         switches: failure.switches,

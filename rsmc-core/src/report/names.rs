@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::{LocId, ThreadId};
 use crate::report::Finding;
 use crate::report::text;
-use crate::trace::{Action, CHOICE, Note, NoteKind, Trace};
+use crate::trace::{Action, Note, NoteKind, Trace};
 
 /// Longer names of threads are cut.
 const LONGEST: usize = 12;
@@ -118,7 +118,7 @@ fn mentioned(finding: &Finding<'_>) -> BTreeSet<u32> {
     let waiting = finding.waiting.iter().filter_map(|pending| Some(pending.op?.loc));
     let race = finding.race.map(|race| race.loc);
     let all = events.chain(notes).chain(waiting).chain(race);
-    all.filter(|&loc| finding.trace.locs[loc].kind != CHOICE).map(|loc| loc.0).collect()
+    all.filter(|&loc| !finding.trace.locs[loc].is_choice()).map(|loc| loc.0).collect()
 }
 
 /// The thread that uses a location in the way that only its owner does, if there is one.

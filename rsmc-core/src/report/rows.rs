@@ -10,7 +10,7 @@ use crate::report::places::Places;
 use crate::report::values::Values;
 use crate::session::FailureKind;
 use crate::step::{Panicked, Pending, Why};
-use crate::trace::{Action, Event, LocInfo, Note, NoteKind, Op, POISONED, Row, Site, Source};
+use crate::trace::{Action, Event, LocInfo, Note, NoteKind, Op, PATIENCE, POISONED, Row, Site, Source};
 
 /// Where the value in a row comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,17 @@ pub(super) struct Line {
     pub(super) buffering: Buffering,
     /// Where it stands.
     pub(super) site: Site,
+}
+
+impl Line {
+    /// Whether it says the same as another, and nothing that matters to others.
+    pub(super) fn repeats(&self, other: &Line) -> bool {
+        let same = |line: &Line| (line.thread, line.from, line.site, line.order);
+        same(self) == same(other)
+            && self.what == other.what
+            && !self.marked
+            && [self.buffering, other.buffering] == [Buffering::Nothing; 2]
+    }
 }
 
 /// A failing execution with everything in it named.
@@ -126,6 +137,9 @@ impl<'a> Scene<'a> {
                 }
             }
         }
+        if let Some(row) = self.finding.repeats.and_then(|since| self.row_of_event(since as usize)) {
+            self.lines[row - 1..].iter_mut().for_each(|line| line.marked = true);
+        }
         if self.finding.kind == FailureKind::StepLimit
             && let Some(last) = self.lines.iter_mut().rfind(|line| !matches!(line.buffering, Buffering::Flush(_)))
         {
@@ -159,12 +173,20 @@ impl<'a> Scene<'a> {
             Action::Unpark => format!("unpark {}", self.unparked(op)),
             Action::Choose { spurious: true, value: 0, .. } => "goes to sleep".to_owned(),
             Action::Choose { spurious: true, .. } => "wakes without cause".to_owned(),
+            Action::Choose { value, .. } if self.is_patience(op) => {
+                if value == 0 { "goes on looking" } else { "gives up looking" }.to_owned()
+            }
             Action::Choose { of, .. } => format!("choose below {of}"),
             action => {
                 let kind = self.finding.trace.locs[op.loc].kind;
                 format!("{} {}", step_of(kind, action).unwrap_or(verb(action)), self.locations.name(op.loc))
             }
         }
+    }
+
+    /// Whether a loop that counts waits, or gives up.
+    fn is_patience(&self, op: &Op) -> bool {
+        self.finding.trace.locs[op.loc].kind == PATIENCE
     }
 
     fn unparked(&self, op: &Op) -> String {
@@ -212,7 +234,7 @@ impl<'a> Scene<'a> {
             (Action::Load, _) => format!(" → {}", show(event.read)),
             (Action::Store(value), _) => format!(" = {}", show(value)),
             (Action::Fail { .. }, _) => format!(" → {}, fails without cause", show(event.read)),
-            (Action::Choose { spurious: false, value, .. }, _) => format!(" → {value}"),
+            (Action::Choose { spurious: false, value, .. }, _) if !self.is_patience(&event.op) => format!(" → {value}"),
             (Action::Cas { expected, .. }, None) => format!(" → {}, not {}", show(event.read), show(expected)),
             (Action::Rmw(_) | Action::Cas { .. }, Some(new)) => format!(" {}→{}", show(event.read), show(new)),
             (Action::TryAcquire, None) => " fails".to_owned(),

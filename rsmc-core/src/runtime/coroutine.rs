@@ -13,6 +13,7 @@ use generator::{Gn, LocalGenerator, Scope};
 
 use crate::runtime::current::CURRENT;
 use crate::runtime::execution::Execution;
+use crate::runtime::state::clear_below;
 
 /// What a coroutine runs.
 pub(super) enum Job {
@@ -38,6 +39,8 @@ struct Slot {
     job: Cell<Option<Job>>,
     busy: Cell<bool>,
     switch: Cell<Option<*mut Switch>>,
+    /// Where the stack of the job begins.
+    base: Cell<usize>,
 }
 
 /// Why control came back from a coroutine.
@@ -155,10 +158,18 @@ fn at_end() {
 
 fn serve(slot: &Slot, mut scope: Scope<'_, '_, (), ()>) {
     let switch = &raw mut scope;
+    slot.base.set(switch.expose_provenance());
     slot.switch.set(Some(switch.cast()));
     while let Some(job) = slot.job.take() {
         // A job catches the panics of its user; what arrives here is the unwinding of a finished run.
-        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.run()));
+        if CURRENT.is_set() && CURRENT.with(|execution| execution.compares_states.get()) {
+            clear_below::<{ 32 << 10 }>();
+        }
+        let run = || {
+            let _user_code = CURRENT.is_set().then(|| CURRENT.with(Execution::enter_user_code));
+            job.run();
+        };
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
         let _ = std::panic::catch_unwind(at_end);
         slot.busy.set(false);
         scope.yield_with(());
@@ -179,6 +190,13 @@ fn take_spare(words: usize) -> Option<Stack> {
 }
 
 impl Suspender {
+    /// Where the stack of the job begins that runs on this coroutine, which has started.
+    #[inline]
+    pub(super) fn base(self) -> usize {
+        // SAFETY: as for `suspend`.
+        unsafe { &*self.0 }.base.get()
+    }
+
     /// Suspends the coroutine this handle belongs to, which must be the running one.
     #[inline]
     pub(super) fn suspend(self) {

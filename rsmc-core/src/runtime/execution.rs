@@ -10,14 +10,17 @@ use std::sync::atomic::Ordering;
 use crate::base::{Id, IdVec, LocId, ThreadId};
 use crate::machine::{Machine, Next, Outcome, Rules};
 use crate::model::MemoryModel;
+use crate::runtime::arena::{Arena, Switched};
 use crate::runtime::births::Births;
 use crate::runtime::coroutine::{Coroutine, Job, Returned, Suspender};
 use crate::runtime::current::Savings;
 use crate::runtime::foreign::{Notice, Registered};
+use crate::runtime::frame::ARE_SEEN;
 use crate::runtime::holders::Holders;
 use crate::runtime::locals::Local;
 use crate::runtime::locations::Locations;
 use crate::runtime::slots::{PutBack, Slots};
+use crate::runtime::state::Changes;
 use crate::runtime::time::Clock;
 use crate::step::{End, Knowledge, Observed, Plan, Run, Watcher};
 use crate::trace::{NoteKind, Op, Site};
@@ -38,12 +41,31 @@ pub(super) struct Fiber {
     /// The type of the value behind an `Arc` that it drops, since it drops the last reference.
     pub(super) dropping: Option<&'static str>,
     pub(super) clock: Clock,
+    pub(super) changes: Changes,
+    /// Where its stack begins, and where it ends while the thread is suspended.
+    pub(super) base: usize,
+    pub(super) low: usize,
+    /// Where it ended when the thread last came to an operation, in an execution that is watched.
+    pub(super) stood: usize,
 }
 
 impl Fiber {
     /// Becomes a thread that has not started.
     fn begin(&mut self, job: Job) {
-        let Self { coroutine: _, job: own, panicking, last_panic, locals, choices, dropping, clock } = self;
+        let Self {
+            coroutine: _,
+            job: own,
+            panicking,
+            last_panic,
+            locals,
+            choices,
+            dropping,
+            clock,
+            changes,
+            base: _,
+            low,
+            stood: _,
+        } = self;
         *own = Some(job);
         *panicking = false;
         *last_panic = None;
@@ -51,6 +73,8 @@ impl Fiber {
         *choices = None;
         *dropping = None;
         *clock = Clock::default();
+        *changes = Changes::default();
+        *low = 0;
     }
 }
 
@@ -70,6 +94,7 @@ pub(super) struct Core {
     stacks: usize,
     /// What the program was seen to observe.
     pub(super) observed: Observed,
+    pub(super) arena: Arena,
 }
 
 /// An execution in progress; see the module.
@@ -90,7 +115,11 @@ pub(super) struct Execution {
     pub(super) panics_left_behind: Cell<bool>,
     /// What the shim does at the end, if it said so.
     pub(super) at_end: Cell<Option<PutBack>>,
-    suspender: Cell<Option<Suspender>>,
+    pub(super) suspender: Cell<Option<Suspender>>,
+    /// What user code allocates is seen.
+    pub(super) has_arena: Cell<bool>,
+    /// States of threads are compared.
+    pub(super) compares_states: Cell<bool>,
     registered: Registered,
 }
 
@@ -109,7 +138,9 @@ impl Execution {
             stack_size,
             stacks: 0,
             observed: Observed::default(),
+            arena: Arena::new(),
         };
+        let has_arena = core.arena.sees_all();
         Self {
             core: RefCell::new(core),
             body,
@@ -122,6 +153,8 @@ impl Execution {
             panics_left_behind: Cell::new(std::thread::panicking()),
             at_end: Cell::new(None),
             suspender: Cell::new(None),
+            has_arena: Cell::new(has_arena),
+            compares_states: Cell::new(false),
             registered: Registered::new(),
         }
     }
@@ -161,13 +194,30 @@ impl Execution {
         self.core.borrow_mut().machine.watch(watcher);
     }
 
+    /// User code of the execution runs, until what is returned is dropped.
+    pub(super) fn enter_user_code(&self) -> Switched {
+        self.core.borrow_mut().arena.enter()
+    }
+
     /// Runs one execution.
     pub(super) fn execute(&self, plan: &Plan, run: &mut Run) {
+        loop {
+            self.execute_once(plan, run);
+            let again = self.core.try_borrow_mut().is_ok_and(|mut core| core.machine.is_to_run_again());
+            if !again || self.broken.get() {
+                return;
+            }
+        }
+    }
+
+    fn execute_once(&self, plan: &Plan, run: &mut Run) {
         {
             let mut core = self.core.borrow_mut();
             core.machine.begin(plan);
             core.observed.join(&plan.observed);
             core.locations.begin();
+            core.arena.begin();
+            self.compares_states.set(core.machine.compares_states());
             core.births.clear();
             core.unmodelled = false;
             self.registered.begin(core.locations.execution());
@@ -196,6 +246,7 @@ impl Execution {
                 run.leaks.extend(core.births.left());
             }
             run.unmodelled = core.unmodelled;
+            run.is_blind = !(ARE_SEEN && self.has_arena.get());
             match self.registered.end() {
                 Some(Notice::Misuse(message)) => run.end = End::Misused { message },
                 Some(Notice::Meanwhile) => run.unmodelled = true,
@@ -344,7 +395,14 @@ impl Execution {
             // What the flag says while the thread is suspended must be exact.
             self.is_panicking();
         }
+        let here = 0_u64;
+        let low = (&raw const here).expose_provenance();
+        if let Ok(mut core) = self.core.try_borrow_mut() {
+            (core.fibers[me].base, core.fibers[me].low) = (suspender.base(), low);
+        }
+        self.note_changes(false);
         suspender.suspend();
+        self.note_changes(true);
         debug_assert_eq!(self.running.get(), me, "whoever resumes a thread says so");
     }
 

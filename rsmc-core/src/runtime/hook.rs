@@ -11,18 +11,22 @@ use std::time::Duration;
 
 use crate::base::{LocId, ThreadId};
 use crate::machine::Outcome;
+use crate::runtime::arena;
 use crate::runtime::births::Birth;
 use crate::runtime::current::CURRENT;
-use crate::runtime::execution::Execution;
+use crate::runtime::execution::{Core, Execution};
 use crate::runtime::foreign;
 use crate::runtime::locals::Gone;
 use crate::runtime::locations::Tag;
 use crate::runtime::slots::{PutBack, Slot};
+use crate::runtime::state::clear_below;
 use crate::runtime::teardown::Teardown;
 use crate::step::End;
 use crate::trace::{Action, CHOICE, FREE, LocInfo, NoteKind, Op, POISONED, Rmw, RmwKind, Site};
 
+pub use crate::runtime::atomics::{Done, Kind, atomic};
 pub use crate::runtime::current::in_run;
+pub use crate::runtime::loops::{begins_to_wait, changes, hint, stand, waits};
 
 /// What an object tells about itself when an execution meets it first.
 #[derive(Clone, Copy, Debug)]
@@ -45,24 +49,58 @@ pub enum CellAccess {
 }
 
 #[track_caller]
-fn here() -> Site {
+pub(super) fn here() -> Site {
     Site::Code(Location::caller())
 }
 
-fn enter<R>(act: impl FnOnce(&Execution) -> R) -> Option<R> {
-    CURRENT.is_set().then(|| CURRENT.with(act))
+pub(super) fn enter<R>(act: impl FnOnce(&Execution) -> R) -> Option<R> {
+    CURRENT.is_set().then(|| inside(act))
+}
+
+/// What we do in an execution. What we allocate is none of the user's memory.
+#[inline]
+pub(super) fn inside<R>(act: impl FnOnce(&Execution) -> R) -> R {
+    CURRENT.with(|execution| {
+        let _ours = execution.has_arena.get().then(arena::outside);
+        let result = act(execution);
+        if execution.compares_states.get() {
+            clear_below::<2048>();
+        }
+        result
+    })
 }
 
 impl Execution {
-    fn locate(&self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> LocId {
+    pub(super) fn locate(&self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> LocId {
         let mut core = self.core.borrow_mut();
         let core = &mut *core;
+        let me = self.running.get();
+        if let Some(known) = core.locations.find(object.tag) {
+            return known;
+        }
+        // The object is going to say in which execution it is: that is no change by the thread.
+        if core.machine.remembers(me) {
+            core.catch_up(me);
+        }
+        let loc = core.create(object, init, site);
+        if core.machine.remembers(me) {
+            core.pass_over(me);
+        }
+        loc
+    }
+}
+
+impl Core {
+    fn create(&mut self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> LocId {
+        let core = self;
         core.locations.resolve(object.tag, || {
             let created = object.created.map_or(site, Site::Code);
             core.machine.add_location(LocInfo { kind: object.kind, created, init: init() })
         })
     }
+}
 
+impl Execution {
     /// The location of the running thread's choices.
     fn choices_of_running(&self, site: Site) -> LocId {
         let core = &mut *self.core.borrow_mut();
@@ -88,7 +126,10 @@ pub fn access(
 }
 
 /// As [`access`], at a place that is not the caller's: a destructor has no line of its own.
-#[inline]
+///
+/// It is a call, so that none of what is done here lies in the frame of the user's function: what that holds would depend on
+/// whether the object is new in the execution.
+#[inline(never)]
 pub fn access_at(
     place: &'static Location<'static>,
     object: Object<'_>,
@@ -101,7 +142,7 @@ pub fn access_at(
     if !meets_at(place, object) {
         return None;
     }
-    CURRENT.with(|execution| {
+    inside(|execution| {
         let loc = execution.locate(object, init, site);
         Some(execution.operate(Op { action, loc, order, failure, site }))
     })
@@ -116,7 +157,7 @@ pub fn meets(object: Object<'_>) -> bool {
 }
 
 #[inline]
-fn meets_at(place: &'static Location<'static>, object: Object<'_>) -> bool {
+pub(super) fn meets_at(place: &'static Location<'static>, object: Object<'_>) -> bool {
     let meets = CURRENT.is_set();
     if !meets {
         foreign_use(object.tag.execution(), object, Some(place));
@@ -223,7 +264,7 @@ pub fn label(object: Object<'_>, init: impl FnOnce() -> u64, name: &str) {
         return;
     }
     let site = here();
-    CURRENT.with(|execution| {
+    inside(|execution| {
         if !execution.unwinding.get() {
             let loc = execution.locate(object, init, site);
             execution.core.borrow_mut().machine.label(loc, name);
@@ -246,7 +287,7 @@ pub fn cell(object: Object<'_>, access: CellAccess) {
         return;
     }
     let site = here();
-    CURRENT.with(|execution| {
+    inside(|execution| {
         if execution.unwinding.get() {
             return;
         }
@@ -272,7 +313,7 @@ pub fn counting() {
 pub fn counts_are_steps(type_name: &'static str) -> bool {
     let are_steps =
         |execution: &Execution| !execution.unwinding.get() && execution.core.borrow().observed.has_counts_of(type_name);
-    CURRENT.is_set() && CURRENT.with(are_steps)
+    CURRENT.is_set() && inside(are_steps)
 }
 
 /// The program observes how many references there are of an `Arc` of this type. If another thread could change that now, the
@@ -320,19 +361,6 @@ pub fn reference_dropped(object: Object<'_>, last: bool) {
             execution.note(NoteKind::ArcAcquire(loc), site);
         }
     });
-}
-
-/// `hint::spin_loop` or `thread::yield_now`. True if in an execution.
-#[track_caller]
-pub fn hint() -> bool {
-    let site = here();
-    enter(|execution| {
-        if !execution.unwinding.get() {
-            let me = execution.running.get();
-            execution.core.borrow_mut().machine.hint(me, site);
-        }
-    })
-    .is_some()
 }
 
 /// Starts a modelled thread. `main` must not unwind; wrap the user's code in [`catch`].
@@ -464,7 +492,7 @@ pub fn unpark_at(place: &'static Location<'static>, tag: &Tag) {
 /// The running thread's value of a key, made by `init` if this is its first use; [`Gone`] if the thread is dropping its
 /// values and this one is dropped. The value stays where it is until the thread ends.
 pub fn local<T: 'static>(key: usize, init: impl FnOnce() -> T) -> Option<Result<NonNull<T>, Gone>> {
-    enter(|execution| execution.local(key, init))
+    CURRENT.is_set().then(|| CURRENT.with(|execution| execution.local(key, init)))
 }
 
 /// The value that an object has in this execution, if it was given one.

@@ -3,6 +3,9 @@
 //! - `births`: what has to be gone at the end of an execution.
 //! - `coroutine`: stackful coroutines with reused stacks. `unsafe` is here, where `current` calls it, and in
 //!   `abort`.
+//! - `arena`: the check's allocator, so that a change of the heap is seen.
+//! - `frame`: what registers and stack hold when user code calls us; `state`: what a thread's future depends on.
+//! - `atomics` and `loops`: the parts of the door for atomics and for loops that wait. `identity`: part of every object of the shim.
 //! - `abort`: surviving the abort of a destructor that panics during unwinding.
 //! - `current`: the one thread-local, the door from the shim to the execution in progress.
 //! - `execution`: the loop that resumes threads, and what a thread does at a scheduling point.
@@ -18,23 +21,31 @@
 //! - [`hook`]: what the shim calls. Everything else is private.
 
 mod abort;
+mod arena;
+mod atomics;
 mod births;
 mod coroutine;
 mod current;
 mod execution;
 mod foreign;
+mod frame;
 mod holders;
 pub mod hook;
+mod identity;
 mod locals;
 mod locations;
+mod loops;
 pub mod object;
 mod panics;
 mod slots;
+mod state;
 mod teardown;
 mod time;
 
+pub use arena::Allocator;
 pub use births::Birth;
 pub use current::{Runtime, Savings, in_run};
+pub use identity::Identity;
 pub use locals::Gone;
 pub use locations::Tag;
 pub use slots::{PutBack, Slot};

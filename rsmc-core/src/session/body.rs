@@ -5,7 +5,7 @@ use std::any::Any;
 use crate::machine::Rules;
 use crate::runtime::Runtime;
 use crate::session::jobs::{Crew, Link, work};
-use crate::session::{Checkpoint, Config, ConfigError, Long, Report, Seen};
+use crate::session::{Checkpoint, Config, ConfigError, ExplorerKind, Long, Report, Seen};
 use crate::session::{check, check_counted, check_divided, check_long, check_watched};
 use crate::step::{Executor, Run, Watcher};
 
@@ -129,7 +129,8 @@ fn with_executor<T: Send>(
     config.validate()?;
     let memory = config.effective_memory();
     let Config { max_steps, spin_bound, spurious, .. } = *config;
-    let rules = Rules { memory, max_steps, spin_bound, spurious };
+    let waiting = config.waiting || !matches!(config.explorer, ExplorerKind::Random | ExplorerKind::Pct);
+    let rules = Rules { memory, max_steps, spin_bound, spurious, waiting, sees: config.sees };
     let explore = move || explore(&mut Runtime::new(body, rules, config.stack_size));
     let result = std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name("rsmc".to_owned());

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::machine::Sees;
 pub use crate::model::MemoryModel;
 use crate::seed::Seed;
 
@@ -132,7 +133,7 @@ pub struct Config {
     pub max_duration_chosen: bool,
     /// End an execution after this many visible operations. Default: 100,000.
     pub max_steps: u32,
-    /// How often a loop without a hint repeats itself before it waits. Default: 2.
+    /// How often a loop whose state never repeats may do the same before it waits. Default: 32.
     pub spin_bound: u32,
     /// How many compare-exchanges may fail, and waits end, without cause in an execution. Default: 1.
     pub spurious: u32,
@@ -165,6 +166,12 @@ pub struct Config {
     /// How large the sets of `reads-from` may become, in bytes, if that is not left to it.
     #[doc(hidden)]
     pub sets: Option<usize>,
+    /// Whether threads wait in loops, where the explorer draws samples.
+    #[doc(hidden)]
+    pub waiting: bool,
+    /// What of a thread's state counts.
+    #[doc(hidden)]
+    pub sees: Sees,
 }
 
 impl Default for Config {
@@ -176,7 +183,7 @@ impl Default for Config {
             max_duration: Duration::from_secs(600),
             max_duration_chosen: false,
             max_steps: 100_000,
-            spin_bound: 2,
+            spin_bound: 32,
             spurious: 1,
             stack_size: 256 * 1024,
             keep_going: false,
@@ -191,6 +198,8 @@ impl Default for Config {
             jobs: 1,
             divide_after: Duration::from_millis(200),
             sets: None,
+            waiting: true,
+            sees: Sees::All,
         }
     }
 }
@@ -233,7 +242,10 @@ impl Config {
         self
     }
 
-    /// Sets how often a loop without a hint repeats itself before it waits. At least 1.
+    /// Sets how often in a row a loop whose state never repeats, as one that counts, may do the same before it either waits
+    /// for another thread or gives up. Both are explored. Not explored is how often it looks beyond the bound: if it sees a
+    /// change, it sees it in the next look, and if it gives up, all its looks since the bound were alike. The report names
+    /// such loops. At least 1.
     pub fn spin_bound(mut self, repeats: u32) -> Self {
         self.spin_bound = repeats;
         self
@@ -347,6 +359,21 @@ impl Config {
     #[doc(hidden)]
     pub fn sets(mut self, bytes: usize) -> Self {
         self.sets = Some(bytes);
+        self
+    }
+
+    /// Lets threads wait in loops, or runs loops as they are: for tests of the waiting. Only `random` and `pct` can do
+    /// without, which then need a limit of steps; the other explorers ignore this.
+    #[doc(hidden)]
+    pub fn waiting(mut self, on: bool) -> Self {
+        self.waiting = on;
+        self
+    }
+
+    /// Makes less of a thread's state count: for tests that have to notice it.
+    #[doc(hidden)]
+    pub fn sees(mut self, sees: Sees) -> Self {
+        self.sees = sees;
         self
     }
 

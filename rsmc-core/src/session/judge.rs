@@ -1,5 +1,7 @@
 //! From a run to a finding: what, if anything, is wrong with it.
 
+use std::collections::BTreeSet;
+
 use crate::analysis::race::{Race, find_race};
 use crate::base::ThreadId;
 use crate::seed::{Mismatch, Seed};
@@ -47,6 +49,13 @@ fn broken_off(run: &Run) -> Option<Finding> {
                 name(&run.trace, *thread)
             ),
         ),
+        End::Endless { .. } => {
+            let repeated = run.repeated_events();
+            let threads: BTreeSet<ThreadId> = repeated.iter().map(|event| event.id.thread).collect();
+            let who: Vec<String> = threads.into_iter().map(|thread| name(&run.trace, thread)).collect();
+            let (who, last) = (who.join(" and "), repeated.len());
+            (FailureKind::Livelock, format!("livelock: {who} can repeat the last {last} operations for ever"))
+        }
         End::Diverged { step, event, difference } => (
             FailureKind::Nondeterminism,
             format!(
@@ -219,6 +228,7 @@ pub(super) fn failure(run: &Run, finding: Finding, seed: Seed) -> Failure {
     Failure {
         trace: run.trace.clone(),
         waiting: run.waiting.clone(),
+        repeats: if let End::Endless { since } = run.end { Some(since) } else { None },
         panics: run.panics.clone(),
         race: finding.race,
         switches: Cost::of(run).switches,
@@ -234,6 +244,7 @@ pub(super) fn unseen(kind: FailureKind, message: String, seed: Seed) -> Failure 
         seed,
         trace: Trace::default(),
         waiting: Vec::new(),
+        repeats: None,
         panics: Vec::new(),
         race: None,
         switches: 0,

@@ -20,7 +20,8 @@ pub enum FailureKind {
     Deadlock,
     /// Two accesses of a tracked cell, one of them a write, are not ordered by happens-before.
     DataRace,
-    /// Some threads spin for ever, waiting for a value that nobody will write.
+    /// Some threads spin for ever, waiting for a value that nobody will write; or they do the same again and again, though
+    /// each that can run gets its turn.
     Livelock,
     /// An execution took more steps than `max_steps`.
     StepLimit,
@@ -76,6 +77,9 @@ pub struct Failure {
     pub trace: Trace,
     /// The threads that wait at its end, and for what.
     pub waiting: Vec<Pending>,
+    /// From the event at this position on, threads do the same again and again, for [`FailureKind::Livelock`] without a
+    /// thread that only looks.
+    pub repeats: Option<u32>,
     /// The panics.
     pub panics: Vec<Panicked>,
     /// The race, for [`FailureKind::DataRace`].

@@ -221,6 +221,7 @@ impl<'c> Check<'c> {
                 }
                 return Verdict::Incomplete(limit);
             }
+            self.plan.may_probe = self.config.replay.is_none();
             executor.execute(&self.plan, &mut self.run);
             self.tally.runs += 1;
             if matches!(self.run.end, End::Learned) {
@@ -525,7 +526,8 @@ impl<'c> Check<'c> {
             self.notes.push(format!("`jobs` = {jobs} makes no difference: `{explorer}` explores in one process"));
         }
         let elapsed = self.elapsed();
-        let Tally { executions, runs, blocked, failures, threads, events, shares, unmodelled } = self.tally;
+        self.notes.extend(self.tally.of_bounded(self.config.spin_bound));
+        let Tally { executions, runs, blocked, failures, threads, events, shares, unmodelled, bounded: _ } = self.tally;
         debug_assert!(runs >= executions);
         Report {
             failures: failures + u64::from(self.of_pinned.is_some()),

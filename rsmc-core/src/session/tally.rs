@@ -1,5 +1,7 @@
 //! What a check counts, and which runs count.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +22,8 @@ pub(super) struct Tally {
     pub(super) events: usize,
     pub(super) shares: bool,
     pub(super) unmodelled: bool,
+    /// Where loops were bounded, and whether that was since no states are compared.
+    pub(super) bounded: BTreeMap<String, bool>,
 }
 
 impl Tally {
@@ -29,6 +33,9 @@ impl Tally {
         self.events = self.events.max(run.trace.events.len());
         self.shares = self.shares || shares(&run.trace);
         self.unmodelled |= run.unmodelled;
+        for site in &run.bounded {
+            self.bounded.insert(site.to_string(), run.is_blind);
+        }
     }
 
     /// Adds what another has counted.
@@ -41,6 +48,26 @@ impl Tally {
         self.events = self.events.max(other.events);
         self.shares |= other.shares;
         self.unmodelled |= other.unmodelled;
+        self.bounded.extend(other.bounded.iter().map(|(site, &is_blind)| (site.clone(), is_blind)));
+    }
+
+    /// What is to be said of loops that were bounded.
+    pub(super) fn of_bounded(&self, bound: u32) -> Option<String> {
+        let (first, &is_blind) = self.bounded.iter().next()?;
+        let others = match self.bounded.len() - 1 {
+            0 => String::new(),
+            1 => " (and one other)".to_owned(),
+            more => format!(" (and {more} others)"),
+        };
+        let why = if is_blind {
+            "did the same, and this build does not see whether it counts"
+        } else {
+            "never returns to an earlier state, as one that counts"
+        };
+        Some(format!(
+            "the loop at {first}{others} {why}: after {bound} equal iterations it either waits for a change or gives up; see \
+             `spin_bound`"
+        ))
     }
 
     /// How many runs there will be in all, where an explorer has given a plan that was not run yet.
@@ -50,7 +77,7 @@ impl Tally {
 
     /// Forgets what was explored, but not how often the body was started.
     pub(super) fn start_over(&mut self) {
-        let &mut Self { runs, shares, unmodelled, .. } = self;
+        let Self { runs, shares, unmodelled, .. } = *self;
         *self = Self { runs, shares, unmodelled, ..Self::default() };
     }
 }
@@ -67,7 +94,7 @@ pub(super) enum Worth {
 
 impl Worth {
     pub(super) fn of(run: &Run, purpose: Purpose) -> Self {
-        if run.repeated.is_some() || purpose == Purpose::Discovery || matches!(run.end, End::Tried) {
+        if run.repeated.is_some() || run.halfway || purpose == Purpose::Discovery || matches!(run.end, End::Tried) {
             return Worth::Nothing;
         }
         let spins = run.waiting.iter().any(|pending| matches!(pending.why, Why::Spin { .. }));

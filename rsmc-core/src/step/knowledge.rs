@@ -10,8 +10,8 @@ use crate::step::Observed;
 pub struct Knowledge {
     /// The threads, from id 1 on: whose spawn each is, and which of that thread's spawns. The list only grows.
     pub threads: Vec<(ThreadId, u32)>,
-    /// The loops that are known to only wait, by [`crate::trace::spin::Iteration::key`].
-    pub loops: Vec<u64>,
+    /// Whether threads wait in loops.
+    pub waits: bool,
     /// What the program was seen to observe.
     pub observed: Observed,
 }
@@ -28,11 +28,7 @@ impl Knowledge {
             });
             ids.push(ThreadId(at as u32 + 1));
         }
-        for key in &other.loops {
-            if !self.loops.contains(key) {
-                self.loops.push(*key);
-            }
-        }
+        self.waits |= other.waits;
         self.observed.join(&other.observed);
     }
 }

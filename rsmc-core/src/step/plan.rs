@@ -193,6 +193,8 @@ pub struct Plan {
     pub observed: Observed,
     /// Whether the run records what could have run at every step.
     pub record_choices: bool,
+    /// Whether any execution that fails will do instead.
+    pub may_probe: bool,
 }
 
 impl Clone for Plan {
@@ -204,7 +206,8 @@ impl Clone for Plan {
 
     /// Keeps the memory.
     fn clone_from(&mut self, other: &Self) {
-        let Self { forced, modification, newest, tail, frozen, tried, purpose, observed, record_choices } = other;
+        let Self { forced, modification, newest, tail, frozen, tried, purpose, observed, record_choices, may_probe } =
+            other;
         self.forced.clone_from(forced);
         self.modification.clone_from(modification);
         self.newest.clone_from(newest);
@@ -214,6 +217,7 @@ impl Clone for Plan {
         self.purpose = *purpose;
         self.observed.clone_from(observed);
         self.record_choices = *record_choices;
+        self.may_probe = *may_probe;
     }
 }
 
@@ -229,6 +233,7 @@ impl Default for Plan {
             purpose: Purpose::Class,
             observed: Observed::default(),
             record_choices: false,
+            may_probe: false,
         }
     }
 }

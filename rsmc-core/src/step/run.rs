@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap;
 use crate::base::{EventId, LocId, ThreadId};
 use crate::model::MemoryModel;
 use crate::step::{Difference, Observed, Step};
-use crate::trace::{NoteKind, Op, Row, Site, Source, Trace};
+use crate::trace::spin::Watched;
+use crate::trace::{Event, NoteKind, Op, Row, Site, Source, Trace};
 
 /// How an execution ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +22,11 @@ pub enum End {
         thread: ThreadId,
         /// Its last operation.
         site: Site,
+    },
+    /// Threads go on for ever, under a scheduler that is fair: what happened last can happen again and again.
+    Endless {
+        /// The position of the first event that does.
+        since: u32,
     },
     /// A forced step did not repeat.
     Diverged {
@@ -77,7 +83,7 @@ pub enum Why {
     /// Another value in one of these locations (the location and the value last read).
     Spin {
         /// What the last iteration read; empty for a thread that the plan held back elsewhere.
-        watched: Vec<(LocId, u64)>,
+        watched: Vec<Watched>,
         /// Whether the loop has a `spin_loop` or `yield_now`.
         hinted: bool,
         /// The hint, or the first operation of the iteration.
@@ -142,6 +148,8 @@ pub struct Choice {
     pub taken: Step,
     /// All steps that were possible, in a fixed order.
     pub possible: Vec<Step>,
+    /// The step is none of the execution: its event was part of an iteration that changed nothing.
+    pub left_out: bool,
 }
 
 /// A point at which a thread began to wait in a spin loop.
@@ -149,8 +157,10 @@ pub struct Choice {
 pub struct Wait {
     /// The event that the thread does next, if it goes on.
     pub next: EventId,
-    /// What the iteration read: the location and the value.
-    pub watched: Vec<(LocId, u64)>,
+    /// What the iteration read.
+    pub watched: Vec<Watched>,
+    /// How many events of the iteration are in the execution: the thread waits halfway through it.
+    pub begun: u32,
 }
 
 /// One execution as the executor saw it. Reused from run to run.
@@ -173,19 +183,27 @@ pub struct Run {
     pub leaks: Vec<Leak>,
     /// Something of the shim was used in a way that the execution does not see.
     pub unmodelled: bool,
-    /// How many steps had been taken when a loop that only waits first repeated an iteration: such an execution is no
-    /// class of its own.
+    /// How many steps had been taken when a thread was first made to do again what changes nothing: such an execution is
+    /// no class of its own.
     pub repeated: Option<u32>,
     /// Where threads began to wait in a loop, in order.
     pub waits: Vec<Wait>,
-    /// The loops that are known to only wait, by [`crate::trace::spin::Iteration::key`].
-    pub waiting_loops: Vec<u64>,
-    /// How often such a loop may repeat an iteration if it has no hint.
-    pub spin_bound: u32,
+    /// A thread was made to begin what would have changed nothing, and waits before what it would have read next: such an
+    /// execution is no class of its own either.
+    pub halfway: bool,
+    /// The reads that completed an iteration that changes nothing, by [`crate::trace::Histories::look`], and how many
+    /// events of the thread before them belong to the iteration.
+    pub looks: Vec<(u64, u32)>,
+    /// Whether threads wait in loops in this program, as far as it is known.
+    pub has_waits: bool,
     /// How many outcomes without cause an execution may have.
     pub spurious: u32,
     /// What is a step in it because the program was seen to observe it.
     pub observed: Observed,
+    /// Where loops were bounded, since no state of their threads repeated.
+    pub bounded: Vec<Site>,
+    /// States of threads are not compared: this platform or build shows none.
+    pub is_blind: bool,
     /// What could have run at each step, if the plan asked for it.
     pub choices: Vec<Choice>,
 }
@@ -201,14 +219,25 @@ impl Run {
         self.leaks.clear();
         self.unmodelled = false;
         self.repeated = None;
+        self.halfway = false;
         self.waits.clear();
-        self.waiting_loops.clear();
+        self.looks.clear();
+        self.bounded.clear();
+        self.is_blind = false;
         self.choices.clear();
     }
 
     /// Whether the execution is maximal: nothing could have happened after its end.
     pub fn is_maximal(&self) -> bool {
         matches!(self.end, End::Complete | End::Stuck)
+    }
+
+    /// The events that can happen again and again, for ever.
+    pub fn repeated_events(&self) -> &[Event] {
+        match self.end {
+            End::Endless { since } => &self.trace.events[since as usize..],
+            _ => &[],
+        }
     }
 
     /// What a plan that forces all its steps says besides: see [`crate::step::Plan::newest`].

@@ -10,6 +10,10 @@ pub const POISONED: u64 = 2;
 /// The type of the location of [`Action::Choose`], of which each thread has one.
 pub const CHOICE: &str = "choice";
 
+/// The type of the location of an [`Action::Choose`] that says whether a loop that counts waits (0) or gives up (1). Each
+/// thread that has such a loop has one.
+pub const PATIENCE: &str = "patience";
+
 /// Which function a read-modify-write applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RmwKind {

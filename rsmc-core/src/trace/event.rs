@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::sync::atomic::Ordering;
 
 use crate::base::{EventId, LocId, ThreadId};
-use crate::trace::Action;
+use crate::trace::{Action, CHOICE, PATIENCE};
 
 /// Where in the user's source something stands.
 #[derive(Clone, Copy, Debug, Eq, Default)]
@@ -240,6 +240,13 @@ pub struct LocInfo {
     pub created: Site,
     /// Its value before any write.
     pub init: u64,
+}
+
+impl LocInfo {
+    /// Whether it only holds choices, and is no object of the program.
+    pub fn is_choice(&self) -> bool {
+        self.kind == CHOICE || self.kind == PATIENCE
+    }
 }
 
 /// What is known about a thread of an execution.

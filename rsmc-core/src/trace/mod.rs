@@ -6,13 +6,14 @@
 mod action;
 mod class;
 mod event;
+mod history;
 mod order;
 mod record;
 pub mod spin;
 
-pub use action::{Action, CHOICE, Effect, FREE, HELD, POISONED, Rmw, RmwKind};
+pub use action::{Action, CHOICE, Effect, FREE, HELD, PATIENCE, POISONED, Rmw, RmwKind};
 pub use class::{outcome_digest, reads_from_class};
 pub use event::{Event, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
+pub use history::Histories;
 pub use order::ProgramOrder;
 pub use record::{Row, Trace};
-pub use spin::repeats_iteration;

@@ -80,6 +80,53 @@ impl Trace {
         self.notes.truncate(notes);
     }
 
+    /// Removes the events at these positions, in ascending order, which are the last ones of one thread, and its hints and
+    /// fences after the first `notes` notes. What others read from them they read from `sources` instead, by removed event.
+    /// Returns the new position of every event; those that are gone have none.
+    pub fn remove_last_of(&mut self, thread: ThreadId, gone: &[u32], notes: usize, sources: &[Source]) -> Vec<Source> {
+        let mut places = Vec::with_capacity(self.events.len());
+        let mut kept = 0;
+        for at in 0..self.events.len() as u32 {
+            places.push(match gone.binary_search(&at) {
+                Ok(number) => match sources[number] {
+                    Source::At(other) => places[other as usize],
+                    source => source,
+                },
+                Err(_) => {
+                    kept += 1;
+                    Source::At(kept - 1)
+                }
+            });
+        }
+        let first = gone.first().map_or(self.events.len(), |&at| at as usize);
+        let removed_before = |at: u32| gone.partition_point(|&other| other < at) as u32;
+        let mut number = 0;
+        self.notes.retain_mut(|note| {
+            number += 1;
+            let is_gone =
+                number > notes && note.thread == thread && matches!(note.kind, NoteKind::Hint | NoteKind::Fence(_));
+            note.at -= removed_before(note.at);
+            if let NoteKind::Flush(store) = &mut note.kind {
+                *store -= removed_before(*store);
+            }
+            !is_gone
+        });
+        let own = &mut self.by_thread[thread];
+        own.truncate(own.len() - gone.len());
+        let mut kept_events = Vec::with_capacity(self.events.len() - first);
+        for (at, mut event) in (first as u32..).zip(self.events.drain(first..)) {
+            if gone.binary_search(&at).is_err() {
+                if let Source::At(source) = event.source {
+                    event.source = places[source as usize];
+                }
+                self.by_thread[event.id.thread][event.id.index as usize] = (first + kept_events.len()) as u32;
+                kept_events.push(event);
+            }
+        }
+        self.events.append(&mut kept_events);
+        places
+    }
+
     /// How many events a thread has performed.
     #[inline]
     pub fn count(&self, thread: ThreadId) -> u32 {

@@ -1,32 +1,37 @@
-//! Spin loops: which loops only wait, and when such a loop may go on.
+//! Loops whose state never repeats: when such a loop is taken as one that waits.
 //!
-//! Problem. A loop that waits for another thread has infinitely many executions, all alike. Nothing is lost if an
-//! iteration in which every read returns what it returned in the iteration before is not explored.
+//! Problem. A loop that counts is never twice in one state, so that no iteration of it can be left out. If it waits for
+//! another thread, and its bound is far away or there is none, it has as many executions as it may have iterations.
 //!
-//! Method. An iteration ends at a hint (`spin_loop`, `yield_now`); where there is none, it is a period of the
-//! thread's history: the same operations at the same places with the same values, and no change of a value by the
-//! thread itself. An iteration that repeats [`PATIENCE`] times in a row *only waits*; the machine remembers it by its
-//! source lines and the values that it read, and the exploration starts again with that knowledge. (By its lines
-//! alone, a loop that is left and entered again would seem to wait, with the value that let it go.) From then on the
-//! thread is not scheduled after a hint (or after `spin_bound` repeats without a hint) until a location that the
-//! iteration read holds another value.
-//!
-//! Limits. An iteration that takes a lock is never one of a waiting loop: a lock is free whenever it is taken, so its
-//! value says nothing about what it guards. Polling under a lock therefore ends at the limit of steps. Code that
-//! waits at one line for different values of one location may be taken as waiting where the value is the one that it
-//! waits for now, if it found that value there twice in a row. A loop is not taken as waiting before it has repeated
-//! itself `PATIENCE` times, so that a bounded retry loop of up to that many iterations is ordinary code and its
-//! giving up is explored. Where nothing else can run, a waiting thread is let go again (the machine's `settle`), so
-//! that a longer bounded loop still leaves.
+//! Method. An iteration ends at a hint (`spin_loop`, `yield_now`); where there is none, it is a period of the thread's
+//! history: the same operations at the same places with the same values, and no change of a value by the thread itself. When
+//! an iteration has repeated so often in a row as the bound says, the thread chooses whether it waits, until a location that
+//! the iteration read holds another value, or gives up (the machine's `patience`).
 
-use crate::base::{EventId, LocId, mix};
-use crate::trace::{Event, NoteKind, Op, Row, Site, Source, Trace};
-
-/// How often in a row an iteration must repeat before its loop counts as one that only waits.
-pub const PATIENCE: u32 = 32;
+use crate::base::{Digest, EventId, LocId};
+use crate::trace::{Action, Event, Op, Site};
 
 /// The longest iteration without a hint that is recognised, in operations.
 const LONGEST: usize = 64;
+
+/// What a thread waits for that waits in a loop: that this changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// The location.
+    pub loc: LocId,
+    /// The value that was read.
+    pub value: u64,
+    /// For a lock, which always holds the same where it is free: who gave it back (`None`: nobody has had it).
+    pub writer: Option<Option<EventId>>,
+}
+
+impl Watched {
+    /// A name for it within one execution.
+    pub fn name(&self) -> Digest {
+        let writer = self.writer.flatten().map_or(0, |id| (u64::from(id.thread.0) << 32) + u64::from(id.index) + 1);
+        Digest::of(&[u64::from(self.loc.0), self.value, writer])
+    }
+}
 
 /// One operation of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,30 +42,22 @@ pub struct Seen {
     pub value: u64,
     /// Where it stands.
     pub site: Site,
-    /// Whether it reads; only what is read can be waited for.
-    reads: bool,
+    /// What it does.
+    action: Action,
     /// Whether it took a lock.
     locks: bool,
 }
 
 impl Seen {
     fn of(event: &Event) -> Self {
-        let reads = event.op.action.reads();
-        Self { loc: event.op.loc, value: event.read, site: event.op.site, reads, locks: event.locked() }
-    }
-
-    /// A name that is the same in every run. Addresses differ from run to run, so all are alike.
-    fn key(&self) -> u64 {
-        let value = if (1 << 32..1 << 48).contains(&self.value) { 1 << 32 } else { self.value };
-        mix(site_key(self.site), value)
+        let Op { loc, site, action, .. } = event.op;
+        Self { loc, value: event.read, site, action, locks: event.locked() }
     }
 }
 
 /// A complete iteration that the thread has just finished.
 #[derive(Clone, Copy, Debug)]
 pub struct Iteration {
-    /// Name of the loop.
-    pub key: u64,
     /// How often in a row the iteration has repeated.
     pub repeats: u32,
     /// Whether a hint ended it.
@@ -75,7 +72,6 @@ pub struct Recent {
     current: Vec<Seen>,
     previous: Vec<Seen>,
     hinted_repeats: u32,
-    last_hint: Option<u64>,
     history: Vec<Seen>,
     period: usize,
     matched: usize,
@@ -87,7 +83,6 @@ impl Recent {
         self.current.clear();
         self.previous.clear();
         self.hinted_repeats = 0;
-        self.last_hint = None;
         self.forget_history();
     }
 
@@ -114,14 +109,10 @@ impl Recent {
             self.matched += 1;
         }
         let complete = self.period > 0 && self.matched.is_multiple_of(self.period);
-        complete.then(|| {
-            let iteration = self.last_period();
-            Iteration {
-                key: iteration.iter().fold(0, |sum: u64, seen| sum.wrapping_add(seen.key())),
-                repeats: (self.matched / self.period) as u32,
-                hinted: false,
-                site: iteration[0].site,
-            }
+        complete.then(|| Iteration {
+            repeats: (self.matched / self.period) as u32,
+            hinted: false,
+            site: self.last_period()[0].site,
         })
     }
 
@@ -144,67 +135,28 @@ impl Recent {
         }
         std::mem::swap(&mut self.current, &mut self.previous);
         self.current.clear();
-        let read = self.previous.iter().fold(0, |sum: u64, seen| sum.wrapping_add(seen.key()));
-        let key = mix(mix(1, site_key(site)), read);
-        self.last_hint = Some(key);
-        Some(Iteration { key, repeats: self.hinted_repeats, hinted: true, site })
-    }
-
-    /// The loop of which everything since the last hint repeats a whole iteration, if it does.
-    pub fn repeated_since_hint(&self) -> Option<u64> {
-        let repeated = !self.current.is_empty() && self.current == self.previous;
-        self.last_hint.filter(|_| repeated)
+        Some(Iteration { repeats: self.hinted_repeats, hinted: true, site })
     }
 
     fn last_period(&self) -> &[Seen] {
         &self.history[self.history.len() - self.period..]
     }
 
+    /// How many operations the iteration just finished has.
+    pub fn length(&self, iteration: &Iteration) -> usize {
+        if iteration.hinted { self.previous.len() } else { self.period }
+    }
+
     /// What the iteration just finished read: the thread may go on when one of these locations holds another value.
-    pub fn watched(&self, iteration: &Iteration) -> Vec<(LocId, u64)> {
+    pub fn watched(&self, iteration: &Iteration) -> Vec<Watched> {
         let seen = if iteration.hinted { &self.previous[..] } else { self.last_period() };
-        let mut watched: Vec<(LocId, u64)> = Vec::new();
-        for seen in seen.iter().filter(|seen| seen.reads) {
-            if !watched.contains(&(seen.loc, seen.value)) {
-                watched.push((seen.loc, seen.value));
+        let mut watched: Vec<Watched> = Vec::new();
+        for &Seen { loc, value, .. } in seen.iter().filter(|seen| seen.action.reads()) {
+            let one = Watched { loc, value, writer: None };
+            if !watched.contains(&one) {
+                watched.push(one);
             }
         }
         watched
-    }
-}
-
-/// Whether an operation that a thread comes to, or came to, in an execution would complete a repeated iteration if it
-/// read `value`: one of the loops that are `known` to wait, without a hint for more than `bound` times.
-pub fn repeats_iteration(trace: &Trace, id: EventId, op: &Op, value: u64, known: &[u64], bound: u32) -> bool {
-    let written = op.action.effect(value).written();
-    let event = Event { id, op: *op, source: Source::Init, read: value, written, buffered: false };
-    let mut recent = Recent::default();
-    for row in trace.rows() {
-        match row {
-            Row::Event(_, other) if other.id == id => break,
-            Row::Event(_, other) if other.id.thread == id.thread => drop(recent.event(other)),
-            Row::Note(note) if note.thread == id.thread && note.kind == NoteKind::Hint => drop(recent.hint(note.site)),
-            Row::Event(..) | Row::Note(_) => {}
-        }
-    }
-    let is_known = |key| known.contains(&key);
-    let unhinted = recent.event(&event);
-    let too_often = unhinted.is_some_and(|iteration| is_known(iteration.key) && iteration.repeats > bound);
-    too_often || recent.repeated_since_hint().is_some_and(is_known)
-}
-
-/// A place in the executable.
-static ANCHOR: u8 = 0;
-
-fn site_key(site: Site) -> u64 {
-    match site {
-        Site::Unknown | Site::Place { .. } => 0,
-        // The name of a file is the same text wherever it is used; reading it would be slow. It is as far from the anchor
-        // in every process of one executable, wherever that is loaded.
-        Site::Code(place) => {
-            let file = place.file().as_ptr().addr().wrapping_sub((&raw const ANCHOR).addr());
-            mix(mix(file as u64, u64::from(place.line())), u64::from(place.column()))
-        }
-        Site::Line(line) => mix(3, u64::from(line)),
     }
 }

@@ -16,7 +16,7 @@ impl Draw {
 
 /// Loops that wait: for one location, for one of two, for one after looking at another, for what the thread itself
 /// wrote to change, with a swap, for a lock that is released again, and twice at the same lines, with and without a hint.
-const LOOPS: [&str; 8] = [
+const LOOPS: [&str; 10] = [
     "    a = x\n    while a == 0 {\n        spin\n        a = x\n    }\n",
     "    a = x\n    if a == 0 { b = y }\n    while a + b == 0 {\n        spin\n        a = x\n        if a == 0 { b = y }\n    }\n",
     "    a = y\n    b = x\n    while b == 0 {\n        spin\n        a = y\n        b = x\n    }\n",
@@ -25,6 +25,8 @@ const LOOPS: [&str; 8] = [
     "    while a == 0 {\n        a = cas(x, 0, 1)\n        if a == 0 { spin }\n    }\n    x = 0\n",
     "    while i < 2 {\n        a = 0\n        while a == 0 {\n            a = x\n            spin\n        }\n        i = i + 1\n    }\n",
     "    while i < 4 {\n        a = 0\n        while a == 0 {\n            a = x\n        }\n        i = i + 1\n    }\n",
+    "    a = 1\n    while a == 1 {\n        b = x\n        while b == 1 {\n            spin\n            b = x\n        }\n        a = swap(x, 1)\n        if a == 1 { spin }\n    }\n    x = 0\n",
+    "    a = x\n    b = cas(x, a, 2)\n    while b == 0 {\n        a = x\n        b = cas(x, a, 2)\n    }\n",
 ];
 
 /// A program with a thread that waits in a loop, perhaps a second one that waits for a lock, and one or two that write.
@@ -37,12 +39,13 @@ pub fn program(seed: u64, memory: MemoryModel) -> Program {
     if draw.below(3) == 0 {
         text += "    z = 1\n";
     }
-    text += LOOPS[draw.below(8) as usize];
+    text += LOOPS[draw.below(10) as usize];
     text += "    c = z\n";
     let spinners = 1 + u64::from(draw.below(6) == 0);
     if spinners == 2 {
         text += "t2:\n";
-        text += &LOOPS[5].replace("a = ", "e = ").replace("a == ", "e == ");
+        let second = [5, 5, 8][draw.below(3) as usize];
+        text += &LOOPS[second].replace("a ", "e ").replace("b ", "f ");
     }
     let threads = spinners + 1 + if spinners == 1 { draw.below(2) } else { 0 };
     for thread in spinners + 1..=threads {

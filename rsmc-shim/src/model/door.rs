@@ -26,6 +26,8 @@ struct Passes {
     whose: usize,
     /// How many wait outside checks. They go first: a check comes again with its next execution.
     waiting: usize,
+    /// How many checks wait.
+    checks_waiting: usize,
 }
 
 /// The right to the data.
@@ -45,7 +47,10 @@ impl Passes {
 
 impl Door {
     pub(crate) const fn new() -> Self {
-        Self { out: Mutex::new(Passes { number: 0, whose: OUTSIDE, waiting: 0 }), all_back: Condvar::new() }
+        Self {
+            out: Mutex::new(Passes { number: 0, whose: OUTSIDE, waiting: 0, checks_waiting: 0 }),
+            all_back: Condvar::new(),
+        }
     }
 
     /// Waits until no check has a pass, outside checks.
@@ -76,8 +81,13 @@ impl Door {
 
     #[cold]
     fn wait_for_others(&self, me: usize) {
-        let waited = self.all_back.wait_timeout_while(self.passes(), PATIENCE, |out| !out.give_to(me));
-        let in_vain = waited.unwrap_or_else(PoisonError::into_inner).1.timed_out();
+        let mut out = self.passes();
+        out.checks_waiting += 1;
+        let waited = self.all_back.wait_timeout_while(out, PATIENCE, |out| !out.give_to(me));
+        let (mut out, ended) = waited.unwrap_or_else(PoisonError::into_inner);
+        out.checks_waiting -= 1;
+        drop(out);
+        let in_vain = ended.timed_out();
         assert!(
             !in_vain,
             "a lock is shared with code outside this check that does not release it; \
@@ -101,7 +111,8 @@ impl Drop for Pass<'_> {
     fn drop(&mut self) {
         let mut out = self.0.passes();
         out.number -= 1;
-        if out.number == 0 {
+        // Nobody is woken for nothing: that would count, and a thread that polls under a lock is where it was.
+        if out.number == 0 && out.waiting + out.checks_waiting > 0 {
             self.0.all_back.notify_all();
         }
     }

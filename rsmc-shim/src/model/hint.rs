@@ -4,10 +4,10 @@ use rsmc_core::runtime::hook;
 
 pub use std::hint::{assert_unchecked, black_box, select_unpredictable, unreachable_unchecked};
 
-/// Ends an iteration of a loop that waits for another thread; mirrors [`std::hint::spin_loop`].
+/// Says that a loop waits for another thread; mirrors [`std::hint::spin_loop`].
 ///
 /// In a check the thread goes on when something that the iteration read has changed.
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub fn spin_loop() {
     if !hook::hint() {

@@ -8,7 +8,6 @@ mod condvar;
 mod door;
 pub mod future;
 pub mod hint;
-mod identity;
 mod label;
 mod monitor;
 pub mod mpsc;

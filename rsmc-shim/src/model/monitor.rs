@@ -9,9 +9,9 @@ use rsmc_core::runtime::hook::Object;
 use rsmc_core::runtime::{Tag, hook};
 use rsmc_core::trace::{Action, FREE};
 
-use crate::model::identity::Identity;
 use crate::model::slot;
 use crate::model::surely::surely;
+use rsmc_core::runtime::Identity;
 
 /// The object. Each operation takes a modelled lock, so that explorers know their order, and finds the state that the
 /// last one left in this execution.

@@ -34,6 +34,8 @@ pub struct Checkpoint {
     livelocks: Vec<(Digest, Route)>,
     /// Classes of runs that were asked for livelocks.
     asked: Vec<Digest>,
+    /// The reads that are known to complete an iteration that changes nothing.
+    looks: Vec<(u64, u32)>,
 }
 
 /// A decision, and how many of its schedules were taken.
@@ -59,6 +61,7 @@ impl RfSmc {
             detours: SavedDetour::all(&self.detours, steps),
             livelocks: self.waits.livelocks.iter().map(|(class, witness)| (*class, witness.route())).collect(),
             asked: self.waits.known.iter().copied().collect(),
+            looks: self.waits.looks.all(),
         }
     }
 
@@ -72,6 +75,7 @@ impl RfSmc {
         explorer.detours = SavedDetour::restore(&checkpoint.detours, room);
         let livelocks = checkpoint.livelocks.iter();
         explorer.waits.livelocks = livelocks.map(|(class, route)| (*class, Witness::of_route(route))).collect();
+        explorer.waits.looks.add(&checkpoint.looks);
         explorer.waits.known = checkpoint.asked.iter().copied().collect();
         explorer
     }

@@ -33,10 +33,9 @@
 //! (4) `τ` is no execution order: a mutated read stands before the causal past of its new source. A witness is.
 //! (5) The recursion is a stack, and a call's sequence is the path in it.
 //!
-//! (6) *Waiting loops* (`wait`). A mutation that completes a repeated iteration is refused; instead the decision, and
-//! the one at the first event after a wait, have one more answer: the thread stays where it is. Its part of the tree
-//! is explored with the thread frozen, to discover what the thread could read later, and whether it can wait for
-//! ever.
+//! (6) *Waiting loops* (`wait`). A mutation that completes an iteration which changes nothing is refused. Where another write
+//! may come in between, the decision has one more answer instead: the thread stays where it is. Its part of the tree is
+//! explored with the thread frozen, to discover what the thread could read later, and whether it can wait for ever.
 //!
 //! (7) *Alternatives.* A decision at an operation that has alternatives (a choice, the failure of a weak compare-exchange)
 //! has the sources of each of them as answers, which are told apart in its set. A sequence with more outcomes without
@@ -136,6 +135,8 @@ struct Decision {
     left: Vec<Schedule>,
     /// What is left after that: another process planned it.
     given: Vec<Branch>,
+    /// In some run, what it read may have been overwritten while it stood there: see `wait`.
+    contested: bool,
     /// How many schedules were taken; the last of them is being explored.
     taken: u32,
     /// Its set is large enough: it takes no name of a schedule that has a proposer.
@@ -147,7 +148,20 @@ struct Decision {
 impl Decision {
     fn new(at: usize, id: EventId, question: Question, tried: Tried) -> Self {
         let (left, given) = (Vec::new(), Vec::new());
-        Self { at, id, question, frozen: false, stays: None, tried, left, given, taken: 0, full: false, bytes: 0 }
+        Self {
+            at,
+            id,
+            question,
+            frozen: false,
+            stays: None,
+            tried,
+            left,
+            given,
+            contested: false,
+            taken: 0,
+            full: false,
+            bytes: 0,
+        }
     }
 }
 
@@ -438,17 +452,22 @@ impl Explorer for RfSmc {
     }
 
     fn observe(&mut self, run: &Run) {
-        if run.is_maximal() && self.purpose != Purpose::Livelock {
+        self.waits.learn(run);
+        if run.repeated.is_some() && self.purpose != Purpose::Livelock {
+            self.runs += 1;
+            self.observe_wait(run);
+        } else if run.is_maximal() && self.purpose != Purpose::Livelock {
             self.runs += 1;
             if is_alone(run) {
                 return; // There is nothing to decide, however long it runs.
             }
             let known = self.decisions.len();
             self.graph.compute(run);
+            self.waits.begin(run);
             self.find_placed(run);
             self.extend(run);
             self.propose(run, known);
-            if self.purpose == Purpose::Discovery {
+            if !run.waiting.is_empty() && (run.has_waits || self.purpose == Purpose::Discovery) {
                 self.waits.look_for_livelock(run, &mut self.graph);
             }
         }

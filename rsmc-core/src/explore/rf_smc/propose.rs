@@ -3,7 +3,7 @@
 use crate::explore::rf_smc::mutate::{Asked, Extent, Mutation};
 use crate::explore::rf_smc::proposer::{Proposed, has_proposers, new_write};
 use crate::explore::rf_smc::schedule::Schedule;
-use crate::explore::rf_smc::{RfSmc, Taken, wait};
+use crate::explore::rf_smc::{Branch, RfSmc, Taken, wait};
 use crate::step::Run;
 
 impl RfSmc {
@@ -12,7 +12,7 @@ impl RfSmc {
     /// made.
     pub(super) fn propose(&mut self, run: &Run, known: usize) {
         // What could be done instead depends on more where somebody waits.
-        let depends = !(run.waiting.is_empty() && run.waiting_loops.is_empty());
+        let depends = !(run.waiting.is_empty() && run.waits.is_empty());
         let mut detours = Vec::new();
         for number in (0..self.decisions.len()).rev() {
             let decision = &self.decisions[number];
@@ -34,10 +34,11 @@ impl RfSmc {
 
     /// The same at one decision, at which this event stands, or nobody.
     fn propose_at(&mut self, run: &Run, number: usize, at: Option<usize>, detours: &mut Vec<(usize, Taken)>) {
-        let mut may_stay = wait::follows_a_wait(run, self.decisions[number].id);
+        let mut may_stay = false;
         let found = std::mem::take(&mut self.mutator.found);
         for mutation in &found {
-            if wait::repeats(run, mutation) {
+            self.decisions[number].contested |= wait::may_be_reversed(run, mutation);
+            if self.waits.repeats(run, mutation) {
                 may_stay = true;
                 continue;
             }
@@ -49,15 +50,30 @@ impl RfSmc {
             }
         }
         self.mutator.found = found;
-        let decision = &mut self.decisions[number];
-        if may_stay && decision.stays.is_none() {
-            decision.stays = Some(decision.id);
-            let beginning = self.builder.beginning(run, &mut self.graph, decision);
-            beginning.into_iter().for_each(|schedule| self.room.leave(decision, schedule));
+        if let Some(at) = at.filter(|_| run.has_waits && !self.decisions[number].contested) {
+            self.decisions[number].contested = wait::is_contested(run, &self.graph, at);
         }
+        if may_stay && self.decisions[number].contested && self.decisions[number].stays.is_none() {
+            self.propose_to_stay(run, number);
+        }
+        let decision = &mut self.decisions[number];
         let is_enough = !decision.full && self.room.is_short(decision);
         if let Some(at) = at.filter(|_| is_enough) {
             decision.full = has_proposers(run, &self.graph, self.builder.ahead(), decision.question, at);
+        }
+    }
+
+    /// One more answer of a decision, when all others were explored: its thread stays where it is.
+    pub(super) fn propose_to_stay(&mut self, run: &Run, number: usize) {
+        // What was given with a subtree is what is returned of it.
+        let is_above = number < self.inherited;
+        let decision = &mut self.decisions[number];
+        decision.stays = Some(decision.id);
+        if let Some(schedule) = self.builder.beginning(run, &mut self.graph, decision) {
+            match is_above || decision.given.is_empty() {
+                true => self.room.leave_first(decision, schedule),
+                false => self.room.leave_branch_first(decision, Branch::of(&schedule, &self.builder.steps)),
+            }
         }
     }
 

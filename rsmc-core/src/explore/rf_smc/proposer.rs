@@ -90,7 +90,7 @@ fn is_plain(action: Action) -> bool {
 pub(super) fn has_proposers(run: &Run, graph: &Graph, ahead: &BitSet, question: Question, at: usize) -> bool {
     question == Question::Source
         && is_plain(run.trace.events[at].op.action)
-        && run.waiting_loops.is_empty()
+        && !run.has_waits
         && graph.is_strong(at)
         && graph.are_strong(ahead)
 }

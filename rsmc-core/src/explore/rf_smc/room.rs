@@ -64,6 +64,18 @@ impl Room {
         decision.left.push(schedule);
     }
 
+    /// The same, for one that is explored when all others of the decision were.
+    pub(super) fn leave_first(&mut self, decision: &mut Decision, schedule: Schedule) {
+        self.take(decision, schedule.size());
+        decision.left.insert(0, schedule);
+    }
+
+    /// The same behind those that another process has planned.
+    pub(super) fn leave_branch_first(&mut self, decision: &mut Decision, branch: Branch) {
+        self.take(decision, branch.size());
+        decision.given.insert(0, branch);
+    }
+
     /// The same, for one that another process has planned.
     pub(super) fn leave_branch(&mut self, decision: &mut Decision, branch: Branch) {
         self.take(decision, branch.size());

@@ -143,8 +143,8 @@ impl Builder {
     /// Turns to a decision, and says which event stands there: none where its thread is frozen. They come from the last
     /// to the first.
     pub(super) fn turn_to(&mut self, decision: &Decision) -> Option<usize> {
-        debug_assert_eq!(self.places.len(), self.keys.len(), "all of the run is in τ");
         let rest = decision.at + usize::from(!decision.frozen);
+        self.behind_from = self.behind_from.min(self.places.len());
         let next = rest.min(self.behind_from);
         self.places[next..self.behind_from].iter().for_each(|&place| self.ahead.remove(place as usize));
         self.behind_from = next;

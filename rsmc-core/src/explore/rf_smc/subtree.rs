@@ -27,6 +27,7 @@ pub(super) struct Place {
     pub(super) question: Question,
     pub(super) frozen: bool,
     pub(super) stays: Option<EventId>,
+    pub(super) contested: bool,
     pub(super) full: bool,
 }
 
@@ -55,6 +56,8 @@ pub struct Subtree {
     pub(super) above: Vec<Above>,
     /// The schedules, the last one first.
     pub(super) branches: Vec<Branch>,
+    /// The reads that are known to complete an iteration that changes nothing.
+    pub(super) looks: Vec<(u64, u32)>,
 }
 
 /// What is new at a decision above a subtree.
@@ -87,6 +90,8 @@ pub struct Found {
     pub(super) tau: Vec<Entry>,
     /// Livelocks to run: the class of the run that showed each, and its schedule.
     pub(super) livelocks: Vec<(Digest, Route)>,
+    /// The reads that are known to complete an iteration that changes nothing.
+    pub(super) looks: Vec<(u64, u32)>,
 }
 
 impl Witness {
@@ -114,8 +119,8 @@ fn branches(schedules: &[Schedule], steps: &Steps) -> Vec<Branch> {
 
 impl Decision {
     fn place(&self) -> Place {
-        let &Decision { at, id, question, frozen, stays, full, .. } = self;
-        Place { at, id, question, frozen, stays, full }
+        let &Decision { at, id, question, frozen, stays, contested, full, .. } = self;
+        Place { at, id, question, frozen, stays, contested, full }
     }
 
     /// Whether something is left to try.
@@ -125,8 +130,8 @@ impl Decision {
 
     /// A decision at this place where this was tried, and nothing is left to try.
     pub(super) fn tried_at(place: &Place, tried: &[Digest]) -> Self {
-        let &Place { at, id, question, frozen, stays, full } = place;
-        Self { frozen, stays, full, ..Decision::new(at, id, question, tried.iter().copied().collect()) }
+        let &Place { at, id, question, frozen, stays, contested, full } = place;
+        Self { frozen, stays, full, contested, ..Decision::new(at, id, question, tried.iter().copied().collect()) }
     }
 
     pub(super) fn own(&self, steps: &Steps) -> Own {
@@ -154,7 +159,9 @@ impl RfSmc {
         let last = decisions.last_mut().expect("a subtree has the decision that it comes from");
         subtree.branches.iter().for_each(|branch| room.leave_branch(last, branch.clone()));
         let (tau, inherited) = (subtree.tau.clone(), decisions.len());
-        Self { tau, decisions, started: true, inherited, room, ..Self::new(model) }
+        let mut explorer = Self { tau, decisions, started: true, inherited, room, ..Self::new(model) };
+        explorer.waits.looks.add(&subtree.looks);
+        explorer
     }
 
     /// What the exploration of a subtree has led to so far.
@@ -172,6 +179,7 @@ impl RfSmc {
             tau: self.tau[..own.last().map_or(0, |last| last.at)].to_vec(),
             own: own.iter().map(|decision| decision.own(steps)).collect(),
             livelocks: self.waits.livelocks.iter().map(|(class, witness)| (*class, witness.route())).collect(),
+            looks: self.waits.looks.all(),
         }
     }
 }

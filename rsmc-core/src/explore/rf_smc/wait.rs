@@ -1,12 +1,12 @@
 //! Deviation (6): loops that only wait.
 //!
-//! Problem. A repeated iteration of a waiting loop is no class, so mutations that complete one are refused. But such
+//! Problem. An iteration that changes nothing is no part of an execution, so mutations that complete one are refused. But such
 //! a read may be the only thing that tells in which order two writes happened: the thread looks, sees the old value
 //! again, and so the write that would have let it go on came before. What other threads do then would be lost, and
 //! so would a thread that waits for ever.
 //!
-//! Method. The decision at such a read, and at the first event after a wait, has the answer "stays where it is". Its
-//! part of the tree is explored with the thread frozen; the runs in it are no classes, but they show at the decision
+//! Method. The decision at such a read has the answer "stays where it is", if another write may have come between what it
+//! read and the end of waiting, or two updates may be reversed. It is given when all others were explored. Its part of the tree is explored with the thread frozen; the runs in it are no classes, but they show at the decision
 //! what else the thread could read. Every such run is also asked whether the frozen threads can wait for ever:
 //! whether its events have an execution in which the locations they watch end with the values they saw. If so that
 //! execution is run.
@@ -15,20 +15,17 @@ use rustc_hash::FxHashSet;
 
 use crate::base::{Digest, EventId, LocId, ThreadId};
 use crate::consistency::{Instance, Move, Shape, Verifier};
-use crate::explore::rf_smc::Decision;
+use crate::explore::looks::{Looks, Standing, Way, together};
 use crate::explore::rf_smc::arrange::Arranger;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::member::Member;
-use crate::explore::rf_smc::mutate::{Actor, Mutation};
+use crate::explore::rf_smc::mutate::{Actor, Mutation, source_of};
 use crate::explore::rf_smc::schedule::Witness;
+use crate::explore::rf_smc::{Decision, RfSmc};
 use crate::model::MemoryModel;
 use crate::step::{Forced, Pending, Run, Why};
-use crate::trace::{Action, Event, Op, Source, reads_from_class, repeats_iteration};
-
-/// Whether an event comes right after a wait.
-pub(super) fn follows_a_wait(run: &Run, id: EventId) -> bool {
-    run.waits.iter().any(|wait| wait.next == id)
-}
+use crate::trace::spin::Watched;
+use crate::trace::{Action, Event, Histories, Op, Source, reads_from_class};
 
 /// What threads that wait in a loop at the end would do next, where no decision is about it yet. Nothing behind a
 /// repeated iteration.
@@ -41,31 +38,39 @@ pub(super) fn undecided(run: &Run, decisions: &[Decision]) -> Vec<EventId> {
     spins.map(|pending| pending.id).filter(|&id| !known(id)).collect()
 }
 
-/// Whether the mutation makes a waiting loop repeat an iteration.
-pub(super) fn repeats(run: &Run, mutation: &Mutation) -> bool {
-    if run.waiting_loops.is_empty() {
-        return false;
-    }
-    let old = |actor| match actor {
-        Actor::Event(at) => run.trace.events[at].read,
-        Actor::Waiting(_) => 0,
-    };
-    repeats_at(run, mutation.actor, Some(mutation.action), mutation.value)
-        || mutation.reversed.is_some_and(|second| repeats_at(run, second, None, old(mutation.actor)))
+/// Whether another write may have come between what an event read and the event's end of waiting: only then does it show
+/// something that its thread stays where it is.
+pub(super) fn is_contested(run: &Run, graph: &Graph, at: usize) -> bool {
+    let source = source_of(&run.trace.events[at]);
+    let is_behind = |write: usize| write == at || graph.precedes(at, write);
+    let is_before = |write: usize| source.is_some_and(|source| graph.reaches_memory_before(write, source));
+    let mut others = graph.writes(run.trace.events[at].op.loc).filter(|&write| Some(write) != source);
+    others.any(|write| !is_behind(write) && !is_before(write))
 }
 
-/// Whether an event that reads `value` instead, or does something else, completes a repeated iteration.
-fn repeats_at(run: &Run, actor: Actor, other: Option<Action>, value: u64) -> bool {
-    let (id, op) = match actor {
-        Actor::Event(at) => (run.trace.events[at].id, run.trace.events[at].op),
-        Actor::Waiting(i) => {
-            let waiting = &run.waiting[i];
-            let Some(op) = waiting.op else { return false };
-            (waiting.id, op)
+/// Whether a mutation is about two updates of which either may come first: that they are reversed is seen only where the
+/// second one waits.
+pub(super) fn may_be_reversed(run: &Run, mutation: &Mutation) -> bool {
+    let source = mutation.source.and_then(Actor::event).map(|at| &run.trace.events[at]);
+    mutation.reversed.is_some() || (mutation.action != Action::Load && source.is_some_and(Event::updates))
+}
+
+impl RfSmc {
+    /// Takes in a run that was cut short, since the answer of a decision completes an iteration that changes nothing: its
+    /// thread waits instead.
+    pub(super) fn observe_wait(&mut self, run: &Run) {
+        let Some(number) = self.decisions.len().checked_sub(1) else { return };
+        let decision = &self.decisions[number];
+        let is_planned = decision.left.iter().any(|schedule| schedule.key == Digest::EMPTY)
+            || decision.given.iter().any(|branch| branch.suffix.is_empty());
+        let is_its_own = run.waits.last().is_some_and(|wait| wait.next.thread == decision.id.thread);
+        if is_its_own && !is_planned && (decision.contested || decision.frozen) {
+            self.graph.compute(run);
+            self.find_placed(run);
+            self.builder.turn_to(&self.decisions[number]);
+            self.propose_to_stay(run, number);
         }
-    };
-    let op = Op { action: other.unwrap_or(op.action), ..op };
-    repeats_iteration(&run.trace, id, &op, value, &run.waiting_loops, run.spin_bound)
+    }
 }
 
 /// Livelocks: those that are still to be run, each with the class of the run that shows it, and those classes.
@@ -73,35 +78,93 @@ fn repeats_at(run: &Run, actor: Actor, other: Option<Action>, value: u64) -> boo
 pub(super) struct Waits {
     pub(super) livelocks: Vec<(Digest, Witness)>,
     pub(super) known: FxHashSet<Digest>,
+    pub(super) looks: Looks,
+    /// The events of the run that are looked at.
+    stay: Vec<usize>,
+    /// What threads knew in the run that is looked at.
+    histories: Histories,
     instance: Instance,
     verifier: Verifier,
     arranger: Arranger,
 }
 
 impl Waits {
+    /// Takes in which iterations change nothing.
+    pub(super) fn learn(&mut self, run: &Run) {
+        self.looks.learn(run);
+    }
+
+    /// Turns to a run.
+    pub(super) fn begin(&mut self, run: &Run) {
+        if !self.looks.is_empty() {
+            self.histories.compute(&run.trace);
+        }
+    }
+
+    /// Whether the mutation completes an iteration that changes nothing.
+    pub(super) fn repeats(&self, run: &Run, mutation: &Mutation) -> bool {
+        let at = |source: Option<Actor>| source.and_then(Actor::event);
+        if self.looks.is_empty() {
+            return false;
+        }
+        let second = mutation.reversed.is_some_and(|second| match mutation.actor {
+            Actor::Event(first) => {
+                let first = &run.trace.events[first];
+                self.completes(run, second, None, first.read, source_of(first))
+            }
+            Actor::Waiting(_) => false,
+        });
+        second || self.completes(run, mutation.actor, Some(mutation.action), mutation.value, at(mutation.source))
+    }
+
+    /// Whether an event that reads `value` from this write instead, or does something else, completes one.
+    fn completes(&self, run: &Run, actor: Actor, other: Option<Action>, value: u64, write: Option<usize>) -> bool {
+        let (id, op) = match actor {
+            Actor::Event(at) => (run.trace.events[at].id, run.trace.events[at].op),
+            Actor::Waiting(i) => {
+                let waiting = &run.waiting[i];
+                let Some(op) = waiting.op else { return false };
+                (waiting.id, op)
+            }
+        };
+        let op = Op { action: other.unwrap_or(op.action), ..op };
+        let next = Standing { trace: &run.trace, histories: &self.histories, id, op };
+        self.looks.complete(&next, value, write)
+    }
+
     pub(super) fn new(model: MemoryModel) -> Self {
         Self { verifier: Verifier::new(model), ..Self::default() }
     }
 
-    /// Asks whether the threads that are frozen at the end of a run can wait for ever, and if so plans that.
+    /// Asks whether the threads that wait in loops at the end of a run, or are frozen, can wait for ever, and if so plans
+    /// that.
     pub(super) fn look_for_livelock(&mut self, run: &Run, graph: &mut Graph) {
-        let between = |why: &Why| matches!(why, Why::Spin { watched, .. } if watched.is_empty());
-        if run.repeated.is_some() || run.waiting.iter().any(|pending| between(&pending.why)) {
-            return;
-        }
+        let spins = run.waiting.iter().filter(|pending| matches!(pending.why, Why::Spin { .. }));
+        let ways: Vec<Vec<Way>> = spins.map(|pending| self.ways(run, graph, pending)).collect();
         let class = reads_from_class(&run.trace);
-        if !self.known.insert(class) {
-            return;
+        for way in together(&ways).into_iter().filter(|way| !way.is_seen(&run.trace, false)) {
+            let Way { watched, begun } = way;
+            let question = watched.iter().fold(class, |name, watched| name.with(watched.name()));
+            if !self.known.insert(question) {
+                continue;
+            }
+            self.stay = (0..run.trace.events.len()).filter(|&at| !begun.contains(&run.trace.events[at].id)).collect();
+            let looks: Vec<Look> = watched.iter().map(|watched| look(run, graph, &self.stay, watched)).collect();
+            let witness = self.end_with(run, graph, &looks);
+            self.livelocks.extend(witness.map(|witness| (question, witness)));
         }
-        let looks: Vec<Look> = run
-            .waiting
-            .iter()
-            .filter_map(watched_by)
-            .flatten()
-            .map(|&(loc, value)| look(run, graph, loc, value))
-            .collect();
-        let witness = self.end_with(run, graph, &looks);
-        self.livelocks.extend(witness.map(|witness| (class, witness)));
+    }
+
+    /// The ways in which a thread may wait for ever.
+    fn ways(&self, run: &Run, graph: &Graph, pending: &Pending) -> Vec<Way> {
+        let (Why::Spin { watched, .. }, Some(op)) = (&pending.why, pending.op) else { return Vec::new() };
+        if !watched.is_empty() {
+            return run.waits.iter().filter(|wait| wait.next == pending.id).map(Way::of).collect();
+        }
+        let next = Standing { trace: &run.trace, histories: &self.histories, id: pending.id, op };
+        let written = |at: usize| run.trace.events[at].written.expect("it is a write");
+        let offers = graph.writes(op.loc).map(|at| (written(at), Some(at)));
+        self.looks.ways_to_wait(&next, offers.chain([(run.trace.locs[op.loc].init, None)]))
     }
 
     /// An execution of the run's events that ends as the looks say. But under SC a read has one good write, so every
@@ -121,11 +184,11 @@ impl Waits {
         self.build_instance(run, graph, looks);
         let mut witness = Vec::new();
         let found = self.verifier.verify(&self.instance, |event| event as u32, &mut witness);
-        let events = &run.trace.events;
+        let event = |number: usize| self.stay.get(number).map(|&at| &run.trace.events[at]);
         let again = |event: &Event| Forced::of(event, &run.trace.locs[event.op.loc]);
         let forced = |step: Move| match step {
-            Move::Perform(number) => events.get(number).map(again),
-            Move::Flush(number) => Some(Forced::flush(events[number].id)),
+            Move::Perform(number) => event(number).map(again),
+            Move::Flush(number) => event(number).map(|event| Forced::flush(event.id)),
         };
         let steps = || witness.into_iter().filter_map(forced).collect();
         found.then(|| Witness { steps: steps(), modification: Vec::new() })
@@ -133,38 +196,61 @@ impl Waits {
 
     /// The same under C11.
     fn end_with_reads(&mut self, run: &Run, graph: &mut Graph, looks: &[Look]) -> Option<Witness> {
-        let members: Vec<Member> = (0..run.trace.events.len()).map(|at| Member::of(run, Actor::Event(at))).collect();
+        let members: Vec<Member> = self.stay.iter().map(|&at| self.member(run, at)).collect();
         let looks: Vec<_> = looks.iter().map(|look| (look.loc, look.last[0])).collect();
         self.arranger.witness(run, graph, &members, &looks)
     }
 
+    /// An event that stays, with a source that stays.
+    fn member(&self, run: &Run, at: usize) -> Member {
+        let member = Member::of(run, Actor::Event(at));
+        match source_of(&run.trace.events[at]) {
+            Some(source) if self.stay.binary_search(&source).is_err() => {
+                let source = source_among(run, &self.stay, at).map(Actor::Event);
+                member.takes(source, run.trace.events[at].read, run.trace.events[at].written.is_some())
+            }
+            _ => member,
+        }
+    }
+
     /// The events of the run with their sources, and at the end a read of every location that is watched.
     fn build_instance(&mut self, run: &Run, graph: &Graph, looks: &[Look]) {
-        let (instance, events) = (&mut self.instance, &run.trace.events);
+        let (instance, events, stay) = (&mut self.instance, &run.trace.events, &self.stay);
+        let number =
+            |at: usize| stay.binary_search(&at).expect("nothing that stays needs what an iteration begins with");
         instance.clear();
-        for (at, event) in events.iter().enumerate() {
-            instance.push(Shape::of(event, graph.order.epoch(at)));
+        for &at in stay {
+            instance.push(Shape::of(&events[at], graph.order.epoch(at)));
         }
-        for (number, event) in events.iter().enumerate() {
-            graph.order.preds(number).iter().for_each(|&pred| instance.edge(pred as usize, number));
-            graph.order.fenced(number).iter().for_each(|&store| instance.fence(store as usize, number));
-            match event.source {
+        for (own, &at) in stay.iter().enumerate() {
+            graph.order.preds(at).iter().for_each(|&pred| instance.edge(number(pred as usize), own));
+            graph.order.fenced(at).iter().for_each(|&store| instance.fence(number(store as usize), own));
+            match events[at].source {
                 Source::None => {}
-                Source::Init => instance.good(number, None),
-                Source::At(write) => instance.good(number, Some(write as usize)),
+                Source::Init => instance.good(own, None),
+                Source::At(_) => instance.good(own, source_among(run, stay, at).map(number)),
             }
         }
         for Look { loc, last } in looks {
             let look = instance.push(Shape { thread: NOBODY, ..Shape::direct(*loc, true, false) });
-            last.iter().for_each(|&write| instance.good(look, write));
-            for write in graph.writes(*loc) {
-                instance.edge(write, look);
+            last.iter().for_each(|&write| instance.good(look, write.map(number)));
+            for write in graph.writes(*loc).filter(|at| stay.binary_search(at).is_ok()) {
+                instance.edge(number(write), look);
                 if events[write].buffered {
-                    instance.fence(write, look);
+                    instance.fence(number(write), look);
                 }
             }
         }
     }
+}
+
+/// What an event reads from, if only these events stay: updates that are left out left the value as it was.
+fn source_among(run: &Run, stay: &[usize], at: usize) -> Option<usize> {
+    let mut source = source_of(&run.trace.events[at]);
+    while let Some(write) = source.filter(|write| stay.binary_search(write).is_err()) {
+        source = source_of(&run.trace.events[write]);
+    }
+    source
 }
 
 /// Who looks at memory when everything is over.
@@ -178,17 +264,12 @@ struct Look {
     last: Vec<Option<usize>>,
 }
 
-fn look(run: &Run, graph: &Graph, loc: LocId, value: u64) -> Look {
-    let overwritten = |write: usize| graph.writes(loc).any(|other| graph.reaches_memory_before(write, other));
-    let ends = |&write: &usize| run.trace.events[write].written == Some(value) && !overwritten(write);
-    let is_unwritten = graph.writes(loc).next().is_none() && run.trace.locs[loc].init == value;
-    let last = graph.writes(loc).filter(ends).map(Some);
+fn look(run: &Run, graph: &Graph, stay: &[usize], &Watched { loc, value, writer }: &Watched) -> Look {
+    let writes = || graph.writes(loc).filter(|at| stay.binary_search(at).is_ok());
+    let overwritten = |write: usize| writes().any(|other| graph.reaches_memory_before(write, other));
+    let is_it = |write: usize| writer.is_none_or(|writer| writer == Some(run.trace.events[write].id));
+    let ends = |&write: &usize| run.trace.events[write].written == Some(value) && is_it(write) && !overwritten(write);
+    let is_unwritten = writes().next().is_none() && run.trace.locs[loc].init == value;
+    let last = writes().filter(ends).map(Some);
     Look { loc, last: last.chain(is_unwritten.then_some(None)).collect() }
-}
-
-fn watched_by(pending: &Pending) -> Option<&Vec<(LocId, u64)>> {
-    match &pending.why {
-        Why::Spin { watched, .. } => Some(watched),
-        _ => None,
-    }
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::base::{EventId, Id, LocId, ThreadId};
+use crate::base::{EventId, Id, ThreadId};
+use crate::explore::looks::{Looks, Standing};
 use crate::step::{Run, Wait, Why};
-use crate::trace::{LocInfo, Op, ProgramOrder, Trace, repeats_iteration};
+use crate::trace::{Histories, LocInfo, Op, ProgramOrder, Trace};
 
 /// The writes that a read may take (`None`: the initial value).
 pub(super) type Writes = Arc<[Option<EventId>]>;
@@ -25,9 +26,8 @@ pub(super) struct Known {
     waiting: Vec<Next>,
     /// Where threads began to wait in a loop.
     waits: Vec<Wait>,
-    /// The loops that are known to wait, and how often one without a hint may repeat an iteration.
-    waiting_loops: Vec<u64>,
-    spin_bound: u32,
+    /// What threads knew.
+    histories: Histories,
     /// How many outcomes without cause an execution may have.
     pub(super) spurious: u32,
 }
@@ -57,6 +57,10 @@ impl Known {
         let trace = run.trace.clone();
         let mut order = ProgramOrder::default();
         order.compute(&trace);
+        let mut histories = Histories::default();
+        if run.has_waits {
+            histories.compute(&trace);
+        }
         let reads = |op: &Op| op.action.reads();
         let waiting = run.waiting.iter().filter_map(|pending| {
             let op = pending.op.filter(reads)?;
@@ -64,12 +68,11 @@ impl Known {
         });
         Self {
             waiting: waiting.collect(),
-            is_maximal: run.is_maximal() && run.repeated.is_none(),
+            is_maximal: run.is_maximal() && run.repeated.is_none() && !run.halfway,
             trace,
             order,
             waits: run.waits.clone(),
-            waiting_loops: run.waiting_loops.clone(),
-            spin_bound: run.spin_bound,
+            histories,
             spurious: run.spurious,
         }
     }
@@ -117,15 +120,20 @@ impl Known {
         next.at.map_or_else(|| self.order.next_preds(next.id.thread), |at| self.order.preds(at))
     }
 
-    /// Whether a thread that read `value` next would repeat an iteration of a loop that waits.
-    pub(super) fn repeats(&self, next: &Next, value: u64) -> bool {
-        let (known, bound) = (&self.waiting_loops, self.spin_bound);
-        !known.is_empty() && repeats_iteration(&self.trace, next.id, &next.op, value, known, bound)
+    /// Whether a thread that next takes `value` from this write would complete an iteration that changes nothing.
+    pub(super) fn repeats(&self, looks: &Looks, next: &Next, value: u64, write: Option<EventId>) -> bool {
+        !looks.is_empty()
+            && looks.complete(&self.standing(next), value, write.and_then(|write| self.trace.position(write)))
+    }
+
+    /// A thread before its next read, with what it knows there.
+    pub(super) fn standing(&self, next: &Next) -> Standing<'_> {
+        Standing { trace: &self.trace, histories: &self.histories, id: next.id, op: next.op }
     }
 
     /// What a thread watches that may wait for ever before its next read, because it is in a loop.
-    pub(super) fn watched(&self, next: &Next) -> Option<&[(LocId, u64)]> {
-        self.waits.iter().rfind(|wait| wait.next == next.id).map(|wait| &wait.watched[..])
+    pub(super) fn wait(&self, next: &Next) -> Option<&Wait> {
+        self.waits.iter().rfind(|wait| wait.next == next.id)
     }
 
     pub(super) fn loc(&self, op: &Op) -> &LocInfo {

@@ -44,6 +44,7 @@ mod witness;
 use std::sync::Arc;
 
 use crate::explore::by_source::BySource;
+use crate::explore::looks::Looks;
 use crate::explore::rvf_smc::known::Known;
 use crate::explore::rvf_smc::node::{Node, Seed, is_below};
 use crate::explore::rvf_smc::witness::Asker;
@@ -95,6 +96,7 @@ pub struct RvfSmc {
     starts_over: bool,
     asker: Asker,
     effort: Effort,
+    looks: Looks,
 }
 
 impl Default for RvfSmc {
@@ -121,6 +123,7 @@ impl RvfSmc {
             starts_over: false,
             asker: Asker::new(options),
             effort: Effort::default(),
+            looks: Looks::default(),
         }
     }
 
@@ -135,8 +138,12 @@ impl RvfSmc {
             let node = self.path.last_mut()?;
             let Some((read, choice)) = node.next_choice() else {
                 node.end_read();
-                if !node.next_read(self.options.backtrack_signals) {
+                if !node.next_read(self.options.backtrack_signals, &self.looks) {
+                    self.look_for_livelocks();
                     self.path.pop();
+                }
+                if !self.livelocks.is_empty() {
+                    return None;
                 }
                 continue;
             };
@@ -159,16 +166,24 @@ impl RvfSmc {
         let node = Node::new(known, seed, self.by_source);
         self.signal(&node, &before);
         self.effort.nodes += 1;
-        let (is_leaf, watched) = (node.is_leaf(), node.watched());
-        self.effort.leaves += u64::from(is_leaf);
-        if is_leaf && watched.is_empty() {
+        self.effort.leaves += u64::from(node.is_leaf());
+        self.path.push(node);
+    }
+
+    /// Asks whether all threads of the last node can wait for ever, and if so plans that. All values were tried there, so it
+    /// is known which of them make threads wait.
+    fn look_for_livelocks(&mut self) {
+        let Some(node) = self.path.last() else { return };
+        if node.is_leaf() {
             return;
         }
-        let mut livelock = Vec::new();
-        if !is_leaf && !watched.is_empty() && self.asker.ask_whether_it_ends(&node, &watched, &mut livelock) {
-            self.livelocks.push(livelock);
+        let ways = node.ways_to_wait(&self.looks).into_iter();
+        for way in ways.filter(|way| !way.is_seen(&node.known.trace, true)) {
+            let mut livelock = Vec::new();
+            if self.asker.ask_whether_it_ends(node, &way, &mut livelock) {
+                self.livelocks.push(livelock);
+            }
         }
-        self.path.push(node);
     }
 
     /// Tells the ancestors of a node whose current reads might take something that it has and its parent had not.
@@ -198,13 +213,15 @@ impl Explorer for RvfSmc {
         plan.frozen.clear();
         plan.tried.clear();
         plan.purpose = Purpose::Class;
-        if let Some(livelock) = self.livelocks.pop() {
+        if self.next.is_none() && self.livelocks.is_empty() {
+            self.next = self.next_run(&mut plan.forced);
+        }
+        if self.next.is_none()
+            && let Some(livelock) = self.livelocks.pop()
+        {
             plan.forced.extend_from_slice(&livelock);
             plan.purpose = Purpose::Livelock;
             return true;
-        }
-        if self.next.is_none() {
-            self.next = self.next_run(&mut plan.forced);
         }
         let tried = self.next.iter().flat_map(|seed| &seed.causal);
         plan.tried.extend(tried.map(|(&read, counts)| Tried { read, counts: Arc::clone(counts) }));
@@ -212,10 +229,19 @@ impl Explorer for RvfSmc {
     }
 
     fn observe(&mut self, run: &Run) {
-        let Some(seed) = self.next.take().filter(|_| run.is_maximal() || run.end == End::Tried) else { return };
+        self.looks.learn(run);
+        let seed = self.next.take();
+        if run.repeated.is_some() {
+            if let Some(node) = self.path.last_mut() {
+                node.it_waits();
+            }
+            return;
+        }
+        let Some(seed) = seed.filter(|_| run.is_maximal() || run.end == End::Tried) else { return };
         let by_source = BySource::of(run);
         if by_source > self.by_source {
-            *self = Self { by_source, starts_over: true, effort: self.effort, ..Self::with_options(self.options) };
+            let (effort, looks) = (self.effort, std::mem::take(&mut self.looks));
+            *self = Self { by_source, starts_over: true, effort, looks, ..Self::with_options(self.options) };
             return;
         }
         self.enter(Arc::new(Known::of(run)), seed);

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::base::{EventId, LocId};
+use crate::base::EventId;
 use crate::explore::by_source::BySource;
+use crate::explore::looks::{Looks, Way, together};
 use crate::explore::rvf_smc::known::{Extent, GoodWrites, Known, Next, Writes};
 use crate::trace::{Effect, Op};
 
@@ -45,6 +46,8 @@ struct Current {
     choices: Vec<Choice>,
     /// Whether some choice was possible.
     possible: bool,
+    /// With some value its thread waits in a loop.
+    waits: bool,
 }
 
 /// A value that a read may return, and the writes that leave it.
@@ -73,18 +76,37 @@ impl Node {
         self.known.is_maximal && self.extent.inside.iter().all(|&inside| inside)
     }
 
-    /// What is watched by the threads that wait in a loop, if nobody else can go on: they may wait for ever.
-    pub(super) fn watched(&self) -> Vec<(LocId, u64)> {
-        let goes_on = |read: &&Next| !read.is_blocked && self.known.watched(read).is_none();
-        if self.reads.iter().any(|read| goes_on(&read)) {
-            return Vec::new();
+    /// What the locations must hold in the end so that all threads wait for ever, in loops or otherwise: each way is one list.
+    /// None if somebody goes on whatever they hold.
+    pub(super) fn ways_to_wait(&self, looks: &Looks) -> Vec<Way> {
+        let mut all = Vec::new();
+        for read in &self.known.pending(&self.extent) {
+            let trace = &self.known.trace;
+            let inside = trace.events.iter().enumerate().zip(&self.extent.inside).filter(|&(_, &inside)| inside);
+            let writes = inside.filter(|((_, event), _)| event.op.loc == read.op.loc);
+            let offers = writes.filter_map(|((at, event), _)| Some((event.written?, Some(at))));
+            let init = (self.known.loc(&read.op).init, None);
+            let mut ways = looks.ways_to_wait(&self.known.standing(read), offers.chain([init]));
+            ways.extend(self.known.wait(read).map(Way::of));
+            match ways.is_empty() {
+                false => all.push(ways),
+                true if !read.is_blocked => return Vec::new(),
+                true => {}
+            }
         }
-        self.reads.iter().filter_map(|read| self.known.watched(read)).flatten().copied().collect()
+        if all.is_empty() { Vec::new() } else { together(&all) }
     }
 
     /// The read that is decided now.
     pub(super) fn deciding(&self) -> Option<Next> {
         self.current.as_ref().map(|current| current.read)
+    }
+
+    /// With the value that was tried last, the thread of the current read waits in a loop.
+    pub(super) fn it_waits(&mut self) {
+        if let Some(current) = &mut self.current {
+            current.waits = true;
+        }
     }
 
     /// Sets the backtrack signal.
@@ -98,16 +120,17 @@ impl Node {
     }
 
     /// Goes on to the next read; false if the node is done.
-    pub(super) fn next_read(&mut self, signals: bool) -> bool {
+    pub(super) fn next_read(&mut self, signals: bool, looks: &Looks) -> bool {
         let Some(read) = self.reads.pop().filter(|_| self.backtrack) else { return false };
         let mapped = self.causal.contains_key(&read.id);
         if !mapped && signals {
             self.backtrack = false;
         }
-        let mut choices = self.choices(&read);
+        let mut waits = false;
+        let mut choices = self.choices(&read, looks, &mut waits);
         // What the run does is tried first: it needs no run.
         choices.sort_by_key(|choice| self.realises(&read, choice));
-        self.current = Some(Current { read, mapped, choices, possible: false });
+        self.current = Some(Current { read, mapped, choices, possible: false, waits });
         true
     }
 
@@ -134,7 +157,7 @@ impl Node {
             self.causal.insert(current.read.id, self.extent.counts.clone());
         }
         // Where it is blocked, or its thread may wait for ever instead, that says nothing about the other reads.
-        self.backtrack |= !is_done || self.known.watched(&current.read).is_some();
+        self.backtrack |= !is_done || current.waits || self.known.wait(&current.read).is_some();
     }
 
     /// Whether the run of the node is one of the child as well.
@@ -150,13 +173,13 @@ impl Node {
     }
 
     /// The values that the writes of the node offer to a read, without what was tried elsewhere.
-    fn choices(&self, read: &Next) -> Vec<Choice> {
+    fn choices(&self, read: &Next, looks: &Looks, waits: &mut bool) -> Vec<Choice> {
         let mut choices = Vec::new();
         let action = read.op.action;
         for which in 0..action.alternatives() {
             let op = Op { action: action.with_alternative(which), ..read.op };
             if !op.action.is_spurious() || self.may_be_spurious() {
-                self.add_choices(&Next { op, ..*read }, &mut choices);
+                self.add_choices(&Next { op, ..*read }, looks, &mut choices, waits);
             }
         }
         choices
@@ -170,12 +193,13 @@ impl Node {
     }
 
     /// Adds those of one alternative.
-    fn add_choices(&self, read: &Next, choices: &mut Vec<Choice>) {
+    fn add_choices(&self, read: &Next, looks: &Looks, choices: &mut Vec<Choice>, waits: &mut bool) {
         let (op, loc) = (read.op, self.known.loc(&read.op));
         let tried = self.causal.get(&read.id);
         let first = choices.len();
         let mut add = |value: u64, write: Option<EventId>| {
-            let repeats = self.known.repeats(read, value) && !self.takes(read, write);
+            let repeats = self.known.repeats(looks, read, value, write) && !self.takes(read, write);
+            *waits |= repeats;
             if op.action.effect(value) == Effect::Blocked || repeats {
                 return;
             }

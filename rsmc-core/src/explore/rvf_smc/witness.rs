@@ -1,12 +1,14 @@
 //! From a node and one read more to a question for VerifySC, and from its answer to a plan.
 
-use crate::base::{EventId, LocId};
+use crate::base::EventId;
 use crate::consistency::{Instance, Move, Shape, Verifier};
+use crate::explore::looks::Way;
 use crate::explore::rvf_smc::Options;
 use crate::explore::rvf_smc::known::Next;
 use crate::explore::rvf_smc::node::{Choice, Node};
 use crate::model::MemoryModel;
 use crate::step::Forced;
+use crate::trace::spin::Watched;
 
 /// Asks questions; keeps its memory from one to the next.
 #[derive(Debug)]
@@ -36,16 +38,11 @@ impl Asker {
 
     /// Writes the steps of an execution of the node in which the watched locations end with the values that were seen;
     /// false if there is none.
-    pub(super) fn ask_whether_it_ends(
-        &mut self,
-        node: &Node,
-        watched: &[(LocId, u64)],
-        forced: &mut Vec<Forced>,
-    ) -> bool {
-        self.add_events(node);
+    pub(super) fn ask_whether_it_ends(&mut self, node: &Node, way: &Way, forced: &mut Vec<Forced>) -> bool {
+        self.add_events_without(node, &way.begun);
         self.add_order(node);
         self.add_good_writes(node);
-        watched.iter().for_each(|&(loc, value)| self.add_look(node, loc, value));
+        way.watched.iter().for_each(|watched| self.add_look(node, watched));
         self.witness.clear();
         let found = self.verifier.verify(&self.instance, |number| number as u32, &mut self.witness);
         let performed = |step: &&Move| matches!(step, Move::Perform(number) if *number < self.members.len());
@@ -54,15 +51,16 @@ impl Asker {
     }
 
     /// A read at the end of everything, by nobody.
-    fn add_look(&mut self, node: &Node, loc: LocId, value: u64) {
+    fn add_look(&mut self, node: &Node, &Watched { loc, value, writer }: &Watched) {
         let look = self.instance.push(Shape::direct(loc, true, false));
-        if node.known.trace.locs[loc].init == value {
+        if node.known.trace.locs[loc].init == value && writer.is_none_or(|writer| writer.is_none()) {
             self.instance.good(look, None);
         }
         for (number, &at) in self.members.iter().enumerate() {
             let event = &node.known.trace.events[at];
             self.instance.edge(number, look);
-            if event.op.loc == loc && event.written == Some(value) {
+            let is_it = writer.is_none_or(|writer| writer == Some(event.id));
+            if event.op.loc == loc && event.written == Some(value) && is_it {
                 self.instance.good(look, Some(number));
             }
         }
@@ -91,12 +89,16 @@ impl Asker {
 
     /// The events of the node in the order of its run.
     fn add_events(&mut self, node: &Node) {
+        self.add_events_without(node, &[]);
+    }
+
+    fn add_events_without(&mut self, node: &Node, begun: &[EventId]) {
         self.instance.clear();
         self.members.clear();
         self.numbers.clear();
         for (event, &inside) in node.known.trace.events.iter().zip(&node.extent.inside) {
             self.numbers.push(self.members.len());
-            if inside {
+            if inside && !begun.contains(&event.id) {
                 self.members.push(self.numbers.len() - 1);
                 self.instance.push(Shape::of(event, 0));
             }

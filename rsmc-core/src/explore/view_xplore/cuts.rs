@@ -2,9 +2,10 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::base::{Digest, EventId, LocId, ThreadId};
+use crate::base::{Digest, EventId, ThreadId};
+use crate::explore::looks::{Looks, Way, together};
 use crate::explore::view_xplore::snapshot::{Next, Seen, Snapshot};
-use crate::trace::{Action, Effect};
+use crate::trace::{Action, Effect, Source};
 
 /// How many observations each thread of a run has made.
 #[derive(Clone, Copy, Debug)]
@@ -157,14 +158,20 @@ pub(super) fn is_plausible(snapshot: &Snapshot, cut: Cut<'_>, inside: &[usize]) 
 }
 
 /// Collects what each thread could observe next by the writes of the cut.
-pub(super) fn extensions(snapshot: &Snapshot, cut: Cut<'_>, inside: &[usize], found: &mut Vec<Extension>) {
+pub(super) fn extensions(
+    snapshot: &Snapshot,
+    looks: &Looks,
+    cut: Cut<'_>,
+    inside: &[usize],
+    found: &mut Vec<Extension>,
+) {
     let mut looked = Vec::new();
     for (number, &thread) in snapshot.threads.iter().enumerate() {
         let Some(next) = snapshot.next(number, cut.made[number]) else { continue };
         if comes_to_next(snapshot, cut, number) {
             for next in snapshot.alternatives(next, inside) {
                 looked.clear();
-                extend(snapshot, inside, thread, next, &mut looked, found);
+                extend((snapshot, looks), inside, thread, next, &mut looked, found);
             }
         }
     }
@@ -177,7 +184,7 @@ fn comes_to_next(snapshot: &Snapshot, cut: Cut<'_>, thread: usize) -> bool {
 
 /// What a thread could observe next, except what was looked at.
 fn extend(
-    snapshot: &Snapshot,
+    (snapshot, looks): (&Snapshot, &Looks),
     inside: &[usize],
     thread: ThreadId,
     next: Next,
@@ -190,7 +197,7 @@ fn extend(
             return;
         }
         looked.push(seen);
-        if next.op.action.effect(value) != Effect::Blocked && !snapshot.repeats(&next, value) {
+        if next.op.action.effect(value) != Effect::Blocked && !snapshot.repeats(looks, &next, value, write) {
             found.push(Extension { thread, next, value: next.op.action.returns(value), seen });
         }
     };
@@ -204,21 +211,35 @@ fn extend(
     }
 }
 
-/// What is watched by the threads that wait in a loop at the end of a cut, if nobody else can go on: they may wait for
-/// ever, and no longer cut shows that.
-pub(super) fn watched(snapshot: &Snapshot, cut: Cut<'_>) -> Vec<(LocId, u64)> {
-    let mut watched = Vec::new();
-    if snapshot.waits.is_empty() {
-        return watched;
+/// What the locations must hold in the end so that the threads that stand before something at the end of a cut wait for ever,
+/// in loops or otherwise: each way is one list. None if somebody goes on whatever they hold.
+pub(super) fn ways_to_wait(snapshot: &Snapshot, looks: &Looks, cut: Cut<'_>, inside: &[usize]) -> Vec<Way> {
+    if looks.is_empty() && snapshot.waits.is_empty() {
+        return Vec::new();
     }
+    let mut all = Vec::new();
     for (number, &made) in cut.made.iter().enumerate() {
         let Some(next) = snapshot.next(number, made) else { continue };
         let observes = || made < snapshot.observing(number).len() as u32 && comes_to_next(snapshot, cut, number);
-        match snapshot.waits.iter().rfind(|wait| wait.next == next.id) {
-            Some(wait) => watched.extend_from_slice(&wait.watched),
-            None if observes() => return Vec::new(),
-            None => {}
+        let writes = inside.iter().filter(|&&at| snapshot.trace.events[at].op.loc == next.op.loc);
+        let offers = writes.filter_map(|&at| Some((snapshot.trace.events[at].written?, Some(at))));
+        let init = (snapshot.loc(next.op.loc).init, None);
+        let mut ways = looks.ways_to_wait(&snapshot.standing(&next), offers.chain([init]));
+        ways.extend(snapshot.waits.iter().rfind(|wait| wait.next == next.id).map(Way::of));
+        match ways.is_empty() {
+            false => all.push(ways),
+            true if observes() => return Vec::new(),
+            true => {}
         }
     }
-    watched
+    if all.is_empty() { Vec::new() } else { together(&all) }
+}
+
+/// A cut without these events, by its name, and what a question about it is called.
+pub(super) fn names(snapshot: &Snapshot, cut: Cut<'_>, way: &Way) -> (Digest, Digest) {
+    let events = way.begun.iter().filter_map(|&id| snapshot.trace.position(id)).map(|at| &snapshot.trace.events[at]);
+    let observing = events.filter(|event| event.source != Source::None);
+    let parts = observing.map(|event| part(event.id, event.op.action, snapshot.seen(event)));
+    let name = parts.fold(cut.name, Digest::without);
+    (name, way.watched.iter().fold(name, |name, watched| name.with(watched.name())))
 }

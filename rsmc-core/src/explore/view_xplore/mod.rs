@@ -40,11 +40,12 @@ use rustc_hash::FxHashSet;
 use crate::base::Digest;
 use crate::consistency::Decided;
 use crate::explore::by_source::BySource;
+use crate::explore::looks::{Looks, Way};
 use crate::explore::view_xplore::cuts::{Cuts, Extension};
 use crate::explore::view_xplore::question::Asker;
 use crate::explore::view_xplore::snapshot::Snapshot;
 use crate::model::MemoryModel;
-use crate::step::{Explorer, Forced, Plan, Purpose, Run};
+use crate::step::{End, Explorer, Forced, Plan, Purpose, Run};
 
 /// In which order runs are continued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,6 +89,10 @@ struct Frame {
     /// The events of that cut, and how it can become longer.
     inside: Vec<usize>,
     extensions: Vec<Extension>,
+    /// Its extensions were looked for, and it was not asked yet whether threads can wait for ever at its end.
+    is_open: bool,
+    /// The ways in which they could that are still to be asked about.
+    ways: Vec<Way>,
 }
 
 /// The explorer; see the module.
@@ -103,13 +108,14 @@ pub struct ViewXplore {
     had: FxHashSet<Digest>,
     /// Cuts without a witness, each mixed with the thread whose read was added last.
     refuted: FxHashSet<Digest>,
-    /// Cuts for which it was asked whether threads in them can wait for ever.
+    /// Cuts in which threads are known to wait for ever, and what was asked of others.
     livelocks: FxHashSet<Digest>,
     asker: Asker,
     purpose: Purpose,
     effort: Effort,
     by_source: BySource,
     starts_over: bool,
+    looks: Looks,
 }
 
 impl ViewXplore {
@@ -150,6 +156,25 @@ impl ViewXplore {
                 }
                 continue;
             }
+            if std::mem::take(&mut frame.is_open) {
+                // All values were tried, so it is known which of them make threads wait.
+                let cut = frame.cuts.last().expect("it is looked at");
+                frame.ways = cuts::ways_to_wait(&frame.snapshot, &self.looks, cut, &frame.inside);
+            }
+            if let Some(way) = frame.ways.pop() {
+                let cut = frame.cuts.last().expect("it is looked at");
+                let (name, question) = cuts::names(&frame.snapshot, cut, &way);
+                if !way.is_seen(&frame.snapshot.trace, true)
+                    && !self.livelocks.contains(&name)
+                    && self.livelocks.insert(question)
+                    && self.asker.ask_whether_it_ends(&frame.snapshot, &frame.inside, &way, forced)
+                {
+                    self.livelocks.insert(name);
+                    self.purpose = Purpose::Livelock;
+                    return true;
+                }
+                continue;
+            }
             if !std::mem::take(&mut frame.is_new) {
                 frame.cuts.pop();
             }
@@ -162,15 +187,8 @@ impl ViewXplore {
                 continue;
             }
             self.effort.plausible += 1;
-            cuts::extensions(&frame.snapshot, cut, &frame.inside, &mut frame.extensions);
-            let watched = cuts::watched(&frame.snapshot, cut);
-            if !watched.is_empty()
-                && self.livelocks.insert(cut.name)
-                && self.asker.ask_whether_it_ends(&frame.snapshot, &frame.inside, &watched, forced)
-            {
-                self.purpose = Purpose::Livelock;
-                return true;
-            }
+            cuts::extensions(&frame.snapshot, &self.looks, cut, &frame.inside, &mut frame.extensions);
+            frame.is_open = true;
         }
     }
 
@@ -207,7 +225,8 @@ impl Explorer for ViewXplore {
     }
 
     fn observe(&mut self, run: &Run) {
-        if !run.is_maximal() || self.purpose == Purpose::Livelock {
+        self.looks.learn(run);
+        if !run.is_maximal() || run.repeated.is_some() || self.purpose == Purpose::Livelock {
             return;
         }
         let by_source = BySource::of(run);
@@ -221,7 +240,7 @@ impl Explorer for ViewXplore {
         cuts::find_new(&frame.snapshot, &mut self.had, &mut self.parts, &mut frame.cuts);
         self.effort.cuts += frame.cuts.len() as u64;
         // If it ends in a livelock, that is the class of its longest cut.
-        self.livelocks.extend(frame.cuts.first().map(|full| full.name));
+        self.livelocks.extend(frame.cuts.first().filter(|_| run.end == End::Stuck).map(|full| full.name));
         self.frames.push_back(frame);
         self.effort.runs_kept = self.effort.runs_kept.max(self.frames.len());
     }

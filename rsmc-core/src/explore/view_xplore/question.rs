@@ -4,11 +4,13 @@ use std::borrow::Cow;
 
 use crate::base::{EventId, LocId, ThreadId};
 use crate::consistency::{ConstructWitness, Decided, Instance, Move, Shape};
+use crate::explore::looks::Way;
 use crate::explore::view_xplore::cuts::Extension;
 use crate::explore::view_xplore::snapshot::{Seen, Snapshot};
 use crate::model::MemoryModel;
 use crate::step::{Forced, Step};
 use crate::trace::Source;
+use crate::trace::spin::Watched;
 
 /// Asks questions; keeps its memory from one to the next.
 #[derive(Default)]
@@ -73,12 +75,15 @@ impl Asker {
         &mut self,
         snapshot: &Snapshot,
         inside: &[usize],
-        watched: &[(LocId, u64)],
+        way: &Way,
         forced: &mut Vec<Forced>,
     ) -> bool {
-        self.select(snapshot, inside);
+        let stays = |&&at: &&usize| !way.begun.contains(&snapshot.trace.events[at].id);
+        let inside: Vec<usize> = inside.iter().filter(stays).copied().collect();
+        self.select(snapshot, &inside);
         self.add_events(snapshot);
-        if !self.add_good_writes(snapshot, None) || !watched.iter().all(|&look| self.add_look(snapshot, look)) {
+        if !self.add_good_writes(snapshot, None) || !way.watched.iter().all(|watched| self.add_look(snapshot, watched))
+        {
             return false;
         }
         self.witness.clear();
@@ -91,10 +96,10 @@ impl Asker {
     }
 
     /// A read at the end of everything, by nobody; false if it has no good write.
-    fn add_look(&mut self, snapshot: &Snapshot, (loc, value): (LocId, u64)) -> bool {
+    fn add_look(&mut self, snapshot: &Snapshot, &Watched { loc, value, writer }: &Watched) -> bool {
         let nobody = ThreadId(u32::MAX);
         let look = self.instance.push(Shape { thread: nobody, ..Shape::direct(loc, true, false) });
-        let mut any = snapshot.loc(loc).init == value;
+        let mut any = snapshot.loc(loc).init == value && writer.is_none_or(|writer| writer.is_none());
         if any {
             self.instance.good(look, None);
         }
@@ -103,7 +108,8 @@ impl Asker {
             if snapshot.trace.events[self.members[write.number]].buffered {
                 self.instance.fence(write.number, look);
             }
-            if write.value == value {
+            let id = snapshot.trace.events[self.members[write.number]].id;
+            if write.value == value && writer.is_none_or(|writer| writer == Some(id)) {
                 self.instance.good(look, Some(write.number));
                 any = true;
             }

@@ -2,8 +2,9 @@
 
 use crate::base::{EventId, IdVec, LocId, ThreadId};
 use crate::explore::by_source::BySource;
+use crate::explore::looks::{Looks, Standing};
 use crate::step::{Run, Step, Wait};
-use crate::trace::{Event, LocInfo, Op, ProgramOrder, Source, Trace, repeats_iteration};
+use crate::trace::{Event, Histories, LocInfo, Op, ProgramOrder, Source, Trace};
 
 /// What a read shows: deviation (1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +40,8 @@ pub(super) struct Snapshot {
     by_source: BySource,
     /// Where threads began to wait in a loop.
     pub(super) waits: Vec<Wait>,
-    /// The loops that are known to wait, and how often one without a hint may repeat an iteration.
-    waiting_loops: Vec<u64>,
-    spin_bound: u32,
+    /// What threads knew.
+    histories: Histories,
     /// How many outcomes without cause an execution may have.
     spurious: u32,
     /// The steps of the run.
@@ -67,8 +67,10 @@ impl Snapshot {
         self.order.compute(&self.trace);
         self.by_source = by_source;
         self.waits.clone_from(&run.waits);
-        self.waiting_loops.clone_from(&run.waiting_loops);
-        (self.spin_bound, self.spurious) = (run.spin_bound, run.spurious);
+        if run.has_waits {
+            self.histories.compute(&run.trace);
+        }
+        self.spurious = run.spurious;
         self.steps.clear();
         self.steps.extend(run.steps());
         self.find_observations(run);
@@ -182,10 +184,15 @@ impl Snapshot {
         if self.by_source.counts(op, self.loc(op.loc), value) { Seen::Write(write) } else { Seen::Value(value) }
     }
 
-    /// Whether a thread that read `value` next would repeat an iteration of a loop that waits.
-    pub(super) fn repeats(&self, next: &Next, value: u64) -> bool {
-        let (known, bound) = (&self.waiting_loops, self.spin_bound);
-        !known.is_empty() && repeats_iteration(&self.trace, next.id, &next.op, value, known, bound)
+    /// Whether a thread that next takes `value` from this write would complete an iteration that changes nothing.
+    pub(super) fn repeats(&self, looks: &Looks, next: &Next, value: u64, write: Option<EventId>) -> bool {
+        !looks.is_empty()
+            && looks.complete(&self.standing(next), value, write.and_then(|write| self.trace.position(write)))
+    }
+
+    /// A thread before what it observes next, with what it knows there.
+    pub(super) fn standing(&self, next: &Next) -> Standing<'_> {
+        Standing { trace: &self.trace, histories: &self.histories, id: next.id, op: next.op }
     }
 
     pub(super) fn loc(&self, loc: LocId) -> &LocInfo {

@@ -10,7 +10,7 @@ use crate::report::fold::{Shown, fold};
 use crate::report::rows::{Buffering, Line, Origin, Scene, verb};
 use crate::session::MemoryModel;
 use crate::step::Why;
-use crate::trace::{Action, CHOICE, Event, Note, NoteKind, Row, Source};
+use crate::trace::{Action, Event, Note, NoteKind, Row, Source};
 
 /// The steps, and the order of the writes.
 pub(super) struct Recorded {
@@ -85,7 +85,7 @@ impl Recorder<'_> {
         step.from_buffer = matches!(event.source, Source::At(from) if self.memory.waits(from as usize));
         step.buffered = event.buffered;
         let by = Some(event.id.thread);
-        step.written = event.written.filter(|_| info.kind != CHOICE).map(|value| self.states.show(loc, value, by));
+        step.written = event.written.filter(|_| !info.is_choice()).map(|value| self.states.show(loc, value, by));
         self.steps.push(step);
         match event.written {
             Some(_) if event.buffered => self.memory.wait(at),

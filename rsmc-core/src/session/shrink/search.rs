@@ -104,9 +104,11 @@ impl Search<'_, '_> {
 
     /// Adds what else was possible in the last run after its first so many steps.
     fn expand(&mut self, from: usize) {
-        let run = std::mem::take(&mut self.trial.run);
-        let path: Rc<[Step]> = run.choices.iter().map(|choice| choice.taken).collect();
+        let mut run = std::mem::take(&mut self.trial.run);
         let end = run.repeated.map_or(run.choices.len(), |steps| run.choices.len().min(steps as usize));
+        let end = run.choices[..end].iter().filter(|choice| !choice.left_out).count();
+        run.choices.retain(|choice| !choice.left_out);
+        let path: Rc<[Step]> = run.choices.iter().map(|choice| choice.taken).collect();
         let mut walk = Walk::new(run.model, Some(self.trial.same.kind()));
         let mut at = 0;
         for row in run.trace.rows() {
@@ -131,7 +133,7 @@ impl Search<'_, '_> {
 
     /// Adds the other steps that were possible at one point of a run.
     fn branch(&mut self, run: &Run, walk: &Walk, path: &Rc<[Step]>, at: usize) {
-        let Choice { taken, possible } = &run.choices[at];
+        let Choice { taken, possible, .. } = &run.choices[at];
         let eager = eager(run, walk, possible);
         for &step in possible.iter().filter(|&step| step != taken) {
             let op = match step {

@@ -127,12 +127,12 @@ impl<'a> Trial<'a> {
     /// Takes in what the executor has learned: that a loop waits changes no step of a schedule. What is observed does, so
     /// that is forgotten again; false then.
     fn learn(&mut self) -> bool {
-        let Knowledge { threads, loops, observed } = self.executor.knowledge();
+        let Knowledge { threads, waits, observed } = self.executor.knowledge();
         let is_harmless = observed == self.knowledge.observed;
         // Ids of threads stay: schedules name them.
         self.knowledge.threads = threads;
         if is_harmless {
-            self.knowledge.loops = loops;
+            self.knowledge.waits = waits;
         } else {
             self.executor.know(&self.knowledge);
         }

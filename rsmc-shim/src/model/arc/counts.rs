@@ -18,7 +18,7 @@ use rsmc_core::machine::Outcome;
 use rsmc_core::runtime::{Birth, hook};
 use rsmc_core::trace::{Action, Rmw, RmwKind};
 
-use crate::model::identity::Identity;
+use rsmc_core::runtime::Identity;
 
 /// What all references to one value share besides the value.
 pub(super) struct Shared {

@@ -3,12 +3,11 @@
 use std::fmt;
 use std::sync::atomic::Ordering;
 
-use rsmc_core::machine::Outcome;
-use rsmc_core::runtime::hook;
+use rsmc_core::runtime::Identity;
+use rsmc_core::runtime::hook::{self, Done, Kind};
 use rsmc_core::trace::{Action, Rmw, RmwKind};
 
 use crate::model::atomic::order;
-use crate::model::identity::Identity;
 
 /// Mirrors [`std::sync::atomic::AtomicBool`]; every operation is a step of a check.
 pub struct AtomicBool {
@@ -19,10 +18,12 @@ pub struct AtomicBool {
 atomic_common!([] AtomicBool, bool, 1);
 
 impl AtomicBool {
+    #[inline(always)]
     fn encode(value: bool) -> u64 {
         u64::from(value)
     }
 
+    #[inline(always)]
     fn decode(bits: u64) -> bool {
         bits != 0
     }

@@ -21,16 +21,24 @@ macro_rules! atomic_common {
             }
 
             /// Performs an operation in a check; `None` outside.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
-            fn access(&self, action: Action, order: Ordering, failure: Ordering) -> Option<Outcome> {
-                let object = self.identity.object(stringify!($name));
-                let init = || Self::encode(self.inline.load(Ordering::Relaxed));
-                hook::access(object, init, action, order, failure)
+            fn access(&self, action: Action, order: Ordering, failure: Ordering) -> Option<Done> {
+                hook::atomic(&self.identity, &Self::KIND, action, order, failure)
+            }
+
+            const KIND: Kind = Kind { name: stringify!($name), init: Self::outside };
+
+            /// The value outside checks of the atomic of this identity.
+            fn outside(identity: &Identity) -> u64 {
+                let own = std::ptr::from_ref(identity).wrapping_byte_sub(std::mem::offset_of!(Self, identity));
+                // SAFETY: the function is called for identities of atomics of this type only, and those are part of them.
+                let atomic = unsafe { &*own.cast::<Self>() };
+                Self::encode(atomic.inline.load(Ordering::Relaxed))
             }
 
             /// Performs a read-modify-write in a check and returns the old value; `None` outside.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             fn rmw(&self, kind: RmwKind, operand: $value, order: Ordering) -> Option<$value> {
                 let rmw = Rmw { kind, operand: Self::encode(operand), bits: $bits };
@@ -41,7 +49,7 @@ macro_rules! atomic_common {
             ///
             /// # Panics
             /// If `order` is `Release` or `AcqRel`, as in std.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $value {
                 order::check_load(order);
@@ -55,7 +63,7 @@ macro_rules! atomic_common {
             ///
             /// # Panics
             /// If `order` is `Acquire` or `AcqRel`, as in std.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn store(&self, value: $value, order: Ordering) {
                 order::check_store(order);
@@ -65,7 +73,7 @@ macro_rules! atomic_common {
             }
 
             /// Stores a value and returns the old one.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 self.rmw(RmwKind::Swap, value, order).unwrap_or_else(|| self.inline.swap(value, order))
@@ -75,7 +83,7 @@ macro_rules! atomic_common {
             ///
             /// # Panics
             /// If `failure` is `Release` or `AcqRel`, as in std.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn compare_exchange(
                 &self,
@@ -95,7 +103,7 @@ macro_rules! atomic_common {
             ///
             /// # Panics
             /// If `failure` is `Release` or `AcqRel`, as in std.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn compare_exchange_weak(
                 &self,
@@ -110,8 +118,9 @@ macro_rules! atomic_common {
                 outcome.unwrap_or_else(|| self.inline.compare_exchange_weak(current, new, success, failure))
             }
 
-            fn result(Outcome { read, written }: Outcome) -> Result<$value, $value> {
-                if written.is_some() { Ok(Self::decode(read)) } else { Err(Self::decode(read)) }
+            #[inline(always)]
+            fn result(Done { read, wrote }: Done) -> Result<$value, $value> {
+                if wrote { Ok(Self::decode(read)) } else { Err(Self::decode(read)) }
             }
 
             /// Stores `new` if the value is `current`; returns the old value.
@@ -131,7 +140,7 @@ macro_rules! atomic_common {
             ///
             /// # Panics
             /// If `fetch_order` is `Release` or `AcqRel`, as in std.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn fetch_update<F>(
                 &self,
@@ -153,7 +162,7 @@ macro_rules! atomic_common {
             }
 
             /// The value, which nobody else can access. A relaxed load in a check.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn get_mut(&mut self) -> &mut $value {
                 if let Some(outcome) = self.access(Action::Load, Ordering::Relaxed, Ordering::Relaxed) {
@@ -164,7 +173,7 @@ macro_rules! atomic_common {
             }
 
             /// Unwraps the value. A relaxed load in a check.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn into_inner(self) -> $value {
                 match self.access(Action::Load, Ordering::Relaxed, Ordering::Relaxed) {
@@ -203,7 +212,7 @@ macro_rules! atomic_rmw {
             $(#[$doc])*
             ///
             /// Returns the old value.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn $method(&self, value: $value, order: Ordering) -> $value {
                 self.rmw(RmwKind::$kind, value, order).unwrap_or_else(|| self.inline.$method(value, order))

@@ -3,12 +3,11 @@
 use std::fmt;
 use std::sync::atomic::Ordering;
 
-use rsmc_core::machine::Outcome;
-use rsmc_core::runtime::hook;
+use rsmc_core::runtime::Identity;
+use rsmc_core::runtime::hook::{self, Done, Kind};
 use rsmc_core::trace::{Action, Rmw, RmwKind};
 
 use crate::model::atomic::order;
-use crate::model::identity::Identity;
 
 macro_rules! atomic_int {
     ($width:literal: $name:ident, $int:ident, $unsigned:ident, $max:ident, $min:ident) => {
@@ -24,10 +23,13 @@ macro_rules! atomic_int {
 
         #[cfg(target_has_atomic = $width)]
         impl $name {
+            #[inline(always)]
             fn encode(value: $int) -> u64 {
                 value as $unsigned as u64
             }
 
+
+            #[inline(always)]
             fn decode(bits: u64) -> $int {
                 bits as $int
             }

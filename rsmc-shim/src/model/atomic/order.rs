@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub(super) fn check_load(order: Ordering) {
     match order {
@@ -12,7 +12,7 @@ pub(super) fn check_load(order: Ordering) {
     }
 }
 
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub(super) fn check_store(order: Ordering) {
     match order {
@@ -22,7 +22,7 @@ pub(super) fn check_store(order: Ordering) {
     }
 }
 
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub(super) fn check_failure(order: Ordering) {
     match order {
@@ -34,7 +34,7 @@ pub(super) fn check_failure(order: Ordering) {
     }
 }
 
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub(super) fn check_fence(order: Ordering) {
     if order == Ordering::Relaxed {

@@ -4,12 +4,11 @@ use std::fmt;
 use std::ptr;
 use std::sync::atomic::Ordering;
 
-use rsmc_core::machine::Outcome;
-use rsmc_core::runtime::hook;
+use rsmc_core::runtime::Identity;
+use rsmc_core::runtime::hook::{self, Done, Kind};
 use rsmc_core::trace::{Action, Rmw, RmwKind};
 
 use crate::model::atomic::order;
-use crate::model::identity::Identity;
 
 /// Mirrors [`std::sync::atomic::AtomicPtr`]; every operation is a step of a check.
 ///
@@ -22,10 +21,12 @@ pub struct AtomicPtr<T> {
 atomic_common!([T] AtomicPtr, *mut T, usize::BITS as u8);
 
 impl<T> AtomicPtr<T> {
+    #[inline(always)]
     fn encode(value: *mut T) -> u64 {
         value.expose_provenance() as u64
     }
 
+    #[inline(always)]
     fn decode(bits: u64) -> *mut T {
         ptr::with_exposed_provenance_mut(bits as usize)
     }

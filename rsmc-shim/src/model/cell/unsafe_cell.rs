@@ -4,8 +4,8 @@ use std::fmt;
 
 use rsmc_core::runtime::hook::{self, CellAccess, Object};
 
-use crate::model::identity::Identity;
 use crate::model::statics::Home;
+use rsmc_core::runtime::Identity;
 
 const KIND: &str = "UnsafeCell";
 

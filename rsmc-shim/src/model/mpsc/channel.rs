@@ -11,10 +11,10 @@ use rsmc_core::runtime::hook::{self, Object};
 use rsmc_core::runtime::{Tag, object};
 use rsmc_core::trace::{Action, Rmw, RmwKind};
 
-use crate::model::identity::Identity;
 use crate::model::monitor::Monitor;
 use crate::model::mpsc::Place;
 use crate::model::surely::surely;
+use rsmc_core::runtime::Identity;
 
 /// What a thread waits for, once.
 #[derive(Clone)]

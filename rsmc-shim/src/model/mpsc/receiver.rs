@@ -50,8 +50,15 @@ impl<T> Receiver<T> {
     ///
     /// # Panics
     /// If the channel belongs to a check, and this is not the same execution of it.
+    #[inline(always)]
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        hook::stand();
+        self.poll()
+    }
+
+    #[track_caller]
+    fn poll(&self) -> Result<T, TryRecvError> {
         self.try_recv_at(Location::caller())
     }
 

@@ -130,6 +130,7 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
 
 impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
+        hook::changes(self.lock.data.get().cast::<u8>().addr());
         // SAFETY: a guard exists only while its thread holds the lock, and it is borrowed mutably.
         unsafe { &mut *self.lock.data.get() }
     }

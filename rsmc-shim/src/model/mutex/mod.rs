@@ -15,9 +15,9 @@ use rsmc_core::runtime::hook::{self, Object};
 use rsmc_core::trace::{Action, HELD, POISONED};
 
 use crate::model::door::Door;
-use crate::model::identity::Identity;
 use crate::model::statics::Home;
 use crate::model::surely::surely;
+use rsmc_core::runtime::Identity;
 
 pub use guard::MutexGuard;
 
@@ -76,9 +76,15 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Errors
     /// If a thread panicked while it held the lock; the error holds the guard.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        hook::stand();
+        self.take()
+    }
+
+    #[track_caller]
+    fn take(&self) -> LockResult<MutexGuard<'_, T>> {
         match self.access(Action::Acquire, Ordering::Acquire) {
             Some(outcome) => self.entered(outcome),
             None => self.lock_outside(),
@@ -89,9 +95,15 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Errors
     /// `WouldBlock` if the lock is held, `Poisoned` as for [`lock`](Self::lock).
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        hook::stand();
+        self.try_take()
+    }
+
+    #[track_caller]
+    fn try_take(&self) -> TryLockResult<MutexGuard<'_, T>> {
         match self.access(Action::TryAcquire, Ordering::Acquire) {
             Some(Outcome { written: None, .. }) => Err(TryLockError::WouldBlock),
             Some(outcome) => Ok(self.entered(outcome)?),

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::sync::OnceLock as StdOnceLock;
 
-use rsmc_core::runtime::hook;
-
 use crate::model::once::flag::{Flag, State};
 use crate::model::slot;
 
@@ -74,13 +72,9 @@ impl<T> OnceLock<T> {
     /// Waits until there is a value. (Stable in std since 1.86.)
     #[track_caller]
     pub fn wait(&self) -> &T {
-        loop {
-            if let Some(value) = self.get() {
-                return value;
-            }
-            if !hook::hint() {
-                return self.outside.wait();
-            }
+        match self.flag.wait(self.state_outside(), |state| state == State::Done) {
+            Some(_) => self.value().expect("it was set"),
+            None => self.outside.wait(),
         }
     }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 use rsmc_core::runtime::{Tag, hook};
 use rsmc_core::trace::{Action, FREE};
 
-use crate::model::identity::Identity;
 use crate::model::surely::surely;
+use rsmc_core::runtime::Identity;
 
 /// How far an initialisation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +75,19 @@ impl Flag {
     #[track_caller]
     pub(super) fn load(&self, outside: State) -> Option<State> {
         self.access(Location::caller(), outside, Action::Load, Acquire)
+    }
+
+    /// Waits for a state with this property, and says which; `None` outside a check.
+    #[track_caller]
+    pub(super) fn wait(&self, outside: State, is_awaited: impl Fn(State) -> bool) -> Option<State> {
+        let since = hook::begins_to_wait();
+        loop {
+            hook::waits(since);
+            let state = self.load(outside)?;
+            if is_awaited(state) {
+                return Some(state);
+            }
+        }
     }
 
     /// Sets the state; for who has the object alone.

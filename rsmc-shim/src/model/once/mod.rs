@@ -6,8 +6,6 @@ mod lazy;
 
 use std::fmt;
 
-use rsmc_core::runtime::hook;
-
 use crate::model::once::flag::{Flag, State};
 
 pub use cell::OnceLock;
@@ -108,14 +106,12 @@ impl Once {
 
     #[track_caller]
     fn wait_for(&self, force: bool) {
-        loop {
-            match self.flag.load(self.state_outside()) {
-                None if force => return self.outside.wait_force(),
-                None => return self.outside.wait(),
-                Some(State::Done) => return,
-                Some(State::Poisoned) if !force => panic!("Once instance has previously been poisoned"),
-                Some(_) => drop(hook::hint()),
-            }
+        let is_awaited = |state| state == State::Done || (state == State::Poisoned && !force);
+        match self.flag.wait(self.state_outside(), is_awaited) {
+            None if force => self.outside.wait_force(),
+            None => self.outside.wait(),
+            Some(State::Poisoned) => panic!("Once instance has previously been poisoned"),
+            Some(_) => {}
         }
     }
 }

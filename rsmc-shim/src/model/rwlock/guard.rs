@@ -6,6 +6,8 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::{RwLockReadGuard as RawRead, RwLockWriteGuard as RawWrite};
 
+use rsmc_core::runtime::hook;
+
 use crate::model::rwlock::RwLock;
 use crate::model::rwlock::queue::Held;
 
@@ -87,6 +89,7 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
 
 impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
+        hook::changes(self.lock.data.get().cast::<u8>().addr());
         // SAFETY: a writer is alone with the data, and its guard is borrowed mutably.
         unsafe { &mut *self.lock.data.get() }
     }

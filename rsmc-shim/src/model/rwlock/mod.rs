@@ -8,7 +8,7 @@ use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{LockResult, RwLock as RawLock, TryLockError, TryLockResult};
 
-use rsmc_core::runtime::hook::Object;
+use rsmc_core::runtime::hook::{self, Object};
 use rsmc_core::runtime::object::Mode;
 
 use crate::model::mutex::with_poison;
@@ -74,8 +74,15 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     /// If a thread panicked while it wrote; the error holds the guard.
+    #[inline(always)]
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
+        hook::stand();
+        self.share()
+    }
+
+    #[track_caller]
+    fn share(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         let (poisoned, held) = self.queue.take(Mode::Read, &self.data, RawLock::read);
         with_poison(poisoned, RwLockReadGuard::new(self, held))
     }
@@ -84,8 +91,15 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     /// `WouldBlock` if it is not possible, `Poisoned` as for [`read`](Self::read).
+    #[inline(always)]
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
+        hook::stand();
+        self.try_share()
+    }
+
+    #[track_caller]
+    fn try_share(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         let taken = self.queue.try_take(Mode::Read, &self.data, RawLock::try_read);
         let (poisoned, held) = taken.ok_or(TryLockError::WouldBlock)?;
         Ok(with_poison(poisoned, RwLockReadGuard::new(self, held))?)
@@ -95,8 +109,15 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     /// As for [`read`](Self::read).
+    #[inline(always)]
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
+        hook::stand();
+        self.claim()
+    }
+
+    #[track_caller]
+    fn claim(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         let (poisoned, held) = self.queue.take(Mode::Write, &self.data, RawLock::write);
         with_poison(poisoned, RwLockWriteGuard::new(self, held))
     }
@@ -105,8 +126,15 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     /// `WouldBlock` if somebody has it, `Poisoned` as for [`read`](Self::read).
+    #[inline(always)]
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
+        hook::stand();
+        self.try_claim()
+    }
+
+    #[track_caller]
+    fn try_claim(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         let taken = self.queue.try_take(Mode::Write, &self.data, RawLock::try_write);
         let (poisoned, held) = taken.ok_or(TryLockError::WouldBlock)?;
         Ok(with_poison(poisoned, RwLockWriteGuard::new(self, held))?)

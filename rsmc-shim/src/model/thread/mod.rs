@@ -25,7 +25,7 @@ pub use std::thread::Result;
 
 /// Lets other threads run; mirrors [`std::thread::yield_now`]. In a check, the same as
 /// [`hint::spin_loop`](crate::hint::spin_loop).
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub fn yield_now() {
     if !hook::hint() {

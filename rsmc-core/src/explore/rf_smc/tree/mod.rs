@@ -27,6 +27,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use crate::base::{Digest, EventId};
+use crate::explore::looks::Looks;
 use crate::explore::rf_smc::detour::Aside;
 use crate::explore::rf_smc::mutate::Question;
 use crate::explore::rf_smc::subtree::{Above, Branch, Found, Own, Place, Proposed, Subtree};
@@ -60,6 +61,7 @@ struct Node {
     question: Question,
     id: EventId,
     stays: Option<EventId>,
+    contested: bool,
     full: bool,
     tried: FxHashSet<Digest>,
     left: Vec<Branch>,
@@ -85,12 +87,15 @@ pub struct Tree {
     /// Livelocks to run, and the classes of the runs that showed them.
     livelocks: Vec<Route>,
     known: FxHashSet<Digest>,
+    /// The reads that are known to complete an iteration that changes nothing.
+    looks: Looks,
 }
 
 impl Tree {
     /// Takes over from an explorer that has observed at least one run.
     pub fn new(explorer: &RfSmc) -> Self {
-        let mut tree = Tree { known: explorer.waits.known.clone(), ..Tree::default() };
+        let (known, looks) = (explorer.waits.known.clone(), explorer.waits.looks.clone());
+        let mut tree = Tree { known, looks, ..Tree::default() };
         let livelocks = explorer.waits.livelocks.iter();
         tree.livelocks = livelocks.map(|(_, witness)| witness.route()).collect();
         let steps = &explorer.builder.steps;
@@ -161,6 +166,7 @@ impl Tree {
 
     /// Takes in what exploring a part has led to.
     pub fn take_in(&mut self, mut ticket: Ticket, found: Found) {
+        self.looks.add(&found.looks);
         let path = self.path(ticket.node);
         debug_assert_eq!(path.len(), found.proposed.len());
         for (&number, proposed) in path.iter().zip(found.proposed) {
@@ -211,11 +217,17 @@ impl Tree {
         let answers = below.chain([self.answer(ticket.node, first)]);
         let above = path.iter().zip(answers).map(|(&number, Answer { id, frozen })| {
             let &Node { at, question, stays, full, ref tried, .. } = node(number);
-            Above { place: Place { at, id, question, frozen, stays, full }, tried: tried.iter().copied().collect() }
+            // What other workers see of it is not known here.
+            let contested = true;
+            Above {
+                place: Place { at, id, question, frozen, stays, contested, full },
+                tried: tried.iter().copied().collect(),
+            }
         });
         let last = node(ticket.node);
         let tau = last.tau[..last.at].to_vec();
-        Subtree { tau, above: above.collect(), branches: ticket.branches.clone() }
+        let above = above.collect();
+        Subtree { tau, above, branches: ticket.branches.clone(), looks: self.looks.all() }
     }
 
     /// What was found for a decision above a part: what is new of it counts.
@@ -239,9 +251,9 @@ impl Tree {
         for Own { place, tried, left } in path {
             let depth = parent.map_or(0, |(above, _)| self.node(above).depth + 1);
             let answer = place.answer();
-            let Place { at, id, question, stays, full, .. } = place;
+            let Place { at, id, question, stays, contested, full, .. } = place;
             let (tau, tried) = (Arc::clone(&tau), tried.into_iter().collect());
-            let node = Node { parent, depth, tau, at, question, id, stays, full, tried, left, live: 0 };
+            let node = Node { parent, depth, tau, at, question, id, stays, contested, full, tried, left, live: 0 };
             let number = self.free.pop().unwrap_or_else(|| {
                 self.nodes.push(None);
                 self.nodes.len() - 1

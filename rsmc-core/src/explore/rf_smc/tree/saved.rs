@@ -30,6 +30,7 @@ pub struct SavedTree {
     nodes: Vec<SavedNode>,
     livelocks: Vec<Route>,
     known: Vec<Digest>,
+    looks: Vec<(u64, u32)>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -55,13 +56,14 @@ impl Tree {
                 paths.len() - 1
             });
             let parent = node.parent.map(|(above, Answer { id, frozen })| (places[&above], id, frozen));
-            let &Node { at, id, question, stays, full, .. } = node;
+            let &Node { at, id, question, stays, contested, full, .. } = node;
             let tried = node.tried.iter().copied().collect();
-            let place = Place { at, id, question, frozen: false, stays, full };
+            let place = Place { at, id, question, frozen: false, stays, contested, full };
             SavedNode { parent, path, own: Own { place, tried, left: node.left.clone() } }
         };
         let nodes = numbers.iter().map(|&number| save(node(number))).collect();
-        SavedTree { paths, nodes, livelocks: self.livelocks.clone(), known: self.known.iter().copied().collect() }
+        let known = self.known.iter().copied().collect();
+        SavedTree { paths, nodes, livelocks: self.livelocks.clone(), known, looks: self.looks.all() }
     }
 
     /// The tree that was saved.
@@ -69,15 +71,29 @@ impl Tree {
         let paths: Vec<Arc<[Entry]>> = saved.paths.into_iter().map(Arc::from).collect();
         let (livelocks, known) = (saved.livelocks, saved.known.into_iter().collect());
         let mut tree = Tree { livelocks, known, ..Tree::default() };
+        tree.looks.add(&saved.looks);
         for SavedNode { parent, path, own: Own { place, tried, left } } in saved.nodes {
             let parent = parent.map(|(above, id, frozen)| (above, Answer { id, frozen }));
             let depth = parent.map_or(0, |(above, _)| tree.node(above).depth + 1);
             if let Some((above, _)) = parent {
                 tree.node(above).live += 1;
             }
-            let Place { at, id, question, stays, full, .. } = place;
+            let Place { at, id, question, stays, contested, full, .. } = place;
             let (tau, tried) = (Arc::clone(&paths[path]), tried.into_iter().collect());
-            tree.nodes.push(Some(Node { parent, depth, tau, at, question, id, stays, full, tried, left, live: 0 }));
+            tree.nodes.push(Some(Node {
+                parent,
+                depth,
+                tau,
+                at,
+                question,
+                id,
+                stays,
+                contested,
+                full,
+                tried,
+                left,
+                live: 0,
+            }));
         }
         (0..tree.nodes.len()).for_each(|number| tree.update(number));
         tree

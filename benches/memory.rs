@@ -3,8 +3,10 @@
 
 #![allow(unsafe_code, reason = "an allocator")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
+
+use rsmc_core::runtime::Allocator;
 
 static ON: AtomicBool = AtomicBool::new(false);
 static NOW: AtomicIsize = AtomicIsize::new(0);
@@ -15,7 +17,7 @@ struct Counting;
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-// SAFETY: `System` does the work.
+// SAFETY: rsmc's allocator does the work.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if ON.load(Relaxed) {
@@ -23,7 +25,7 @@ unsafe impl GlobalAlloc for Counting {
             PEAK.fetch_max(NOW.fetch_add(size, Relaxed) + size, Relaxed);
         }
         // SAFETY: as for the caller.
-        unsafe { System.alloc(layout) }
+        unsafe { Allocator.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
@@ -31,7 +33,7 @@ unsafe impl GlobalAlloc for Counting {
             NOW.fetch_sub(layout.size() as isize, Relaxed);
         }
         // SAFETY: as for the caller.
-        unsafe { System.dealloc(memory, layout) }
+        unsafe { Allocator.dealloc(memory, layout) }
     }
 }
 

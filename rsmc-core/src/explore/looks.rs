@@ -1,0 +1,147 @@
+//! Which reads are known to complete an iteration that changes nothing.
+//!
+//! Such an iteration is left out of an execution (`machine::pure`), so what a thread would read there is none of its answers:
+//! the thread waits. A run that is made to read it shows that and is no class of its own; what is known is not tried again.
+//! But the thread may wait there for ever, if what it read is what the locations hold in the end. Explorers ask for that.
+
+use rustc_hash::FxHashMap;
+
+use crate::base::EventId;
+use crate::step::{Run, Wait};
+use crate::trace::spin::Watched;
+use crate::trace::{Effect, Event, Histories, Op, Source, Trace};
+
+/// The reads that are known, by what their threads know then, and how many events before them belong to the iteration.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Looks {
+    known: FxHashMap<u64, u32>,
+}
+
+impl Looks {
+    /// Takes in what a run shows.
+    pub(super) fn learn(&mut self, run: &Run) {
+        self.known.extend(run.looks.iter().copied());
+    }
+
+    /// All that are known, as data.
+    pub(super) fn all(&self) -> Vec<(u64, u32)> {
+        let mut all: Vec<(u64, u32)> = self.known.iter().map(|(&look, &before)| (look, before)).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Takes in what another knows.
+    pub(super) fn add(&mut self, looks: &[(u64, u32)]) {
+        self.known.extend(looks.iter().copied());
+    }
+
+    /// Whether none is known.
+    pub(super) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// Whether a thread completes such an iteration if it takes `value` from this write (`None`: the initial value).
+    pub(super) fn complete(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> bool {
+        self.iteration(next, value, write).is_some()
+    }
+
+    /// How many events before it belong to the iteration that it would complete.
+    fn iteration(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> Option<u32> {
+        let source = write.map_or(Source::Init, |at| Source::At(at as u32));
+        let effect = next.op.action.effect(value);
+        let (read, written) = (next.op.action.returns(value), effect.written());
+        let event = Event { id: next.id, op: next.op, source, read, written, buffered: false };
+        let key = next.histories.look(next.trace, &event);
+        self.known.get(&key).copied().filter(|_| effect != Effect::Blocked)
+    }
+
+    /// The ways in which a thread may wait for ever, given what it may take: what the locations must hold in the end.
+    pub(super) fn ways_to_wait(
+        &self,
+        next: &Standing<'_>,
+        offers: impl Iterator<Item = (u64, Option<usize>)>,
+    ) -> Vec<Way> {
+        let mut ways = Vec::new();
+        if self.is_empty() {
+            return ways;
+        }
+        for (value, write) in offers {
+            let Some(before) = self.iteration(next, value, write) else { continue };
+            let own = next.trace.of_thread(next.id.thread);
+            let first = next.id.index.saturating_sub(before) as usize;
+            let seen = own[first..next.id.index as usize].iter().map(|&at| &next.trace.events[at as usize]);
+            if seen.clone().any(changes) {
+                continue; // Others may have seen that; the thread waits before it.
+            }
+            let begun = seen.clone().map(|event| event.id).collect();
+            let reads = seen.filter(|event| event.source != Source::None);
+            let reads = reads.map(|event| watched(&event.op, event.read, next.trace.source_id(event)));
+            let last = watched(&next.op, value, write.map(|at| next.trace.events[at].id));
+            let way = Way { watched: reads.chain([last]).collect(), begun };
+            if !ways.contains(&way) {
+                ways.push(way);
+            }
+        }
+        ways
+    }
+}
+
+/// Whether an event leaves another value than it found.
+fn changes(event: &Event) -> bool {
+    event
+        .written
+        .is_some_and(|written| event.source != Source::None && written != event.read && !event.op.action.locks())
+}
+
+fn watched(op: &Op, value: u64, writer: Option<EventId>) -> Watched {
+    Watched { loc: op.loc, value, writer: op.action.locks().then_some(writer) }
+}
+
+/// How threads may wait for ever.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Way {
+    /// What the locations must hold in the end.
+    pub(super) watched: Vec<Watched>,
+    /// The events with which they have begun an iteration that changes nothing: they are none of that execution.
+    pub(super) begun: Vec<EventId>,
+}
+
+impl Way {
+    /// Whether another thread has seen one of the events begun: then it cannot be left out. With `any`, also if what it saw
+    /// would be there without.
+    pub(super) fn is_seen(&self, trace: &Trace, any: bool) -> bool {
+        let begun = |at: u32| Some(&trace.events[at as usize]).filter(|event| self.begun.contains(&event.id));
+        let changed = |event: &Event| any || event.written != Some(event.read);
+        let others = trace.events.iter().filter(|event| !self.begun.contains(&event.id));
+        let mut sources = others.filter_map(|event| if let Source::At(at) = event.source { begun(at) } else { None });
+        !self.begun.is_empty() && sources.any(changed)
+    }
+
+    /// That of a thread which waited in a run.
+    pub(super) fn of(wait: &Wait) -> Self {
+        let EventId { thread, index } = wait.next;
+        let begun = (index - wait.begun..index).map(|index| EventId { thread, index }).collect();
+        Self { watched: wait.watched.clone(), begun }
+    }
+}
+
+/// Every choice of one way for each thread.
+pub(super) fn together(threads: &[Vec<Way>]) -> Vec<Way> {
+    let mut all = vec![Way::default()];
+    for ways in threads {
+        let with = |one: &Way, way: &Way| Way {
+            watched: [&one.watched[..], &way.watched].concat(),
+            begun: [&one.begun[..], &way.begun].concat(),
+        };
+        all = all.iter().flat_map(|one| ways.iter().map(move |way| with(one, way))).collect();
+    }
+    all
+}
+
+/// An operation that a thread stands before, and what it knows there.
+pub(super) struct Standing<'a> {
+    pub(super) trace: &'a Trace,
+    pub(super) histories: &'a Histories,
+    pub(super) id: EventId,
+    pub(super) op: Op,
+}

@@ -1,0 +1,302 @@
+//! Loops that count: such a loop waits, or gives up.
+//!
+//! Problem. A loop whose state never repeats may be one that waits for ever, or one that looks a thousand times and then does
+//! something else. To run every number of looks is hopeless, and to run none of the larger ones hides what the thread does
+//! when it gives up.
+//!
+//! Method. When [`crate::trace::spin`] finds that an iteration has repeated as often as the bound says, and the thread comes to
+//! its first operation again, the thread makes a choice, which is an event like that of [`Action::Choose`]:
+//! - 0, it waits until something that it looked at has changed;
+//! - 1, it gives up: it goes on in silence. Its operations return what they returned in the last iteration, and are no events,
+//!   until it does something else.
+//!
+//! If nothing else happens within `max_steps` operations, the loop never gives up.
+//!
+//! What happens in silence has an execution. If an iteration reads once, any number of iterations fits behind the last one. So
+//! they do between the last two if these read from the same writes, and now if memory holds the same. Otherwise the
+//! thread cannot give up here.
+//!
+//! Where nothing can run any more, a thread that chose to wait is tested in the same way: if it does something else, waiting
+//! for ever is none of its executions ([`Run::halfway`](crate::step::Run::halfway)), and the other choice shows what is.
+//!
+//! What is lost. How often such a loop looks beyond the bound: if it sees a change, it sees it in the next look after the
+//! bound. If it gives up, all its looks since the bound were alike: a change that comes in the middle of its last iteration
+//! is not seen.
+
+use std::sync::atomic::Ordering;
+
+use crate::base::{EventId, LocId, ThreadId};
+use crate::machine::Outcome;
+use crate::machine::core::{Machine, SpinWait, Status, Thread};
+use crate::step::End;
+use crate::trace::spin::Iteration;
+use crate::trace::{Action, Event, LocInfo, NoteKind, Op, PATIENCE, Site};
+
+/// What a thread in such a loop is about to choose, or has chosen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Patience {
+    /// The location of its choices.
+    loc: Option<LocId>,
+    /// What it chooses about next, if it begins to do that once more.
+    asks: Option<Loop>,
+    /// What it stands before once it has chosen.
+    then: Option<Op>,
+    /// What it has chosen about.
+    chosen: Option<Loop>,
+}
+
+impl Patience {
+    /// Forgets everything: a new execution starts.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// A loop that counts.
+#[derive(Clone, Debug)]
+struct Loop {
+    iteration: Vec<(Op, Outcome)>,
+    /// Whether more iterations fit where the last ones are.
+    fits: bool,
+    wait: SpinWait,
+}
+
+/// A thread that goes on in silence.
+#[derive(Clone, Debug)]
+pub(super) struct Silence {
+    thread: ThreadId,
+    iteration: Vec<(Op, Outcome)>,
+    /// The operation of the iteration that comes next.
+    next: usize,
+    /// So many operations may still happen.
+    left: u32,
+    /// The thread chose to wait, and this is a test of whether it gives up. If so, its first operation is this.
+    test: Option<Op>,
+}
+
+impl Machine {
+    /// A thread says that it is about to repeat a loop.
+    pub fn hint(&mut self, thread: ThreadId, site: Site) {
+        if self.is_silent(thread) {
+            return;
+        }
+        self.note(thread, NoteKind::Hint, site);
+        if self.threads[thread].spin.is_some() || !self.waiting {
+            return;
+        }
+        self.recall(thread, self.run.trace.count(thread));
+        if let Some(iteration) = self.threads[thread].recent.hint(site) {
+            self.iterated(thread, &iteration);
+        }
+    }
+
+    /// Looks for a loop in what a thread has just done.
+    #[inline(never)]
+    pub(super) fn look(&mut self, thread: ThreadId, at: usize) {
+        let event = self.run.trace.events[at];
+        self.recall(thread, event.id.index);
+        if let Some(iteration) = self.threads[thread].recent.event(&event) {
+            self.iterated(thread, &iteration);
+        }
+    }
+
+    /// Takes in what a thread did, up to its `count`-th event, while that did not matter.
+    fn recall(&mut self, thread: ThreadId, count: u32) {
+        let Thread { recent, unseen, .. } = &mut self.threads[thread];
+        let since = count - std::mem::take(unseen);
+        for &at in &self.run.trace.of_thread(thread)[since as usize..count as usize] {
+            recent.event(&self.run.trace.events[at as usize]);
+        }
+    }
+
+    /// A thread has finished an iteration that may be one of a spin loop.
+    fn iterated(&mut self, thread: ThreadId, iteration: &Iteration) {
+        if iteration.repeats < self.rules.spin_bound {
+            self.has_changed(thread);
+        } else {
+            self.has_repeated(thread, iteration);
+        }
+    }
+
+    /// A thread has repeated an iteration as often as the bound says, or more often.
+    pub(super) fn has_repeated(&mut self, thread: ThreadId, iteration: &Iteration) {
+        let recent = &self.threads[thread].recent;
+        let wait = SpinWait {
+            watched: recent.watched(iteration),
+            exact: false,
+            hinted: iteration.hinted,
+            site: iteration.site,
+        };
+        if self.threads[thread].patience.chosen.is_some() {
+            self.run.repeated.get_or_insert(self.steps as u32);
+            self.waits_for_change(thread, wait);
+        } else {
+            let (iteration, fits) = self.last_iteration(thread, recent.length(iteration));
+            self.threads[thread].patience.asks = Some(Loop { iteration, fits, wait });
+            self.has_patience = true;
+        }
+    }
+
+    /// A thread did something else than before.
+    pub(super) fn has_changed(&mut self, thread: ThreadId) {
+        self.threads[thread].patience.chosen = None;
+    }
+
+    fn waits_for_change(&mut self, thread: ThreadId, wait: SpinWait) {
+        let next = EventId { thread, index: self.run.trace.count(thread) };
+        self.begin_to_wait(next, 0, wait);
+    }
+
+    /// What a thread did in its last iteration, and whether more of them fit where it is.
+    fn last_iteration(&self, thread: ThreadId, length: usize) -> (Vec<(Op, Outcome)>, bool) {
+        let trace = &self.run.trace;
+        let own = trace.of_thread(thread);
+        let event = |&at: &u32| &trace.events[at as usize];
+        let follows = |old: EventId, new: EventId| {
+            old.thread == thread && new.thread == thread && new.index == old.index + length as u32
+        };
+        let is_alike = |(old, new): (&Event, &Event)| {
+            let sources = trace.source_id(old).zip(trace.source_id(new));
+            old.source == new.source || sources.is_some_and(|(old, new)| follows(old, new))
+        };
+        let (before, last) = own[own.len() - 2 * length..].split_at(length);
+        let fits = length == 1 || before.iter().map(event).zip(last.iter().map(event)).all(is_alike);
+        let step = |event: &Event| (event.op, Outcome { read: event.read, written: event.written });
+        (last.iter().map(event).map(step).collect(), fits)
+    }
+
+    /// What a thread stands before that comes to this operation: its choice, if it has one to make. `None` if it stands
+    /// before its loop, and the execution is over.
+    pub(super) fn with_patience(&mut self, thread: ThreadId, op: Op) -> Option<Op> {
+        if let Some(silence) = self.silence_of(thread) {
+            if silence.iteration[silence.next].0 == op {
+                return Some(op);
+            }
+            return if self.breaks_silence(thread) { None } else { Some(op) };
+        }
+        let patience = &mut self.threads[thread].patience;
+        let Some(asks) = &patience.asks else { return Some(op) };
+        if asks.iteration[0].0 != op {
+            patience.asks = None; // It has left its loop.
+            return Some(op);
+        }
+        patience.then = Some(op);
+        let site = asks.wait.site;
+        let loc = match patience.loc {
+            Some(loc) => loc,
+            None => self.add_location(LocInfo { kind: PATIENCE, created: site, init: 0 }),
+        };
+        self.threads[thread].patience.loc = Some(loc);
+        let (order, failure) = (Ordering::Relaxed, Ordering::Relaxed);
+        Some(Op { action: Action::Choose { of: 2, value: 0, spurious: false }, loc, order, failure, site })
+    }
+
+    /// Makes the choice of a thread whose turn it is, if it stands before one: then it stands before its operation.
+    pub(super) fn makes_choice(&mut self, thread: ThreadId) -> bool {
+        let Some(op) = self.threads[thread].patience.then.take() else { return false };
+        let Outcome { read, .. } = self.perform(thread);
+        let state = &mut self.threads[thread];
+        state.status = Status::Standing(op);
+        let about = state.patience.asks.take().expect("it asks");
+        self.run.bounded.push(about.wait.site);
+        state.patience.chosen = Some(about.clone());
+        if read == 0 {
+            self.waits_for_change(thread, about.wait);
+        } else if about.fits || self.would_read_the_same(thread, &about.iteration) {
+            self.be_silent(thread, about.iteration, None);
+        } else {
+            self.cannot_give_up();
+        }
+        true
+    }
+
+    fn would_read_the_same(&self, thread: ThreadId, iteration: &[(Op, Outcome)]) -> bool {
+        iteration.iter().all(|(op, outcome)| self.memory.view(thread, op.loc).value == outcome.read)
+    }
+
+    /// The execution ends, since a thread that is to give up does not.
+    fn cannot_give_up(&mut self) {
+        self.run.repeated.get_or_insert(self.steps as u32);
+        self.finish(End::Tried);
+    }
+
+    /// Whether an event is such a choice.
+    pub(super) fn is_of_patience(&self, event: &Event) -> bool {
+        self.has_patience && self.threads[event.id.thread].patience.loc == Some(event.op.loc)
+    }
+
+    fn be_silent(&mut self, thread: ThreadId, iteration: Vec<(Op, Outcome)>, test: Option<Op>) {
+        self.silence = Some(Silence { thread, iteration, next: 0, left: self.rules.max_steps, test });
+    }
+
+    /// Tests whether a thread gives up that chose to wait, and stands before its loop.
+    pub(super) fn test_patience(&mut self, thread: ThreadId) {
+        self.tried.push(thread);
+        let Status::Standing(op) = self.threads[thread].status else { return };
+        let chosen = self.threads[thread].patience.chosen.as_ref();
+        if let Some(iteration) = chosen.map(|chosen| chosen.iteration.clone()).filter(|first| first[0].0 == op) {
+            self.be_silent(thread, iteration, Some(op));
+        }
+    }
+
+    fn silence_of(&self, thread: ThreadId) -> Option<&Silence> {
+        self.silence.as_ref().filter(|silence| silence.thread == thread)
+    }
+
+    /// Whether a thread goes on in silence.
+    #[inline]
+    pub(super) fn is_silent(&self, thread: ThreadId) -> bool {
+        self.has_patience && self.silence_of(thread).is_some()
+    }
+
+    /// Whether what a thread does is none of the execution, since it chose to wait.
+    #[inline]
+    pub(super) fn is_tested(&self, thread: ThreadId) -> bool {
+        self.is_silent(thread) && self.silence.as_ref().is_some_and(|silence| silence.test.is_some())
+    }
+
+    /// The thread that goes on in silence, if it stands before an operation.
+    pub(super) fn next_in_silence(&mut self) -> Option<ThreadId> {
+        let thread = self.silence.as_ref()?.thread;
+        if matches!(self.threads[thread].status, Status::Standing(_)) {
+            return Some(thread);
+        }
+        self.breaks_silence(thread);
+        None
+    }
+
+    /// The operation of a thread that goes on in silence. Where it has gone on for too long, it never gives up.
+    pub(super) fn performs_in_silence(&mut self, thread: ThreadId) -> Option<Outcome> {
+        let silence = self.silence.as_mut().filter(|silence| silence.thread == thread)?;
+        let outcome = silence.iteration[silence.next].1;
+        silence.next = (silence.next + 1) % silence.iteration.len();
+        silence.left = silence.left.saturating_sub(1);
+        self.threads[thread].status = Status::Running;
+        Some(outcome)
+    }
+
+    /// Whether a thread has gone on in silence for so long that it never gives up.
+    pub(super) fn never_gives_up(&mut self) -> bool {
+        let Some(silence) = self.silence.take_if(|silence| silence.left == 0 && silence.next == 0) else {
+            return false;
+        };
+        if silence.test.is_none() {
+            self.cannot_give_up();
+        }
+        true
+    }
+
+    /// A thread does something else, or ends, if it goes on in silence: it gives up. True if it chose to wait, so that this
+    /// is none of the execution, which is over.
+    pub(super) fn breaks_silence(&mut self, thread: ThreadId) -> bool {
+        let Some(Silence { test, .. }) = self.silence.take_if(|silence| silence.thread == thread) else { return false };
+        let state = &mut self.threads[thread];
+        state.forget_recent();
+        state.patience.chosen = None;
+        let Some(op) = test else { return false };
+        state.status = Status::Standing(op);
+        self.run.halfway = true;
+        self.ends_stuck();
+        true
+    }
+}

@@ -1,0 +1,416 @@
+//! Iterations that change nothing: what a thread does between two visits in one state is left out of the execution.
+//!
+//! Problem. A loop that waits for another thread has infinitely many executions, all alike.
+//!
+//! Method. At every operation and hint the executor says in which [`State`] the thread is. If the thread was in that state
+//! before, and has changed nothing since that others can see, then what it did in between can be left out: what remains is an
+//! execution with the same future, in which reads are missing and so fewer orders are required. The machine removes these
+//! events from the trace, and the thread waits until a read among them could return something else.
+//!
+//! What changes nothing: reads, updates that leave the value as it was, and locks that are taken and given back, unless another
+//! thread has seen them held. Everything else (a store, a spawn, a join, a cell that is read or written, a reference that is
+//! dropped) makes the thread forget the states before it.
+//!
+//! Where the plan forced these events, the run is no execution of its own and ends there, with nothing removed
+//! ([`Run::repeated`](crate::step::Run::repeated)). Where it forced only the first of them, the thread is held back before the
+//! first that was not forced, and the others go on ([`Run::halfway`](crate::step::Run::halfway)).
+//!
+//! Limits. A loop whose state never repeats, as one that counts, is not seen here; [`crate::trace::spin`] bounds it.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::base::{Digest, EventId, LocId, ThreadId};
+use crate::machine::core::{Machine, SpinWait, Thread};
+use crate::step::{End, Step, Tail, Wait};
+use crate::trace::spin::Watched;
+use crate::trace::{Action, Event, Histories, Site, Source};
+
+/// What a thread's next steps depend on, as a fingerprint: equal states have the same future if they read the same.
+pub type State = u128;
+
+/// What a thread was like at an operation or hint.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    /// Its state, and which locks it had taken since the first visit and not given back.
+    state: State,
+    /// How many events it had made, and how many notes there were.
+    events: u32,
+    notes: u32,
+}
+
+/// The visits of a thread since it last changed something.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Visits {
+    list: Vec<Visit>,
+    /// By state: which visit of the list, if there are many.
+    numbers: FxHashMap<State, u32>,
+    held: u64,
+    /// What a glance at each visit showed.
+    glances: Vec<u64>,
+    many_glances: FxHashSet<u64>,
+}
+
+/// So often may threads wake each other in an execution, before each runs alone.
+const ROUNDS: usize = 64;
+
+/// So many are searched one by one.
+const FEW: usize = 32;
+
+/// What an executor is to do where a thread comes to an operation or a hint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Glance {
+    /// The thread was not here before in this state.
+    New,
+    /// It may have been: say the state by [`Machine::visit`].
+    Ask,
+}
+
+impl Visits {
+    /// Forgets them: the thread changed something.
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.list.clear();
+        self.glances.clear();
+        if !self.numbers.is_empty() {
+            self.numbers.clear();
+        }
+        if !self.many_glances.is_empty() {
+            self.many_glances.clear();
+        }
+        self.held = 0;
+    }
+
+    /// Notes what a glance shows; whether an earlier one showed the same.
+    #[inline]
+    fn glance(&mut self, shown: u64) -> bool {
+        if self.glances.len() < FEW {
+            let known = self.glances.contains(&shown);
+            if !known {
+                self.glances.push(shown);
+            }
+            return known;
+        }
+        self.glances.contains(&shown) || !self.many_glances.insert(shown)
+    }
+
+    fn find(&self, state: State) -> Option<usize> {
+        match self.list.len() {
+            0..=FEW => self.list.iter().position(|visit| visit.state == state),
+            _ => self.numbers.get(&state).map(|&number| number as usize),
+        }
+    }
+
+    fn push(&mut self, visit: Visit) {
+        self.list.push(visit);
+        match self.list.len() - 1 {
+            0..FEW => {}
+            FEW => self.number_from(0),
+            last => self.number_from(last),
+        }
+    }
+
+    fn number_from(&mut self, first: usize) {
+        let list = self.list.iter().enumerate().skip(first);
+        self.numbers.extend(list.map(|(number, visit)| (visit.state, number as u32)));
+    }
+
+    fn truncate(&mut self, length: usize) {
+        for visit in self.list.drain(length..) {
+            self.numbers.remove(&visit.state);
+        }
+    }
+
+    /// A lock is taken, or given back.
+    #[inline]
+    pub(super) fn turn(&mut self, lock: LocId) {
+        self.held ^= crate::base::mix(7, u64::from(lock.0));
+    }
+}
+
+impl Thread {
+    /// What it did lately does not count.
+    pub(super) fn forget_recent(&mut self) {
+        self.recent.clear();
+        self.unseen = 0;
+    }
+}
+
+impl Machine {
+    /// A running thread comes to an operation or a hint at this place. What `shown` says is equal where the thread is in one
+    /// state, and mostly different where it is not: states are costly.
+    ///
+    /// Where a thread is seen at one place for a second time, and its state was not asked for at the first, the execution ends
+    /// and is to be run again: see [`Machine::is_to_run_again`].
+    #[inline]
+    pub fn glance(&mut self, thread: ThreadId, place: u64, shown: u64) -> Glance {
+        if !self.waiting || self.is_silent(thread) {
+            return Glance::New;
+        }
+        let known = self.threads[thread].visits.glance(shown);
+        if self.places.contains(&place) {
+            return Glance::Ask;
+        }
+        if known && !self.over {
+            self.places.push(place);
+            self.again = true;
+            self.finish(End::Learned);
+        }
+        Glance::New
+    }
+
+    /// Whether the last execution is no result: it was not known yet where states are to be asked for.
+    pub fn is_to_run_again(&mut self) -> bool {
+        std::mem::take(&mut self.again)
+    }
+
+    /// Whether states were asked for.
+    pub fn compares_states(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    /// Whether an earlier state of a thread matters.
+    #[inline]
+    pub fn remembers(&self, thread: ThreadId) -> bool {
+        !self.threads[thread].visits.list.is_empty()
+    }
+
+    /// A thread changed something that the machine does not see.
+    #[inline]
+    pub fn disturb(&mut self, thread: ThreadId) {
+        self.threads[thread].visits.clear();
+    }
+
+    /// A running thread comes to an operation or a hint in this state.
+    pub fn visit(&mut self, thread: ThreadId, state: State, site: Site) {
+        if self.over || !self.waiting || self.is_silent(thread) {
+            return;
+        }
+        let events = self.run.trace.count(thread);
+        let notes = self.run.trace.notes.len() as u32;
+        let visits = &mut self.threads[thread].visits;
+        let state = state ^ State::from(visits.held) << 32;
+        let visit = Visit { state, events, notes };
+        let Some(before) = visits.find(state) else { return visits.push(visit) };
+        let first = visits.list[before];
+        if self.begins_with_a_release(thread, first.events) {
+            return; // The states between which the lock is taken and given back will return, too.
+        }
+        let visits = &mut self.threads[thread].visits;
+        visits.truncate(before + 1);
+        if first.events < events && !self.leave_out(thread, first, site) {
+            let visits = &mut self.threads[thread].visits;
+            visits.clear();
+            visits.push(visit);
+        }
+    }
+
+    /// Whether a thread has given back a lock that it had taken before these of its events.
+    fn begins_with_a_release(&self, thread: ThreadId, since: u32) -> bool {
+        let own = &self.run.trace.of_thread(thread)[since as usize..];
+        let event = |at: u32| &self.run.trace.events[at as usize];
+        own.iter().enumerate().any(|(number, &at)| {
+            matches!(event(at).op.action, Action::Release { .. })
+                && own[..number].iter().all(|&other| event(other).op.loc != event(at).op.loc)
+        })
+    }
+
+    /// Leaves out what a thread did since a visit. False if another thread has seen it.
+    fn leave_out(&mut self, thread: ThreadId, since: Visit, site: Site) -> bool {
+        let gone = self.run.trace.of_thread(thread)[since.events as usize..].to_vec();
+        let forced = self.threads[thread].forced.saturating_sub(since.events) as usize;
+        let forced = if self.plan.record_choices { 0 } else { forced.min(gone.len()) };
+        let Some(sources) = self.sources_without(&gone, forced) else {
+            self.run.halfway |= forced > 0;
+            return false;
+        };
+        self.note_look(&gone);
+        let wait = SpinWait { watched: self.watched(&gone, &sources), exact: true, hinted: true, site };
+        if wait.watched.iter().any(|watched| watched.writer.is_some()) {
+            self.endless.turns_locks();
+        }
+        // One who chooses at random looks elsewhere at last; one who tries all choices does not.
+        let chooses = self.reads_are_choices() && self.plan.record_choices;
+        let is_stale = chooses && self.threads[thread].spun_at == Some(self.changes);
+        if is_stale || (forced > 0 && !gone[forced..].iter().any(|&at| self.reads(at))) {
+            let next = EventId { thread, index: self.run.trace.count(thread) };
+            self.run.repeated.get_or_insert(self.steps as u32);
+            self.begin_to_wait(next, gone.len() as u32, wait);
+            return true;
+        }
+        let (gone, sources) = (&gone[forced..], &sources[forced..]);
+        if forced > 0 {
+            self.run.halfway = true;
+            self.plan.frozen.push(thread);
+            self.threads[thread].held_back = Some(self.run.trace.events[gone[0] as usize].op);
+        }
+        let next = EventId { thread, index: since.events + forced as u32 };
+        self.drop_choices(thread, gone.len());
+        let places = self.run.trace.remove_last_of(thread, gone, since.notes as usize, sources);
+        let trace = &self.run.trace;
+        self.memory.renumber(&places, |loc, source| match source {
+            Source::At(at) => trace.events[at as usize].written.expect("a writer writes"),
+            _ => trace.locs[loc].init,
+        });
+        self.rebuild_graph();
+        let state = &mut self.threads[thread];
+        state.spun_at = Some(self.changes);
+        state.forget_recent();
+        self.begin_to_wait(next, forced as u32, wait);
+        self.note_round();
+        true
+    }
+
+    /// Notes what the execution is like where an iteration has just been left out. If it was so before, or was noted so often
+    /// that threads seem to wake each other for ever, each thread runs alone from now on. But one who tries all choices has
+    /// nothing new to try where the execution is as it was.
+    fn note_round(&mut self) {
+        if self.goes_round {
+            return;
+        }
+        let mut digest = Digest::EMPTY;
+        for (at, event) in self.run.trace.events.iter().enumerate() {
+            let source = match event.source {
+                Source::None => 0,
+                Source::Init => 1,
+                Source::At(from) => 2 + u64::from(from),
+            };
+            let thread = u64::from(event.id.thread.0);
+            digest.add(&[
+                0,
+                at as u64,
+                thread,
+                event.read,
+                event.written.map_or(0, |value| value.wrapping_add(1)),
+                source,
+            ]);
+        }
+        for thread in self.threads.ids() {
+            let waits = u64::from(self.threads[thread].spin.is_some()) + u64::from(self.waits_in_loop(thread));
+            digest.add(&[1, u64::from(thread.0), waits, self.memory.waiting_of(thread).len() as u64]);
+        }
+        let is_known = !self.rounds.insert(digest);
+        if is_known && self.plan.record_choices && self.plan.tail == Tail::RunOn {
+            self.run.repeated.get_or_insert(self.steps as u32);
+        } else {
+            self.goes_round = is_known || self.rounds.len() > ROUNDS;
+        }
+    }
+
+    /// Whether an event takes a value.
+    fn reads(&self, at: u32) -> bool {
+        self.run.trace.events[at as usize].source != Source::None
+    }
+
+    /// What others read instead of these events of a thread, of which the first so many stay, and what memory holds. `None`
+    /// if another thread has seen what is not there any more.
+    fn sources_without(&self, gone: &[u32], stay: usize) -> Option<Vec<Source>> {
+        let events = &self.run.trace.events;
+        let value = |source: Source, loc: LocId| match source {
+            Source::At(at) => events[at as usize].written,
+            _ => Some(self.run.trace.locs[loc].init),
+        };
+        let mut sources: Vec<Source> = Vec::with_capacity(gone.len());
+        for (number, &at) in gone.iter().enumerate() {
+            let event = &events[at as usize];
+            let source = match event.source {
+                // A lock is given back: as it was before it was taken.
+                Source::None => {
+                    let taken = (0..number).rev().find(|&other| events[gone[other] as usize].op.loc == event.op.loc)?;
+                    if taken < stay { Source::At(gone[taken]) } else { sources[taken] }
+                }
+                Source::At(other) => match gone.binary_search(&other) {
+                    Ok(other) if other >= stay => sources[other],
+                    _ => event.source,
+                },
+                Source::Init => Source::Init,
+            };
+            sources.push(source);
+        }
+        let first = *gone.first()? as usize;
+        let thread = events[first].id.thread;
+        let is_unseen = |event: &Event| match event.source {
+            Source::At(at) if event.id.thread != thread => gone.binary_search(&at).map_or(true, |number| {
+                number < stay || value(sources[number], event.op.loc) == events[at as usize].written
+            }),
+            _ => true,
+        };
+        events[first..].iter().all(is_unseen).then_some(sources)
+    }
+
+    /// What a thread waits for that would do these events again.
+    fn watched(&self, gone: &[u32], sources: &[Source]) -> Vec<Watched> {
+        let events = &self.run.trace.events;
+        let mut watched: Vec<Watched> = Vec::new();
+        for (&at, source) in gone.iter().zip(sources).filter(|&(&at, _)| self.reads(at)) {
+            let event = &events[at as usize];
+            let writer = match *source {
+                Source::At(at) => Some(events[at as usize].id),
+                _ => None,
+            };
+            let writer = event.op.action.locks().then_some(writer);
+            let one = Watched { loc: event.op.loc, value: event.read, writer };
+            if !watched.contains(&one) {
+                watched.push(one);
+            }
+        }
+        watched
+    }
+
+    /// Notes which read completed an iteration that changes nothing, with what its thread knew.
+    fn note_look(&mut self, gone: &[u32]) {
+        if let Some(before) = gone.iter().rposition(|&at| self.reads(at)) {
+            let mut histories = Histories::default();
+            histories.compute(&self.run.trace);
+            let event = &self.run.trace.events[gone[before] as usize];
+            let looks = histories.looks(&self.run.trace, event).map(|look| (look, before as u32));
+            self.run.looks.extend(looks);
+        }
+    }
+
+    /// The last so many steps of a thread are none of the execution.
+    fn drop_choices(&mut self, thread: ThreadId, mut count: usize) {
+        for choice in self.run.choices.iter_mut().rev() {
+            if count == 0 {
+                break;
+            }
+            let is_event = !matches!(choice.taken, Step::Flush(_));
+            if is_event && choice.taken.thread() == thread && !choice.left_out {
+                choice.left_out = true;
+                count -= 1;
+            }
+        }
+    }
+
+    /// From now on a thread waits until one of these is different.
+    pub(super) fn begin_to_wait(&mut self, next: EventId, begun: u32, wait: SpinWait) {
+        self.run.waits.retain(|other| other.next != next);
+        self.run.waits.push(Wait { next, watched: wait.watched.clone(), begun });
+        let own = &mut self.threads[next.thread].spin;
+        self.spinning += u32::from(own.is_none());
+        *own = Some(wait);
+        if !std::mem::replace(&mut self.waits, true) {
+            self.finish(End::Learned);
+        }
+    }
+
+    /// Whether an event that has just happened leaves what others can see as it was.
+    #[inline]
+    pub(super) fn note_effect(&mut self, thread: ThreadId, at: usize) {
+        let event = &self.run.trace.events[at];
+        if event.op.action.is_spurious() {
+            // There are only so many of these.
+            return self.threads[thread].visits.clear();
+        }
+        let Some(written) = event.written else { return };
+        self.changes += u32::from(written != event.read || event.source == Source::None);
+        match event.op.action {
+            Action::Acquire | Action::TryAcquire | Action::Release { poisoned: false } => {
+                let loc = event.op.loc;
+                let visits = &mut self.threads[thread].visits;
+                visits.turn(loc);
+            }
+            Action::Rmw(_) | Action::Cas { .. } if written == event.read => {}
+            _ => self.threads[thread].visits.clear(),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What an execution follows: its memory model and its bounds.
+
+use crate::model::MemoryModel;
+
+/// What an execution follows: its memory model and its bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// The memory model.
+    pub memory: MemoryModel,
+    /// The largest number of visible operations.
+    pub max_steps: u32,
+    /// How often in a row a loop whose state never repeats may do the same before it is taken as one that waits.
+    pub spin_bound: u32,
+    /// How many outcomes without cause an execution may have.
+    pub spurious: u32,
+    /// Whether threads wait in loops. If not, loops run as they are: with a fair choice of who goes on, and a limit of steps,
+    /// that shows what the waiting must not hide.
+    pub waiting: bool,
+    /// What of a thread's state counts.
+    pub sees: Sees,
+}
+
+/// What of a thread's state counts. Anything but all is wrong, and there for tests: they have to notice it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sees {
+    /// All.
+    #[default]
+    All,
+    /// The heap and the stacks of others, but not the thread's own.
+    Heap,
+    /// The thread's own stack only.
+    Stack,
+}
+
+impl Rules {
+    /// The default rules under a memory model, with this number of visible operations.
+    pub fn new(memory: MemoryModel, max_steps: u32) -> Self {
+        Self { memory, max_steps, spin_bound: 32, spurious: 1, waiting: true, sees: Sees::All }
+    }
+}

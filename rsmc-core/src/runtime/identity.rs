@@ -1,0 +1,40 @@
+//! What an object is to a check: the place of its state there, and where it was created.
+
+use std::panic::Location;
+
+use crate::runtime::Tag;
+use crate::runtime::hook::Object;
+
+/// Part of every object of the shim.
+#[derive(Debug)]
+pub struct Identity {
+    tag: Tag,
+    created: &'static Location<'static>,
+}
+
+impl Identity {
+    /// Of an object that the caller creates.
+    #[track_caller]
+    #[inline]
+    #[allow(clippy::new_without_default, reason = "it is one of an object that the caller creates")]
+    pub const fn new() -> Self {
+        Self { tag: Tag::new(), created: Location::caller() }
+    }
+
+    /// What it tells about itself; `kind` is its type.
+    #[inline]
+    pub fn object(&self, kind: &'static str) -> Object<'_> {
+        Object { tag: &self.tag, kind, created: Some(self.created) }
+    }
+
+    /// Where executions keep their location of it.
+    #[inline]
+    pub fn tag(&self) -> &Tag {
+        &self.tag
+    }
+
+    /// Makes the object a new one, which holds what it holds inline.
+    pub fn renew(&mut self) {
+        self.tag.clear();
+    }
+}

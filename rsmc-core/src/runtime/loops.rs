@@ -1,0 +1,89 @@
+//! The door for what loops that wait say: hints, and where a thread stands before it uses an object that is more than an atomic.
+
+use std::panic::Location;
+
+use crate::runtime::frame::{Frame, framed};
+use crate::runtime::hook::{enter, here};
+use crate::trace::Site;
+
+/// `hint::spin_loop` or `thread::yield_now`. True if in an execution.
+#[inline(always)]
+#[track_caller]
+pub fn hint() -> bool {
+    framed_hint(Location::caller(), 0, 0, 0, 0, 0)
+}
+
+framed! {
+    fn framed_hint(place: &'static Location<'static>, b: u64, c: u64, d: u64, e: u64, f: u64) -> bool = hint_from;
+}
+
+extern "C-unwind" fn hint_from(
+    place: &'static Location<'static>,
+    _: u64,
+    _: u64,
+    _: u64,
+    _: u64,
+    _: u64,
+    frame: Option<&Frame>,
+) -> bool {
+    enter(|execution| {
+        if !execution.unwinding.get() {
+            let (me, site) = (execution.running.get(), Site::Code(place));
+            execution.visit(frame, site);
+            execution.core.borrow_mut().machine.hint(me, site);
+        }
+    })
+    .is_some()
+}
+
+/// The caller is about to use an object that is more than an atomic: if it comes here again and nothing has changed, it waits.
+#[inline(always)]
+#[track_caller]
+pub fn stand() {
+    framed_stand(Location::caller(), 0, 0, 0, 0, 0);
+}
+
+framed! {
+    fn framed_stand(place: &'static Location<'static>, b: u64, c: u64, d: u64, e: u64, f: u64) -> () = stand_from;
+}
+
+extern "C-unwind" fn stand_from(
+    place: &'static Location<'static>,
+    _: u64,
+    _: u64,
+    _: u64,
+    _: u64,
+    _: u64,
+    frame: Option<&Frame>,
+) {
+    enter(|execution| execution.visit(frame, Site::Code(place)));
+}
+
+/// A function of the shim is about to wait in a loop. Returns what to say to [`waits`].
+pub fn begins_to_wait() -> u64 {
+    enter(|execution| u64::from(execution.core.borrow().machine.run().trace.count(execution.running.get())))
+        .unwrap_or(0)
+}
+
+/// At the beginning of each iteration of such a loop, of which the shim knows that it changes nothing and keeps nothing: no state
+/// needs to be compared.
+#[track_caller]
+pub fn waits(since: u64) {
+    let site = here();
+    enter(|execution| {
+        if !execution.unwinding.get() {
+            execution.core.borrow_mut().machine.visit(execution.running.get(), u128::from(since) << 64 | 1, site);
+        }
+    });
+}
+
+/// The running thread may change what is at this address. If that is not seen anyway, it counts as a change.
+pub fn changes(address: usize) {
+    enter(|execution| {
+        let core = &mut *execution.core.borrow_mut();
+        let me = execution.running.get();
+        if !execution.unwinding.get() && core.machine.remembers(me) && !execution.sees(core, address) {
+            core.machine.disturb(me);
+        }
+    });
+}

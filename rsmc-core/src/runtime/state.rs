@@ -1,0 +1,142 @@
+//! In which state a thread is, as a fingerprint: what its next steps depend on.
+//!
+//! Method. The state is the bytes of the thread's registers and of its stack ([`Frame`]), and what the thread itself has
+//! changed of all other memory that is seen: the heap (`arena`) and the stacks of the other threads, which may lend it their
+//! variables. What others change there meanwhile does not count: a number of all of it is taken whenever the thread goes on or
+//! stops, and the differences in between are the thread's own. A thread that undoes what it did is where it was.
+//!
+//! Cost. Time linear in the bytes that are seen, where a thread is seen at one place with equal registers for a second time
+//! ([`Machine::glance`](crate::machine::Machine::glance)). Nothing elsewhere.
+//!
+//! Limits. Statics, std's thread-locals and memory from before the execution are not seen.
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use crate::base::ThreadId;
+use crate::machine::{Glance, Sees, State};
+use crate::runtime::coroutine::Suspender;
+use crate::runtime::execution::{Core, Execution};
+use crate::runtime::frame::Frame;
+use crate::trace::Site;
+
+/// What a thread has changed outside its stack since the machine remembers states of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Changes {
+    own: u64,
+    /// What was there when it was looked at last.
+    seen: u64,
+}
+
+/// Clears so much of the stack below: what our own functions left there would show where a function of the user's has not
+/// written to its frame yet.
+#[inline(never)]
+pub(super) fn clear_below<const BYTES: usize>() {
+    let mut space = std::mem::MaybeUninit::<[u8; BYTES]>::uninit();
+    // SAFETY: its own bytes.
+    unsafe { std::ptr::write_bytes(space.as_mut_ptr(), 0, 1) };
+    std::hint::black_box(&mut space);
+}
+
+impl Execution {
+    /// The running thread comes to an operation or a hint.
+    #[inline]
+    pub(super) fn visit(&self, frame: Option<&Frame>, site: Site) {
+        if !self.has_arena.get() || self.unwinding.get() {
+            return;
+        }
+        let Some(frame) = frame else { return };
+        let me = self.running.get();
+        let base = self.suspender.get().expect("a modelled thread runs").base();
+        let core = &mut *self.core.borrow_mut();
+        if core.machine.is_watched() && core.arena.sees_all() {
+            let state = xxh3_128(stack(frame, base));
+            core.fibers[me].stood = std::ptr::from_ref(frame).expose_provenance();
+            let around = core.everything_around(me);
+            core.machine.is_in(me, state, around);
+        }
+        let sees = core.machine.sees();
+        let number = if sees == Sees::Heap { 0 } else { frame.number() };
+        if core.arena.sees_all() && core.machine.glance(me, frame.place(), number) == Glance::Ask {
+            core.catch_up(me);
+            let around = State::from(core.fibers[me].changes.own);
+            let state = match sees {
+                Sees::All => xxh3_128(stack(frame, base)) ^ around,
+                Sees::Heap => State::from(frame.place()) ^ around,
+                Sees::Stack => xxh3_128(stack(frame, base)),
+            };
+            core.machine.visit(me, state, site);
+        }
+    }
+
+    /// Whether a change at an address shows in the state of the running thread.
+    pub(super) fn sees(&self, core: &Core, address: usize) -> bool {
+        let here = 0_u8;
+        let own = (&raw const here).addr()..self.suspender.get().map_or(0, Suspender::base);
+        let others = core.fibers.values().filter(|fiber| fiber.coroutine.is_some() && fiber.low != 0);
+        core.arena.bytes().as_ptr_range().contains(&std::ptr::with_exposed_provenance(address))
+            || own.contains(&address)
+            || others.map(|fiber| fiber.low..fiber.base).any(|stack| stack.contains(&address))
+    }
+
+    /// The running thread is about to stop, or goes on after it did.
+    pub(super) fn note_changes(&self, goes_on: bool) {
+        let me = self.running.get();
+        let Ok(mut core) = self.core.try_borrow_mut() else { return };
+        match core.machine.remembers(me) {
+            false => {}
+            true if goes_on => core.pass_over(me),
+            true => core.catch_up(me),
+        }
+    }
+}
+
+impl Core {
+    /// What a thread has changed until now is its own.
+    pub(super) fn catch_up(&mut self, me: ThreadId) {
+        let now = self.number_around(me);
+        let remembers = self.machine.remembers(me);
+        let changes = &mut self.fibers[me].changes;
+        let since = now.wrapping_sub(changes.seen);
+        changes.own = if remembers { changes.own.wrapping_add(since) } else { 0 };
+        changes.seen = now;
+    }
+
+    /// What was changed until now is not its own.
+    pub(super) fn pass_over(&mut self, me: ThreadId) {
+        self.fibers[me].changes.seen = self.number_around(me);
+    }
+
+    /// A number for the heap and for the stacks of the other threads. What is ours on the stack of a thread that came to an
+    /// operation does not count.
+    fn everything_around(&self, me: ThreadId) -> u64 {
+        let others =
+            self.fibers.iter().filter(|&(thread, fiber)| thread != me && fiber.coroutine.is_some() && fiber.low != 0);
+        others.fold(xxh3_64(self.arena.bytes()), |number, (thread, fiber)| {
+            let low = if self.machine.is_known(thread) { fiber.stood } else { fiber.low };
+            number.wrapping_mul(31).wrapping_add(xxh3_64(bytes(low, fiber.base)))
+        })
+    }
+
+    /// A number for all memory that is seen but for a thread's own stack.
+    fn number_around(&self, me: ThreadId) -> u64 {
+        let mut number = xxh3_64(self.arena.bytes());
+        for (thread, fiber) in self.fibers.iter() {
+            if thread != me && fiber.coroutine.is_some() && fiber.low != 0 {
+                number = number.wrapping_mul(31).wrapping_add(xxh3_64(bytes(fiber.low, fiber.base)));
+            }
+        }
+        number
+    }
+}
+
+/// The frame and the stack above it.
+fn stack(frame: &Frame, base: usize) -> &[u8] {
+    bytes(std::ptr::from_ref(frame).expose_provenance(), base)
+}
+
+fn bytes<'a>(low: usize, base: usize) -> &'a [u8] {
+    debug_assert!(low < base, "stacks grow downwards");
+    // SAFETY: a part of a coroutine's stack that is in use: mapped and readable. All threads of a check share one OS thread,
+    // and it runs this, so nobody writes meanwhile.
+    unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(low), base.saturating_sub(low)) }
+}

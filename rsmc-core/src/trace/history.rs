@@ -1,0 +1,96 @@
+//! What a thread knows when it performs an event, as a number: equal numbers, equal local states.
+//!
+//! What a thread does follows from what it read. Values say nothing of what is hidden behind a lock, an address or a tracked
+//! cell: there, what the writer knew belongs to it. So does what a thread knew that was joined, and what the parent knew at
+//! the spawn. Cells may be met later in one execution than in another, so there are two numbers: one for executions without
+//! cells, and one in which what the writer knew always counts.
+
+use crate::base::{EventId, IdVec, ThreadId, mix};
+use crate::trace::{Event, NoteKind, Row, Source, Trace};
+
+/// What a thread knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Known {
+    by_value: u64,
+    by_source: u64,
+}
+
+impl Known {
+    fn with(self, other: Known) -> Self {
+        Self { by_value: mix(self.by_value, other.by_value), by_source: mix(self.by_source, other.by_source) }
+    }
+
+    fn with_number(self, number: u64) -> Self {
+        self.with(Known { by_value: number, by_source: number })
+    }
+}
+
+/// By event: what its thread knew before it, and after it.
+#[derive(Clone, Debug, Default)]
+pub struct Histories {
+    before: Vec<Known>,
+    after: Vec<Known>,
+    now: IdVec<ThreadId, Known>,
+    has_cells: bool,
+}
+
+impl Histories {
+    /// Computes those of an execution.
+    pub fn compute(&mut self, trace: &Trace) {
+        self.before.clear();
+        self.after.clear();
+        self.now.clear();
+        self.has_cells = false;
+        if let Some(last) = trace.thread_bound().checked_sub(1) {
+            self.now.grow_to(ThreadId(last as u32), Known::default);
+        }
+        for row in trace.rows() {
+            match row {
+                Row::Event(_, event) => {
+                    let before = self.now[event.id.thread];
+                    let after = self.after(before, event);
+                    self.before.push(before);
+                    self.after.push(after);
+                    self.now[event.id.thread] = after;
+                }
+                Row::Note(note) => match note.kind {
+                    NoteKind::Spawn(child) => {
+                        self.now[child] = self.now[note.thread].with_number(u64::from(child.0) << 2 | 3);
+                    }
+                    NoteKind::Join(child) => self.now[note.thread] = self.now[note.thread].with(self.now[child]),
+                    NoteKind::CellRead(_) | NoteKind::CellWrite(_) => self.has_cells = true,
+                    _ => {}
+                },
+            }
+        }
+    }
+
+    /// What a thread knows that has performed this event, in the execution or in place of one of it.
+    pub fn look(&self, trace: &Trace, event: &Event) -> u64 {
+        let known = self.known(trace, event);
+        if self.has_cells { known.by_source } else { known.by_value }
+    }
+
+    /// All names by which [`look`](Self::look) may call it in executions that begin alike.
+    pub fn looks(&self, trace: &Trace, event: &Event) -> impl Iterator<Item = u64> {
+        let Known { by_value, by_source } = self.known(trace, event);
+        [by_source].into_iter().chain((!self.has_cells).then_some(by_value))
+    }
+
+    fn known(&self, trace: &Trace, event: &Event) -> Known {
+        let EventId { thread, .. } = event.id;
+        let before = trace.position(event.id).map_or(self.now[thread], |at| self.before[at]);
+        self.after(before, event)
+    }
+
+    fn after(&self, before: Known, event: &Event) -> Known {
+        let writer = match event.source {
+            Source::At(writer) => self.after[writer as usize],
+            Source::Init | Source::None => Known::default(),
+        };
+        let is_address = (1 << 32..1 << 48).contains(&event.read);
+        let by_value = if is_address || event.op.action.locks() { writer.by_value } else { 0 };
+        let seen = mix(event.read, event.op.action.alternative() << 1 | u64::from(event.written.is_some()));
+        before.with_number(seen).with(Known { by_value, by_source: writer.by_source })
+    }
+}

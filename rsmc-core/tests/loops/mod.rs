@@ -1,0 +1,191 @@
+//! Random programs in which threads go round loops: some wait, some count, some do both.
+
+use rsmc_core::base::mix;
+use rsmc_core::litmus::{Program, parse};
+use rsmc_core::model::MemoryModel;
+
+/// A stream of small numbers.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = mix(self.0, 11);
+        self.0 % bound
+    }
+
+    fn one_of<'a>(&mut self, texts: &[&'a str]) -> &'a str {
+        texts[self.below(texts.len() as u64) as usize]
+    }
+}
+
+/// Loops. `X` and `Y` become two different locations. A `?` at the end of a line makes the line optional.
+const LOOPS: &[&str] = &[
+    // They wait for one location.
+    "while a == 0 {; a = X; spin?; }",
+    "a = X; while a == 0 {; spin; a = X; }",
+    "while a < 2 {; a = X; spin?; }",
+    "X = 1?; a = 1; while a == 1 {; a = X; if a == 1 { spin }; }",
+    "while a == 0 {; fence; a = X; }",
+    // They look at two.
+    "while a + b == 0 {; a = X; b = Y; }",
+    "while a + b < 2 {; a = X; spin?; b = Y; spin; }",
+    "while a == 0 {; a = X; if a == 0 { a = Y }; spin?; }",
+    "b = 1; while (a == b) == 0 {; a = X; b = Y; }",
+    "while a == 0 {; spin; b = Y; spin; a = X; spin; }",
+    "while a == 0 {; p = X; b = Y; q = X; if p == q { a = 1 }; }",
+    "while a == 0 {; if t == 0 { a = X; t = 1 } else { a = Y; t = 0 }; }",
+    // They count up to a bound.
+    "while i < 2 {; a = X; i = i + 1; }",
+    "while i < 3 {; a = X; if a { i = 3 } else { i = i + 1 }; }",
+    "while a == 0 upto 2 {; a = X; spin?; }",
+    "while a == 0 upto 3 {; a = X; b = Y; }",
+    // One within another.
+    "while i < 2 {; a = 0; while a == 0 {; a = X; spin?; }; i = i + 1; }",
+    "while i < 2 {; a = 0; while a == 0 {; a = X; }; b = Y; i = i + 1; }",
+    "while b == 0 {; a = 0; while a == 0 {; a = X; }; b = Y; }",
+    "while b == 0 {; i = 0; while i < 2 {; a = X; i = i + 1; }; b = Y; }",
+    // They back off.
+    "while a == 0 {; a = X; if n < 2 { spin; n = n + 1 } else { spin }; }",
+    "while a == 0 {; a = X; if n < 3 { n = n + 1 }; }",
+    "while a == 0 {; i = 0; while i < n {; spin; i = i + 1; }; if n < 2 { n = n + 1 }; a = X; }",
+    // They keep what they saw.
+    "while b < 2 {; a = X; if b < a { b = a }; }",
+    "while b == 0 {; a = X; if b < a { b = a }; c = Y; if d < c { d = c }; }",
+    "while (a == 2) == 0 {; p = a; a = X; }",
+    "while n < 2 {; a = X; if a != p { n = n + 1; p = a }; spin?; }",
+    "while a == 0 {; a = X; c = Y; d = d || c; }",
+    // They try again.
+    "while s == 0 {; a = X; s = cas(X, a, a + 1); }",
+    "while s == 0 {; s, a = cas(X, a, a + 1); }",
+    "while s == 0 {; s = cas(X, 0, 1); if s == 0 { spin }; }; b = Y?; X.rel = 0",
+    "while s == 0 {; s = cas(X, 1, 2); }",
+    "while s == 0 {; s = cas(X, 0, 1); b = Y; }; Y.rlx = 1?",
+    "a = 1; while a == 1 {; a = swap(X, 1); }; b = Y?; X.rel = 0?",
+    "while a == 0 {; a = swap(X, 0); spin?; }",
+    "while a == 0 {; a = add(X, 0); }",
+    // They take locks.
+    "while l == 0 {; l = trylock m; spin?; }; Y = 1?; unlock m",
+    "while l == 0 {; l = trylock m; b = Y; }; unlock m?",
+    "while a == 0 {; lock m; a = X; unlock m; }",
+    "while a == 0 {; lock m; a = X; b = Y; unlock m; spin; }",
+    "while a == 0 {; l = trylock m; if l { a = X; unlock m }; }",
+    "lock m?; while a == 0 {; a = X; }",
+];
+
+/// Loops that look more often than the bound of the rule for loops that count, and then give up.
+const COUNTING: &[&str] = &[
+    "while a == 0 upto 6 {; a = X; spin?; }",
+    "while a == 0 upto 6 {; a = X; fence; }",
+    "while i < 6 {; a = X; if a { i = 6 } else { i = i + 1 }; }",
+    "while i < 6 {; i = i + 1; a = X; if a { i = 6 }; spin; }",
+    "while s == 0 upto 6 {; s = cas(X, 1, 2); spin?; }",
+    "while a == 0 upto 6 {; a = add(X, 0); }",
+    "a = 1; while a == 1 upto 6 {; a = swap(X, 1); }; X = 0?",
+    "while l == 0 upto 6 {; l = trylock m; spin?; }; if l { unlock m }",
+    "while a == 0 upto 6 {; a = X; spin; }; while c == 0 upto 6 {; c = Y; }",
+    "while a == 0 upto 6 {; a = X; }; if a == 0 { Y = 1 }",
+    "while a == 0 upto 6 {; a = X; }; if a == 0 { lock m; X = 2; unlock m }",
+    "while a == 0 {; a = X; if i < 6 { i = i + 1 }; }",
+];
+
+/// Loops that are drawn in one of sixteen cases: they write for ever, or wait in some other way.
+const ODD: &[&str] = &[
+    "while a == 0 {; Y = 1; a = X; }",
+    "while a == 0 {; a = swap(X, 2); X = 0; }",
+    "while a == 0 {; park; a = X; }",
+    "while s == 0 {; s = wcas(X, 0, 1); }",
+    "while s == 0 {; s = wcas(X, 1, 2); b = Y; }",
+    "while a == 0 {; c = maybe; a = X; }",
+];
+
+/// A program with one or two threads in loops, and one or two that write.
+///
+/// In every other program the last thread ends by setting `x` and `y`, so that fewer wait for ever.
+pub fn program(seed: u64, memory: MemoryModel) -> Program {
+    program_with(LOOPS, seed, memory)
+}
+
+/// The same with loops that count.
+pub fn counting(seed: u64, memory: MemoryModel) -> Program {
+    program_with(COUNTING, seed, memory)
+}
+
+fn program_with(loops: &[&str], seed: u64, memory: MemoryModel) -> Program {
+    let mut draw = Draw(mix(seed, 17));
+    let loopers = 1 + u64::from(draw.below(4) == 0);
+    let threads = loopers + 1 + u64::from(loopers == 1 && draw.below(3) > 0);
+    let mut text = String::new();
+    for thread in 1..=loopers {
+        text += &format!("t{thread}:\n");
+        looper(&mut text, &mut draw, loops, loopers == 1);
+    }
+    for thread in loopers + 1..=threads {
+        text += &format!("t{thread}:\n");
+        writer(&mut text, &mut draw, thread, threads);
+    }
+    if draw.below(2) == 0 {
+        text += "    x = 1\n    y = 1\n";
+    }
+    let text: String = text.lines().map(|line| weakened(line, &mut draw, memory) + "\n").collect();
+    parse(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
+}
+
+/// What a thread with a loop does: perhaps a store, the loop, perhaps a load and an assertion.
+fn looper(text: &mut String, draw: &mut Draw, loops: &[&str], alone: bool) {
+    if draw.below(4) == 0 {
+        *text += draw.one_of(&["    z = 1\n", "    y = 1\n", "    lock m\n    z = 1\n    unlock m\n"]);
+    }
+    let locs = draw.one_of(&["xy", "xy", "xz", "yx"]);
+    let chosen = if draw.below(16) == 0 { draw.one_of(ODD) } else { draw.one_of(loops) };
+    let chosen = chosen.replace('X', &locs[..1]).replace('Y', &locs[1..]);
+    // Lines within a line belong to an `if` and stay together.
+    let mut depth = 0;
+    let mut line = String::new();
+    for part in chosen.split("; ").chain([""]) {
+        let inline = depth > 0 && !line.is_empty();
+        line = if inline { format!("{line}; {part}") } else { part.to_owned() };
+        depth = line.matches(" { ").count() as i64 - line.matches(" }").count() as i64;
+        if depth > 0 {
+            continue;
+        }
+        let kept = line.trim_end_matches([';', '?']);
+        if !line.ends_with('?') || draw.below(2) == 0 {
+            *text += &format!("    {kept}\n");
+        }
+        line.clear();
+    }
+    if alone && draw.below(2) == 0 {
+        *text += draw.one_of(&["    e = z\n", "    e = x\n", "    e = y\n"]);
+    }
+    if draw.below(4) == 0 {
+        *text +=
+            draw.one_of(&["    assert a == 1\n", "    assert b == 0\n", "    assert e == 0\n", "    assert i < 3\n"]);
+    }
+}
+
+/// What a thread that writes does.
+fn writer(text: &mut String, draw: &mut Draw, thread: u64, threads: u64) {
+    for at in 0..1 + draw.below(5 - threads) {
+        let loc = draw.one_of(&["x", "x", "y", "z"]);
+        *text += &match draw.below(10) {
+            0 => format!("    g{at} = {loc}\n"),
+            1 => format!("    g{at} = add({loc}, 1)\n"),
+            2 => format!("    g{at} = swap({loc}, {})\n", draw.below(3)),
+            3 => format!("    lock m\n    {loc} = {}\n    unlock m\n", draw.below(3)),
+            4 if thread == 2 => format!("    g{at} = cas({loc}, 0, 1)\n    unpark t1\n"),
+            _ => format!("    {loc} = {}\n", draw.below(3)),
+        };
+    }
+}
+
+/// A line with the ordering of its store drawn, if it is one that has none.
+fn weakened(line: &str, draw: &mut Draw, memory: MemoryModel) -> String {
+    let start = line.len() - line.trim_start().len();
+    let is_store = line[start..].starts_with(['x', 'y', 'z']) && line[start + 1..].starts_with(" = ");
+    if memory == MemoryModel::Sc || !is_store {
+        return line.to_owned();
+    }
+    let order = draw.one_of(&["", ".rlx", ".rlx", ".rel"]);
+    let (name, rest) = line.split_at(start + 1);
+    format!("{name}{order}{rest}")
+}

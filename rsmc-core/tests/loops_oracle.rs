@@ -1,0 +1,319 @@
+//! Loops: the explorers against all states of a program, on random programs whose threads go round loops.
+//!
+//! [`States`] keeps no executions and leaves no iterations out; it shares nothing with the rule by which the machine does.
+//! Compared are the outcomes, exactly, and whether threads can wait for ever.
+//!
+//! `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose other and more programs, as in `rf_smc_oracle`.
+
+mod loops;
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use rsmc_core::litmus::{Interpreter, Outcome, Program, States, shrink};
+use rsmc_core::machine::Rules;
+use rsmc_core::model::MemoryModel;
+use rsmc_core::session::{Config, ExplorerKind, check_counted};
+use rsmc_core::step::{End, Executor, Plan, Run, Why};
+
+/// The most states that a program may have here.
+const STATES: usize = 20_000;
+/// The most runs that an explorer may take.
+const RUNS: u32 = 4_000;
+
+/// An interpreter that gives up after so many runs, and says what the last run left in the registers.
+struct Patient {
+    interpreter: Interpreter,
+    left: u32,
+    outcome: Rc<RefCell<Outcome>>,
+}
+
+impl Executor for Patient {
+    fn execute(&mut self, plan: &Plan, run: &mut Run) {
+        self.left -= 1;
+        self.interpreter.execute(plan, run);
+        *self.outcome.borrow_mut() = self.interpreter.outcome();
+    }
+
+    fn is_broken(&self) -> bool {
+        self.left == 0
+    }
+}
+
+/// Programs, and the terms on which they are compared.
+#[derive(Clone, Copy)]
+struct Family {
+    program: fn(u64, MemoryModel) -> Program,
+    rules: Rules,
+    /// A register that counts looks: how often a loop looks that gives up is not explored beyond the bound.
+    counter: Option<&'static str>,
+}
+
+impl Family {
+    /// Loops of every kind, at most three looks each if they count.
+    fn loops(memory: MemoryModel) -> Self {
+        Self { program: loops::program, rules: Rules::new(memory, 400), counter: None }
+    }
+
+    /// Loops that look more often than the bound.
+    fn counting(memory: MemoryModel) -> Self {
+        let rules = Rules { spin_bound: 2, ..Rules::new(memory, 400) };
+        Self { program: loops::counting, rules, counter: Some("i") }
+    }
+
+    /// What of an outcome is compared.
+    fn visible(self, mut outcome: Outcome) -> Outcome {
+        let is_counter = |name: &str| self.counter.is_some_and(|counter| name.rsplit('.').next() == Some(counter));
+        outcome.registers.retain(|name, _| !is_counter(name));
+        outcome
+    }
+
+    fn states(self, program: &Program) -> Option<States> {
+        let mut states = States::of(program, self.rules.memory, STATES).unwrap()?;
+        states.outcomes = states.outcomes.into_iter().map(|outcome| self.visible(outcome)).collect();
+        Some(states)
+    }
+}
+
+/// What an explorer finds.
+#[derive(Default)]
+struct Found {
+    outcomes: BTreeSet<Outcome>,
+    livelock: bool,
+    /// Some execution was cut off.
+    endless: bool,
+    /// It goes on for ever, and something is written again and again.
+    busy: bool,
+    waits: bool,
+    /// What the explorer said when it panicked.
+    panic: String,
+}
+
+/// What an explorer finds, if only that it panics; `None` if that takes too many runs.
+fn explore(program: &Program, family: Family, explorer: ExplorerKind) -> Option<Found> {
+    catch_unwind(AssertUnwindSafe(|| explore_all(program, family, explorer))).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        Some(Found { panic: text.unwrap_or("a panic without a text").to_owned(), ..Found::default() })
+    })
+}
+
+fn explore_all(program: &Program, family: Family, explorer: ExplorerKind) -> Option<Found> {
+    let rules = family.rules;
+    let outcome = Rc::new(RefCell::new(Outcome::default()));
+    let interpreter = Interpreter::new(program, rules).unwrap();
+    let mut executor = Patient { interpreter, left: RUNS, outcome: Rc::clone(&outcome) };
+    let config = Config::default().memory(rules.memory).explorer(explorer).keep_going(true).sets(0);
+    let mut found = Found::default();
+    check_counted(&config, &mut executor, &mut |run: &Run, counted| {
+        if run.end == End::Learned {
+            found = Found::default();
+        }
+        found.endless |= matches!(run.end, End::StepLimit { .. } | End::Endless { .. });
+        found.livelock |= matches!(run.end, End::Endless { .. });
+        found.busy |= matches!(run.end, End::Endless { .. });
+        if !counted {
+            return;
+        }
+        found.waits |= run.has_waits;
+        match run.end {
+            End::Stuck if run.waiting.iter().any(|thread| matches!(thread.why, Why::Spin { .. })) => {
+                found.livelock = true;
+            }
+            _ => drop(found.outcomes.insert(family.visible(outcome.borrow().clone()))),
+        }
+    });
+    (executor.left > 0).then_some(found)
+}
+
+/// How an explorer's findings differ from what there is: in what way, and with details.
+fn difference(found: &Found, states: &States) -> Vec<(&'static str, String)> {
+    let list = |a: &BTreeSet<Outcome>, b| a.difference(b).map(Outcome::to_string).collect::<Vec<_>>().join(" | ");
+    let ended = !found.endless;
+    if !found.panic.is_empty() {
+        return vec![("panics", found.panic.clone())];
+    }
+    let lost = if ended { list(&states.outcomes, &found.outcomes) } else { String::new() };
+    let mut all = vec![
+        ("invents outcomes", list(&found.outcomes, &states.outcomes)),
+        ("loses outcomes", lost),
+        (
+            "does not end",
+            if ended || states.writes || found.busy { "" } else { "no execution writes for ever" }.to_owned(),
+        ),
+    ];
+    if found.busy && !states.livelock() {
+        all.push(("goes on for ever", "every fair execution ends".to_owned()));
+    }
+    let is_known = ended && !states.busy && found.livelock != states.waits;
+    let what = if states.looks { "with looks only" } else { "with locks that turn" };
+    all.push(("misses a livelock", if is_known && states.waits { what } else { "" }.to_owned()));
+    all.push((
+        "invents a livelock",
+        if is_known && found.livelock { "every fair execution ends" } else { "" }.to_owned(),
+    ));
+    all.retain(|(_, details)| !details.is_empty());
+    all
+}
+
+/// How many programs were of which kind.
+#[derive(Debug, Default)]
+struct Tally {
+    programs: u64,
+    given_up: u64,
+    unfinished: u64,
+    waits: u64,
+    livelocks: u64,
+    busy: u64,
+    /// How many of the busy ones reads-from says to go on for ever.
+    named: u64,
+    panics: u64,
+    deadlocks: u64,
+    fine: u64,
+    compared: u64,
+}
+
+impl Tally {
+    fn add(&mut self, states: &States) {
+        let panics = states.outcomes.iter().any(|outcome| outcome.panicked);
+        let deadlocks = states.outcomes.iter().any(|outcome| outcome.stuck);
+        self.programs += 1;
+        self.livelocks += u64::from(states.waits);
+        self.busy += u64::from(states.busy);
+        self.panics += u64::from(panics);
+        self.deadlocks += u64::from(deadlocks);
+        self.fine += u64::from(!panics && !deadlocks && !states.livelock());
+    }
+}
+
+fn explorers(memory: MemoryModel) -> &'static [ExplorerKind] {
+    use ExplorerKind::{Exhaustive, ReadsFrom, ReadsValueFrom, View};
+    match memory {
+        MemoryModel::Sc => &[ReadsFrom, View, ReadsValueFrom, Exhaustive],
+        _ => &[ReadsFrom, View, Exhaustive],
+    }
+}
+
+/// An explorer and the way in which it is wrong, with details.
+type Difference = (ExplorerKind, &'static str, String);
+
+/// Compares every explorer on one program.
+fn differences(program: &Program, family: Family, tally: &mut Tally) -> Vec<Difference> {
+    let Some(states) = family.states(program) else {
+        tally.given_up += 1;
+        return Vec::new();
+    };
+    tally.add(&states);
+    let mut waits = false;
+    let mut all = Vec::new();
+    for &explorer in explorers(family.rules.memory) {
+        // Brute force tries for how long two threads keep each other from a lock.
+        let is_brute = explorer == ExplorerKind::Exhaustive;
+        let Some(found) = explore(program, family, explorer).filter(|found| !is_brute || !found.endless) else {
+            tally.unfinished += u64::from(!is_brute);
+            continue;
+        };
+        tally.compared += 1;
+        waits |= found.waits;
+        tally.named += u64::from(explorer == ExplorerKind::ReadsFrom && found.busy);
+        all.extend(difference(&found, &states).into_iter().map(|(how, details)| (explorer, how, details)));
+    }
+    tally.waits += u64::from(waits);
+    all
+}
+
+/// The smallest variant of a program with which one of the explorers is wrong in the same way.
+fn smallest(program: &Program, family: Family, explorer: ExplorerKind, how: &str) -> (Program, String) {
+    let fails = |program: &Program| {
+        let states = family.states(program)?;
+        let found = explore(program, family, explorer)?;
+        difference(&found, &states).into_iter().find(|(other, _)| *other == how).map(|(_, details)| details)
+    };
+    let mut smallest = (program.clone(), String::new());
+    while let Some(smaller) = shrink(&smallest.0).find_map(|smaller| fails(&smaller).map(|details| (smaller, details)))
+    {
+        smallest = smaller;
+    }
+    smallest
+}
+
+/// What is wrong, with the smallest program for each explorer and way.
+fn report(seed: u64, program: &Program, family: Family, differences: &[Difference]) -> String {
+    let mut text = format!("seed {seed} under {}:\n", family.rules.memory);
+    for (explorer, how, details) in differences {
+        let (program, smaller) = smallest(program, family, *explorer, how);
+        text += &format!("{explorer} {how}: {details}; in the smallest: {smaller}\n{program}\n");
+    }
+    text
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().expect("a number"))
+}
+
+fn compare(family: Family) {
+    let memory = family.rules.memory;
+    let drawn = number("RSMC_ORACLE_PROGRAMS").unwrap_or(200);
+    let first = number("RSMC_ORACLE_SEED").unwrap_or(0);
+    let mut tally = Tally::default();
+    let mut wrong = Vec::new();
+    for seed in first..first + drawn {
+        let program = (family.program)(seed, memory);
+        let differences = differences(&program, family, &mut tally);
+        if !differences.is_empty() {
+            wrong.push(report(seed, &program, family, &differences));
+        }
+    }
+    assert!(wrong.is_empty(), "{}{memory}: {} differ of {tally:?}", wrong.concat(), wrong.len());
+    // Few of the loops that count wait for ever.
+    let some = |part: u64| part * if family.counter.is_some() { 40 } else { 20 } > drawn;
+    let are_many = [tally.waits, tally.livelocks, tally.panics + tally.deadlocks, tally.fine].map(some);
+    assert_eq!(are_many, [true; 4], "too few programs of some kind: {tally:?}");
+    // An explorer may go round a loop once more in each run, and reach the limit of steps so.
+    assert!(tally.named * 4 >= tally.busy * 3, "executions that go on for ever reach the limit: {tally:?}");
+    assert!((tally.given_up + tally.unfinished) * 10 < drawn, "too few programs are compared: {tally:?}");
+}
+
+#[test]
+fn loops_end_as_all_states_say() {
+    compare(Family::loops(MemoryModel::Sc));
+}
+
+#[test]
+fn loops_end_as_all_states_say_under_tso() {
+    compare(Family::loops(MemoryModel::Tso));
+}
+
+#[test]
+fn loops_end_as_all_states_say_under_pso() {
+    compare(Family::loops(MemoryModel::Pso));
+}
+
+#[test]
+fn loops_that_count_give_up() {
+    compare(Family::counting(MemoryModel::Sc));
+}
+
+#[test]
+fn loops_that_count_give_up_under_tso() {
+    compare(Family::counting(MemoryModel::Tso));
+}
+
+#[test]
+fn loops_that_count_give_up_under_pso() {
+    compare(Family::counting(MemoryModel::Pso));
+}
+
+/// Loops that count have a bound of one iteration, and what they count is compared: outcomes get lost, and the comparison says
+/// so.
+#[test]
+fn a_wrong_rule_is_noticed() {
+    let mut family = Family::loops(MemoryModel::Sc);
+    family.rules.spin_bound = 1;
+    let mut tally = Tally::default();
+    let mut is_noticed =
+        |&seed: &u64| !differences(&loops::program(seed, MemoryModel::Sc), family, &mut tally).is_empty();
+    let noticed = (0..100).filter(&mut is_noticed).count();
+    assert!(noticed > 3, "{noticed} of {tally:?}");
+}
