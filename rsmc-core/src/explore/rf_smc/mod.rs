@@ -331,7 +331,8 @@ impl RfSmc {
         // A thread that waits in a loop at the end has not decided anything else.
         for id in wait::undecided(run, &self.decisions) {
             let decision = Decision::new(self.tau.len(), id, Question::Source, Tried::default());
-            self.decisions.push(Decision { frozen: true, stays: Some(id), ..decision });
+            let contested = wait::saw_a_change(run, id);
+            self.decisions.push(Decision { frozen: true, stays: Some(id), contested, ..decision });
         }
     }
 

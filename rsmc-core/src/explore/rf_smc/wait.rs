@@ -11,7 +11,7 @@
 //! whether its events have an execution in which the locations they watch end with the values they saw. If so that
 //! execution is run.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::base::{Digest, EventId, LocId, ThreadId};
 use crate::consistency::{Instance, Move, Shape, Verifier};
@@ -36,6 +36,14 @@ pub(super) fn undecided(run: &Run, decisions: &[Decision]) -> Vec<EventId> {
     let spins = run.waiting.iter().filter(|pending| matches!(pending.why, Why::Spin { .. }) && pending.op.is_some());
     let known = |id: EventId| decisions.iter().any(|decision| decision.frozen && decision.id == id);
     spins.map(|pending| pending.id).filter(|&id| !known(id)).collect()
+}
+
+/// Whether the iteration after which a thread waits before this event saw two values of one location. So it does not wait for
+/// ever in that way, but maybe in another: it was held back before it came round once more, since its first events were forced.
+pub(super) fn saw_a_change(run: &Run, next: EventId) -> bool {
+    let watched = run.waits.iter().filter(|wait| wait.next == next).flat_map(|wait| &wait.watched);
+    let mut values = FxHashMap::default();
+    watched.into_iter().any(|one| *values.entry(one.loc).or_insert(one.value) != one.value)
 }
 
 /// Whether another write may have come between what an event read and the event's end of waiting: only then does it show
@@ -158,7 +166,7 @@ impl Waits {
     /// The ways in which a thread may wait for ever.
     fn ways(&self, run: &Run, graph: &Graph, pending: &Pending) -> Vec<Way> {
         let (Why::Spin { watched, .. }, Some(op)) = (&pending.why, pending.op) else { return Vec::new() };
-        if !watched.is_empty() {
+        if !watched.is_empty() && !saw_a_change(run, pending.id) {
             return run.waits.iter().filter(|wait| wait.next == pending.id).map(Way::of).collect();
         }
         let next = Standing { trace: &run.trace, histories: &self.histories, id: pending.id, op };
