@@ -13,7 +13,7 @@ pub use memory::{Buffered, Cell, Memory};
 
 use std::sync::atomic::Ordering;
 
-use crate::trace::{Action, Op};
+use crate::trace::Op;
 
 /// The memory model that executions follow.
 ///
@@ -69,7 +69,7 @@ impl MemoryModel {
     /// Whether an operation waits until all earlier stores of its thread are in memory.
     #[inline]
     pub fn drains(self, op: &Op) -> bool {
-        self.has_buffers() && op.action != Action::Load && !self.buffers(op)
+        self.has_buffers() && op.action.drains() && !self.buffers(op)
     }
 
     /// Whether an ordering, of a store or a fence, keeps later stores of the thread behind earlier ones.

@@ -160,6 +160,13 @@ impl Effect {
 }
 
 impl Action {
+    /// Whether it waits until the stores of its thread are in memory, if it does not enter a store buffer itself. A choice does
+    /// not: it is no access to memory.
+    #[inline]
+    pub fn drains(self) -> bool {
+        !matches!(self, Action::Load | Action::Choose { .. })
+    }
+
     /// What this action does to a location that holds `current`.
     #[inline]
     pub fn effect(self, current: u64) -> Effect {

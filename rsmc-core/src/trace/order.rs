@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::base::{Id, IdVec, ThreadId};
-use crate::trace::{Action, Event, Note, NoteKind, Op, Trace};
+use crate::trace::{Event, Note, NoteKind, Op, Trace};
 
 /// The direct predecessors of every event in program order, and of the event each thread would do next.
 #[derive(Clone, Debug, Default)]
@@ -120,7 +120,7 @@ impl ProgramOrder {
         let end = &mut self.ends[event.id.thread];
         if event.buffered {
             end.fence(event.op.order);
-        } else if drains(&event.op) {
+        } else if event.op.action.drains() {
             end.full_fence();
         }
         move_all(&mut end.preds, &mut self.preds);
@@ -168,7 +168,7 @@ impl ProgramOrder {
     /// The same for an operation, not a buffered store, that `thread` would do next.
     pub fn next_fenced(&self, thread: ThreadId, op: &Op) -> impl Iterator<Item = u32> + use<'_> {
         let end = self.ends.get(thread);
-        let own = end.filter(|_| drains(op)).map_or(&[][..], |end| &end.unfenced);
+        let own = end.filter(|_| op.action.drains()).map_or(&[][..], |end| &end.unfenced);
         end.map_or(&[][..], |end| &end.fenced).iter().chain(own).copied()
     }
 
@@ -176,9 +176,4 @@ impl ProgramOrder {
     pub fn epoch(&self, at: usize) -> u32 {
         self.rows[at].epoch
     }
-}
-
-/// Whether an operation that enters no buffer waits for the stores of its thread.
-fn drains(op: &Op) -> bool {
-    op.action != Action::Load
 }
