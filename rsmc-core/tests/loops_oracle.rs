@@ -216,7 +216,7 @@ fn differences(program: &Program, family: Family, tally: &mut Tally) -> Vec<Diff
         };
         tally.compared += 1;
         waits |= found.waits;
-        tally.named += u64::from(explorer == ExplorerKind::ReadsFrom && found.busy);
+        tally.named += u64::from(explorer == ExplorerKind::ReadsFrom && states.busy && found.livelock);
         all.extend(difference(&found, &states).into_iter().map(|(how, details)| (explorer, how, details)));
     }
     tally.waits += u64::from(waits);

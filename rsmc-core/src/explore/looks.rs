@@ -42,7 +42,7 @@ impl Looks {
 
     /// Whether a thread completes such an iteration if it takes `value` from this write (`None`: the initial value).
     pub(super) fn complete(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> bool {
-        self.iteration(next, value, write).is_some()
+        self.iteration(next, value, write).is_some_and(|before| !is_seen(next, before))
     }
 
     /// How many events before it belong to the iteration that it would complete.
@@ -84,6 +84,20 @@ impl Looks {
         }
         ways
     }
+}
+
+/// Whether another thread has seen what the last so many events of a thread changed: then they are a part of the execution.
+fn is_seen(next: &Standing<'_>, before: u32) -> bool {
+    let own = next.trace.of_thread(next.id.thread);
+    let first = next.id.index.saturating_sub(before) as usize;
+    let begun = &own[first..next.id.index as usize];
+    let is_change = |at: u32| {
+        let event = &next.trace.events[at as usize];
+        event.written.is_some_and(|written| event.source == Source::None || written != event.read)
+    };
+    let changes: Vec<u32> = begun.iter().copied().filter(|&at| is_change(at)).collect();
+    let sees = |event: &Event| matches!(event.source, Source::At(at) if changes.contains(&at));
+    !changes.is_empty() && next.trace.events.iter().any(|event| event.id.thread != next.id.thread && sees(event))
 }
 
 /// Whether an event leaves another value than it found.

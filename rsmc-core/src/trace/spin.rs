@@ -5,6 +5,7 @@
 //!
 //! Method. An iteration ends at a hint (`spin_loop`, `yield_now`); where there is none, it is a period of the thread's
 //! history: the same operations at the same places with the same values, and no change of a value by the thread itself. When
+//! An iteration that takes a lock or updates a location to another value is none, since it would wait for itself. When
 //! an iteration has repeated so often in a row as the bound says, the thread chooses whether it waits, until a location that
 //! the iteration read holds another value, or gives up (the machine's `patience`).
 
@@ -44,14 +45,15 @@ pub struct Seen {
     pub site: Site,
     /// What it does.
     action: Action,
-    /// Whether it took a lock.
-    locks: bool,
+    /// Whether it took a lock, or replaced what it read by another value.
+    replaces: bool,
 }
 
 impl Seen {
     fn of(event: &Event) -> Self {
         let Op { loc, site, action, .. } = event.op;
-        Self { loc, value: event.read, site, action, locks: event.locked() }
+        let replaces = action.reads() && event.written.is_some_and(|written| written != event.read);
+        Self { loc, value: event.read, site, action, replaces }
     }
 }
 
@@ -122,7 +124,7 @@ impl Recent {
         if self.current.is_empty() {
             return None;
         }
-        if self.current.iter().any(|seen| seen.locks) {
+        if self.current.iter().any(|seen| seen.replaces) {
             self.previous.clear();
             self.current.clear();
             self.hinted_repeats = 0;

@@ -63,6 +63,9 @@ const LOOPS: &[&str] = &[
     "a = 1; while a == 1 {; a = swap(X, 1); }; b = Y?; X.rel = 0?",
     "while a == 0 {; a = swap(X, 0); spin?; }",
     "while a == 0 {; a = add(X, 0); }",
+    // They take back what they have changed.
+    "while s == 0 {; a = add(X, 1); if a == 0 { s = 1 } else { a = sub(X, 1) }; spin?; }; b = Y?; X = 0?",
+    "while s == 0 {; or(X, 2); a = Y; if a { s = 1 }; and(X, 1); }",
     // They take locks.
     "while l == 0 {; l = trylock m; spin?; }; Y = 1?; unlock m",
     "while l == 0 {; l = trylock m; b = Y; }; unlock m?",
@@ -167,8 +170,9 @@ fn looper(text: &mut String, draw: &mut Draw, loops: &[&str], alone: bool) {
 fn writer(text: &mut String, draw: &mut Draw, thread: u64, threads: u64) {
     for at in 0..1 + draw.below(5 - threads) {
         let loc = draw.one_of(&["x", "x", "y", "z"]);
-        *text += &match draw.below(10) {
-            0 => format!("    g{at} = {loc}\n"),
+        *text += &match draw.below(12) {
+            0 | 10 => format!("    g{at} = {loc}\n"),
+            11 => format!("    g{at} = trylock m\n    if g{at} {{ unlock m }}\n"),
             1 => format!("    g{at} = add({loc}, 1)\n"),
             2 => format!("    g{at} = swap({loc}, {})\n", draw.below(3)),
             3 => format!("    lock m\n    {loc} = {}\n    unlock m\n", draw.below(3)),

@@ -329,10 +329,10 @@ impl RfSmc {
             }
         }
         // A thread that waits in a loop at the end has not decided anything else.
-        for id in wait::undecided(run, &self.decisions) {
-            let decision = Decision::new(self.tau.len(), id, Question::Source, Tried::default());
-            let contested = wait::saw_a_change(run, id);
-            self.decisions.push(Decision { frozen: true, stays: Some(id), contested, ..decision });
+        for pending in wait::undecided(run, &self.decisions) {
+            let decision = Decision::new(self.tau.len(), pending.id, Question::Source, Tried::default());
+            let (stays, contested) = (Some(pending.id), wait::saw_a_change(pending));
+            self.decisions.push(Decision { frozen: true, stays, contested, ..decision });
         }
     }
 

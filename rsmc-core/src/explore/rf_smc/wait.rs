@@ -27,23 +27,23 @@ use crate::step::{Forced, Pending, Run, Why};
 use crate::trace::spin::Watched;
 use crate::trace::{Action, Event, Histories, Op, Source, reads_from_class};
 
-/// What threads that wait in a loop at the end would do next, where no decision is about it yet. Nothing behind a
-/// repeated iteration.
-pub(super) fn undecided(run: &Run, decisions: &[Decision]) -> Vec<EventId> {
+/// Threads that wait in a loop at the end before something about which there is no decision yet. Nothing behind a repeated
+/// iteration.
+pub(super) fn undecided<'a>(run: &'a Run, decisions: &[Decision]) -> Vec<&'a Pending> {
     if run.repeated.is_some() {
         return Vec::new();
     }
     let spins = run.waiting.iter().filter(|pending| matches!(pending.why, Why::Spin { .. }) && pending.op.is_some());
     let known = |id: EventId| decisions.iter().any(|decision| decision.frozen && decision.id == id);
-    spins.map(|pending| pending.id).filter(|&id| !known(id)).collect()
+    spins.filter(|pending| !known(pending.id)).collect()
 }
 
-/// Whether the iteration after which a thread waits before this event saw two values of one location. So it does not wait for
-/// ever in that way, but maybe in another: it was held back before it came round once more, since its first events were forced.
-pub(super) fn saw_a_change(run: &Run, next: EventId) -> bool {
-    let watched = run.waits.iter().filter(|wait| wait.next == next).flat_map(|wait| &wait.watched);
+/// Whether a thread waits behind an iteration that saw two values of one location. So it does not wait for ever in that way, but
+/// maybe in another: it was held back before it came round once more, since its first events were forced.
+pub(super) fn saw_a_change(pending: &Pending) -> bool {
+    let Why::Spin { watched, .. } = &pending.why else { return false };
     let mut values = FxHashMap::default();
-    watched.into_iter().any(|one| *values.entry(one.loc).or_insert(one.value) != one.value)
+    watched.iter().any(|one| *values.entry(one.loc).or_insert(one.value) != one.value)
 }
 
 /// Whether another write may have come between what an event read and the event's end of waiting: only then does it show
@@ -72,7 +72,7 @@ impl RfSmc {
         let is_planned = decision.left.iter().any(|schedule| schedule.key == Digest::EMPTY)
             || decision.given.iter().any(|branch| branch.suffix.is_empty());
         let is_its_own = run.waits.last().is_some_and(|wait| wait.next.thread == decision.id.thread);
-        if is_its_own && !is_planned && (decision.contested || decision.frozen) {
+        if is_its_own && !is_planned && decision.contested && !decision.frozen {
             self.graph.compute(run);
             self.find_placed(run);
             self.builder.turn_to(&self.decisions[number]);
@@ -166,13 +166,16 @@ impl Waits {
     /// The ways in which a thread may wait for ever.
     fn ways(&self, run: &Run, graph: &Graph, pending: &Pending) -> Vec<Way> {
         let (Why::Spin { watched, .. }, Some(op)) = (&pending.why, pending.op) else { return Vec::new() };
-        if !watched.is_empty() && !saw_a_change(run, pending.id) {
-            return run.waits.iter().filter(|wait| wait.next == pending.id).map(Way::of).collect();
+        let known = run.waits.iter().filter(|wait| wait.next == pending.id).map(Way::of);
+        if !watched.is_empty() && !saw_a_change(pending) {
+            return known.collect();
         }
         let next = Standing { trace: &run.trace, histories: &self.histories, id: pending.id, op };
         let written = |at: usize| run.trace.events[at].written.expect("it is a write");
         let offers = graph.writes(op.loc).map(|at| (written(at), Some(at)));
-        self.looks.ways_to_wait(&next, offers.chain([(run.trace.locs[op.loc].init, None)]))
+        let mut ways = self.looks.ways_to_wait(&next, offers.chain([(run.trace.locs[op.loc].init, None)]));
+        ways.extend(known.filter(|_| !watched.is_empty()));
+        ways
     }
 
     /// An execution of the run's events that ends as the looks say. But under SC a read has one good write, so every

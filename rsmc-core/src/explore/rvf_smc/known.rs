@@ -132,8 +132,8 @@ impl Known {
     }
 
     /// What a thread watches that may wait for ever before its next read, because it is in a loop.
-    pub(super) fn wait(&self, next: &Next) -> Option<&Wait> {
-        self.waits.iter().rfind(|wait| wait.next == next.id)
+    pub(super) fn waits(&self, next: &Next) -> impl Iterator<Item = &Wait> {
+        self.waits.iter().filter(move |wait| wait.next == next.id)
     }
 
     pub(super) fn loc(&self, op: &Op) -> &LocInfo {

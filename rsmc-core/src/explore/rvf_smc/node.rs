@@ -87,7 +87,7 @@ impl Node {
             let offers = writes.filter_map(|((at, event), _)| Some((event.written?, Some(at))));
             let init = (self.known.loc(&read.op).init, None);
             let mut ways = looks.ways_to_wait(&self.known.standing(read), offers.chain([init]));
-            ways.extend(self.known.wait(read).map(Way::of));
+            ways.extend(self.known.waits(read).map(Way::of));
             match ways.is_empty() {
                 false => all.push(ways),
                 true if !read.is_blocked => return Vec::new(),
@@ -157,7 +157,7 @@ impl Node {
             self.causal.insert(current.read.id, self.extent.counts.clone());
         }
         // Where it is blocked, or its thread may wait for ever instead, that says nothing about the other reads.
-        self.backtrack |= !is_done || current.waits || self.known.wait(&current.read).is_some();
+        self.backtrack |= !is_done || current.waits || self.known.waits(&current.read).next().is_some();
     }
 
     /// Whether the run of the node is one of the child as well.

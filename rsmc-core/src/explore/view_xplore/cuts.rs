@@ -225,7 +225,7 @@ pub(super) fn ways_to_wait(snapshot: &Snapshot, looks: &Looks, cut: Cut<'_>, ins
         let offers = writes.filter_map(|&at| Some((snapshot.trace.events[at].written?, Some(at))));
         let init = (snapshot.loc(next.op.loc).init, None);
         let mut ways = looks.ways_to_wait(&snapshot.standing(&next), offers.chain([init]));
-        ways.extend(snapshot.waits.iter().rfind(|wait| wait.next == next.id).map(Way::of));
+        ways.extend(snapshot.waits.iter().filter(|wait| wait.next == next.id).map(Way::of));
         match ways.is_empty() {
             false => all.push(ways),
             true if observes() => return Vec::new(),

@@ -239,8 +239,9 @@ impl Explorer for ViewXplore {
         frame.snapshot.take(run, self.by_source);
         cuts::find_new(&frame.snapshot, &mut self.had, &mut self.parts, &mut frame.cuts);
         self.effort.cuts += frame.cuts.len() as u64;
-        // If it ends in a livelock, that is the class of its longest cut.
-        self.livelocks.extend(frame.cuts.first().filter(|_| run.end == End::Stuck).map(|full| full.name));
+        // If it ends in a livelock, that is the class of its longest cut. One that was held back does not end there.
+        self.livelocks
+            .extend(frame.cuts.first().filter(|_| run.end == End::Stuck && !run.halfway).map(|full| full.name));
         self.frames.push_back(frame);
         self.effort.runs_kept = self.effort.runs_kept.max(self.frames.len());
     }
