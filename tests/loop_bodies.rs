@@ -259,6 +259,11 @@ fn that_no_stack_is_seen_is_noticed() {
 }
 
 #[test]
+fn that_no_register_is_seen_is_noticed() {
+    assert!(notices(Sees::Memory, locals::SHAPES));
+}
+
+#[test]
 fn that_no_heap_is_seen_is_noticed() {
     assert!(notices(Sees::Stack, memory::SHAPES));
 }

@@ -23,5 +23,5 @@ mod settle;
 mod tail;
 
 pub use self::core::{Machine, Next, Outcome};
-pub use self::pure::{Glance, State};
+pub use self::pure::{Glance, Glimpse, State};
 pub use self::rules::{Rules, Sees};

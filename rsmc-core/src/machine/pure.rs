@@ -19,11 +19,11 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::base::{Digest, EventId, LocId, ThreadId};
+use crate::base::{Digest, EventId, LocId, ThreadId, mix};
 use crate::machine::core::{Machine, SpinWait, Thread};
 use crate::step::{End, Step, Tail, Wait};
 use crate::trace::spin::Watched;
-use crate::trace::{Action, Event, Histories, Site, Source};
+use crate::trace::{Action, Histories, Site, Source};
 
 /// What a thread's next steps depend on, as a fingerprint: equal states have the same future if they read the same.
 pub type State = u128;
@@ -45,9 +45,18 @@ pub(super) struct Visits {
     /// By state: which visit of the list, if there are many.
     numbers: FxHashMap<State, u32>,
     held: u64,
-    /// What a glance at each visit showed.
-    glances: Vec<u64>,
+    /// What was seen at a glance, also where states are not asked for: the first few times, and numbers of the others.
+    glances: Vec<Glimpse>,
     many_glances: FxHashSet<u64>,
+}
+
+/// What is seen of a thread at a glance.
+#[derive(Clone, Copy, Debug)]
+pub struct Glimpse {
+    /// Where it is, and by which calls it came there.
+    pub calls: u64,
+    /// Its registers.
+    pub registers: [u64; 6],
 }
 
 /// So often may threads wake each other in an execution, before each runs alone.
@@ -61,7 +70,9 @@ const FEW: usize = 32;
 pub enum Glance {
     /// The thread was not here before in this state.
     New,
-    /// It may have been: say the state by [`Machine::visit`].
+    /// It was here before: say what is seen without much cost, by [`Machine::glance_closer`].
+    Closer,
+    /// It may have been here in this state: say that by [`Machine::visit`].
     Ask,
 }
 
@@ -80,17 +91,27 @@ impl Visits {
         self.held = 0;
     }
 
-    /// Notes what a glance shows; whether an earlier one showed the same.
+    /// Whether the thread was at this place before; if not, it is noted.
     #[inline]
-    fn glance(&mut self, shown: u64) -> bool {
-        if self.glances.len() < FEW {
-            let known = self.glances.contains(&shown);
-            if !known {
-                self.glances.push(shown);
-            }
-            return known;
+    fn glance(&mut self, glimpse: Glimpse) -> bool {
+        let known = self.glances.iter().any(|before| before.calls == glimpse.calls);
+        if known || self.glances.len() == FEW {
+            return known || !self.many_glances.insert(glimpse.calls);
         }
-        self.glances.contains(&shown) || !self.many_glances.insert(shown)
+        self.glances.push(glimpse);
+        false
+    }
+
+    /// Whether its registers were the same there, as far as they are needed; they are noted.
+    fn glance_closer(&mut self, glimpse: Glimpse, needed: impl Fn([u64; 6]) -> [u64; 6]) -> bool {
+        let registers = needed(glimpse.registers);
+        let is_same = |before: &Glimpse| before.calls == glimpse.calls && needed(before.registers) == registers;
+        let known = self.glances.iter().any(is_same);
+        if known || self.glances.len() == FEW {
+            return known || !self.many_glances.insert(registers.into_iter().fold(glimpse.calls, mix));
+        }
+        self.glances.push(glimpse);
+        false
     }
 
     fn find(&self, state: State) -> Option<usize> {
@@ -123,7 +144,7 @@ impl Visits {
     /// A lock is taken, or given back.
     #[inline]
     pub(super) fn turn(&mut self, lock: LocId) {
-        self.held ^= crate::base::mix(7, u64::from(lock.0));
+        self.held ^= mix(7, u64::from(lock.0));
     }
 }
 
@@ -136,26 +157,34 @@ impl Thread {
 }
 
 impl Machine {
-    /// A running thread comes to an operation or a hint at this place. What `shown` says is equal where the thread is in one
-    /// state, and mostly different where it is not: states are costly.
-    ///
-    /// Where a thread is seen at one place for a second time, and its state was not asked for at the first, the execution ends
-    /// and is to be run again: see [`Machine::is_to_run_again`].
+    /// A running thread comes to an operation or a hint at this place.
     #[inline]
-    pub fn glance(&mut self, thread: ThreadId, place: u64, shown: u64) -> Glance {
+    pub fn glance(&mut self, thread: ThreadId, place: u64, glimpse: Glimpse) -> Glance {
         if !self.waiting || self.is_silent(thread) {
             return Glance::New;
         }
-        let known = self.threads[thread].visits.glance(shown);
         if self.places.contains(&place) {
             return Glance::Ask;
         }
-        if known && !self.over {
+        if self.threads[thread].visits.glance(glimpse) { Glance::Closer } else { Glance::New }
+    }
+
+    /// The same where it was before, given what of its registers is needed: the others may differ.
+    ///
+    /// If these are the same, it may be in one state, for which nobody asked the first time. So the execution ends and is to be
+    /// run again: see [`Machine::is_to_run_again`].
+    pub fn glance_closer(
+        &mut self,
+        thread: ThreadId,
+        place: u64,
+        glimpse: Glimpse,
+        needed: impl Fn([u64; 6]) -> [u64; 6],
+    ) {
+        if self.threads[thread].visits.glance_closer(glimpse, needed) && !self.over {
             self.places.push(place);
             self.again = true;
             self.finish(End::Learned);
         }
-        Glance::New
     }
 
     /// Whether the last execution is no result: it was not known yet where states are to be asked for.
@@ -219,7 +248,12 @@ impl Machine {
         let gone = self.run.trace.of_thread(thread)[since.events as usize..].to_vec();
         let forced = self.threads[thread].forced.saturating_sub(since.events) as usize;
         let forced = if self.plan.record_choices { 0 } else { forced.min(gone.len()) };
-        let Some(sources) = self.sources_without(&gone, forced) else {
+        if !self.sources_without(&gone, 0).is_some_and(|sources| self.is_unseen(&gone, 0, &sources)) {
+            return false;
+        }
+        let sources = self.sources_without(&gone, forced).filter(|sources| self.is_unseen(&gone, forced, sources));
+        let Some(sources) = sources else {
+            // Others saw that it was taken back, and so they saw nothing, but they need what is forced.
             self.run.halfway |= forced > 0;
             return false;
         };
@@ -301,14 +335,10 @@ impl Machine {
         self.run.trace.events[at as usize].source != Source::None
     }
 
-    /// What others read instead of these events of a thread, of which the first so many stay, and what memory holds. `None`
-    /// if another thread has seen what is not there any more.
+    /// From where these events of a thread read, and what others read instead of them, if only the first so many stay. `None`
+    /// if they give back a lock that they have not taken.
     fn sources_without(&self, gone: &[u32], stay: usize) -> Option<Vec<Source>> {
         let events = &self.run.trace.events;
-        let value = |source: Source, loc: LocId| match source {
-            Source::At(at) => events[at as usize].written,
-            _ => Some(self.run.trace.locs[loc].init),
-        };
         let mut sources: Vec<Source> = Vec::with_capacity(gone.len());
         for (number, &at) in gone.iter().enumerate() {
             let event = &events[at as usize];
@@ -326,15 +356,21 @@ impl Machine {
             };
             sources.push(source);
         }
-        let first = *gone.first()? as usize;
+        Some(sources)
+    }
+
+    /// Whether no other thread has seen one of these events, of which the first so many stay, or would have seen the same without
+    /// it.
+    fn is_unseen(&self, gone: &[u32], stay: usize, sources: &[Source]) -> bool {
+        let events = &self.run.trace.events;
+        let first = gone[0] as usize;
         let thread = events[first].id.thread;
-        let is_unseen = |event: &Event| match event.source {
+        events[first..].iter().all(|event| match event.source {
             Source::At(at) if event.id.thread != thread => gone.binary_search(&at).map_or(true, |number| {
-                number < stay || value(sources[number], event.op.loc) == events[at as usize].written
+                number < stay || self.value_of(sources[number], event.op.loc) == events[at as usize].written
             }),
             _ => true,
-        };
-        events[first..].iter().all(is_unseen).then_some(sources)
+        })
     }
 
     /// What a thread waits for that would do these events again.
@@ -354,6 +390,14 @@ impl Machine {
             }
         }
         watched
+    }
+
+    /// The value that an event reads from this source.
+    fn value_of(&self, source: Source, loc: LocId) -> Option<u64> {
+        match source {
+            Source::At(at) => self.run.trace.events[at as usize].written,
+            _ => Some(self.run.trace.locs[loc].init),
+        }
     }
 
     /// Notes which read completed an iteration that changes nothing, with what its thread knew.
@@ -383,8 +427,9 @@ impl Machine {
 
     /// From now on a thread waits until one of these is different.
     pub(super) fn begin_to_wait(&mut self, next: EventId, begun: u32, wait: SpinWait) {
-        self.run.waits.retain(|other| other.next != next);
-        self.run.waits.push(Wait { next, watched: wait.watched.clone(), begun });
+        let way = Wait { next, watched: wait.watched.clone(), begun };
+        self.run.waits.retain(|other| *other != way);
+        self.run.waits.push(way);
         let own = &mut self.threads[next.thread].spin;
         self.spinning += u32::from(own.is_none());
         *own = Some(wait);

@@ -28,8 +28,10 @@ pub enum Sees {
     All,
     /// The heap and the stacks of others, but not the thread's own.
     Heap,
-    /// The thread's own stack only.
+    /// The thread's own stack and registers only.
     Stack,
+    /// The heap and all stacks, but no registers.
+    Memory,
 }
 
 impl Rules {

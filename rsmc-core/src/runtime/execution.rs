@@ -7,6 +7,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
+use rustc_hash::FxHashMap;
+
 use crate::base::{Id, IdVec, LocId, ThreadId};
 use crate::machine::{Machine, Next, Outcome, Rules};
 use crate::model::MemoryModel;
@@ -17,6 +19,7 @@ use crate::runtime::current::Savings;
 use crate::runtime::foreign::{Notice, Registered};
 use crate::runtime::frame::ARE_SEEN;
 use crate::runtime::holders::Holders;
+use crate::runtime::liveness::Registers;
 use crate::runtime::locals::Local;
 use crate::runtime::locations::Locations;
 use crate::runtime::slots::{PutBack, Slots};
@@ -95,6 +98,8 @@ pub(super) struct Core {
     /// What the program was seen to observe.
     pub(super) observed: Observed,
     pub(super) arena: Arena,
+    /// Which registers the code behind calls may still read, by where they return to.
+    pub(super) needed: FxHashMap<u64, Registers>,
 }
 
 /// An execution in progress; see the module.
@@ -139,6 +144,7 @@ impl Execution {
             stacks: 0,
             observed: Observed::default(),
             arena: Arena::new(),
+            needed: FxHashMap::default(),
         };
         let has_arena = core.arena.sees_all();
         Self {

@@ -9,6 +9,8 @@
 //!
 //! Limits. x86-64 on Unix. Elsewhere there is no [`Frame`], and loops that wait are bounded only (`trace::spin`).
 
+use crate::machine::Glimpse;
+
 /// The registers that a call preserves, and where the call returns to. The caller's stack pointer is behind it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -40,22 +42,17 @@ impl Frame {
         self.returns_to
     }
 
-    /// A number for all of it and where it is.
+    /// The registers.
     #[inline]
-    pub(super) fn number(&self) -> u64 {
-        const FACTORS: [u64; 6] = [
-            0x9e37_79b9_7f4a_7c15,
-            0xbf58_476d_1ce4_e5b9,
-            0x94d0_49bb_1331_11eb,
-            0xd6e8_feb8_6659_fd93,
-            0xa076_1d64_78bd_642f,
-            0xe703_7ed1_a0b4_28db,
-        ];
-        let parts = self.registers.iter().zip(FACTORS).map(|(&register, factor)| {
-            (register ^ factor.rotate_left(17)).wrapping_mul(factor).rotate_left(29).wrapping_mul(factor)
-        });
-        let sum = parts.fold(self.returns_to ^ (self.stack_pointer() as u64).rotate_left(40), u64::wrapping_add);
-        sum ^ sum >> 31
+    pub(super) fn registers(&self) -> [u64; 6] {
+        self.registers
+    }
+
+    /// What is seen at a glance.
+    #[inline]
+    pub(super) fn glimpse(&self) -> Glimpse {
+        let calls = self.returns_to ^ (self.stack_pointer() as u64).rotate_left(32);
+        Glimpse { calls, registers: self.registers }
     }
 }
 

@@ -4,7 +4,8 @@
 //! - `coroutine`: stackful coroutines with reused stacks. `unsafe` is here, where `current` calls it, and in
 //!   `abort`.
 //! - `arena`: the check's allocator, so that a change of the heap is seen.
-//! - `frame`: what registers and stack hold when user code calls us; `state`: what a thread's future depends on.
+//! - `frame`: what registers and stack hold when user code calls us; `liveness`: which of the registers are still read;
+//!   `state`: what a thread's future depends on.
 //! - `atomics` and `loops`: the parts of the door for atomics and for loops that wait. `identity`: part of every object of the shim.
 //! - `abort`: surviving the abort of a destructor that panics during unwinding.
 //! - `current`: the one thread-local, the door from the shim to the execution in progress.
@@ -32,6 +33,17 @@ mod frame;
 mod holders;
 pub mod hook;
 mod identity;
+#[cfg(all(target_arch = "x86_64", unix))]
+mod liveness;
+/// Nothing has a frame.
+#[cfg(not(all(target_arch = "x86_64", unix)))]
+mod liveness {
+    pub(super) type Registers = u8;
+
+    pub(super) fn needed_at(_: u64) -> Registers {
+        Registers::MAX
+    }
+}
 mod locals;
 mod locations;
 mod loops;

@@ -1,22 +1,24 @@
 //! In which state a thread is, as a fingerprint: what its next steps depend on.
 //!
-//! Method. The state is the bytes of the thread's registers and of its stack ([`Frame`]), and what the thread itself has
+//! Method. The state is the bytes of the thread's stack and of the registers that its code may still read ([`Frame`],
+//! [`liveness`]), and what the thread itself has
 //! changed of all other memory that is seen: the heap (`arena`) and the stacks of the other threads, which may lend it their
 //! variables. What others change there meanwhile does not count: a number of all of it is taken whenever the thread goes on or
 //! stops, and the differences in between are the thread's own. A thread that undoes what it did is where it was.
 //!
-//! Cost. Time linear in the bytes that are seen, where a thread is seen at one place with equal registers for a second time
+//! Cost. Time linear in the bytes that are seen, at places where a thread was seen with equal registers twice
 //! ([`Machine::glance`](crate::machine::Machine::glance)). Nothing elsewhere.
 //!
 //! Limits. Statics, std's thread-locals and memory from before the execution are not seen.
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
-use crate::base::ThreadId;
+use crate::base::{ThreadId, mix};
 use crate::machine::{Glance, Sees, State};
 use crate::runtime::coroutine::Suspender;
 use crate::runtime::execution::{Core, Execution};
 use crate::runtime::frame::Frame;
+use crate::runtime::liveness::{self, Registers};
 use crate::trace::Site;
 
 /// What a thread has changed outside its stack since the machine remembers states of it.
@@ -49,22 +51,34 @@ impl Execution {
         let base = self.suspender.get().expect("a modelled thread runs").base();
         let core = &mut *self.core.borrow_mut();
         if core.machine.is_watched() && core.arena.sees_all() {
-            let state = xxh3_128(stack(frame, base));
+            let state = state_of(frame, base, core.needed_at(frame.place()));
             core.fibers[me].stood = std::ptr::from_ref(frame).expose_provenance();
             let around = core.everything_around(me);
             core.machine.is_in(me, state, around);
         }
+        if !core.arena.sees_all() {
+            return;
+        }
         let sees = core.machine.sees();
-        let number = if sees == Sees::Heap { 0 } else { frame.number() };
-        if core.arena.sees_all() && core.machine.glance(me, frame.place(), number) == Glance::Ask {
-            core.catch_up(me);
-            let around = State::from(core.fibers[me].changes.own);
-            let state = match sees {
-                Sees::All => xxh3_128(stack(frame, base)) ^ around,
-                Sees::Heap => State::from(frame.place()) ^ around,
-                Sees::Stack => xxh3_128(stack(frame, base)),
-            };
-            core.machine.visit(me, state, site);
+        let place = frame.place();
+        match core.machine.glance(me, place, frame.glimpse()) {
+            Glance::New => {}
+            Glance::Closer => {
+                let needed = if sees == Sees::Heap { 0 } else { core.needed_at(place) };
+                core.machine.glance_closer(me, place, frame.glimpse(), |registers| only(registers, needed));
+            }
+            Glance::Ask => {
+                core.catch_up(me);
+                let needed = core.needed_at(place);
+                let around = State::from(core.fibers[me].changes.own);
+                let state = match sees {
+                    Sees::All => state_of(frame, base, needed) ^ around,
+                    Sees::Heap => State::from(place) ^ around,
+                    Sees::Stack => state_of(frame, base, needed),
+                    Sees::Memory => state_of(frame, base, 0) ^ around,
+                };
+                core.machine.visit(me, state, site);
+            }
         }
     }
 
@@ -91,6 +105,11 @@ impl Execution {
 }
 
 impl Core {
+    /// Which registers the code behind a call of user code may still read.
+    fn needed_at(&mut self, place: u64) -> Registers {
+        *self.needed.entry(place).or_insert_with(|| liveness::needed_at(place))
+    }
+
     /// What a thread has changed until now is its own.
     pub(super) fn catch_up(&mut self, me: ThreadId) {
         let now = self.number_around(me);
@@ -129,9 +148,20 @@ impl Core {
     }
 }
 
-/// The frame and the stack above it.
-fn stack(frame: &Frame, base: usize) -> &[u8] {
-    bytes(std::ptr::from_ref(frame).expose_provenance(), base)
+/// These of the registers, with the others cleared.
+fn only(mut registers: [u64; 6], needed: Registers) -> [u64; 6] {
+    for (number, register) in registers.iter_mut().enumerate() {
+        *register *= u64::from(needed >> number & 1);
+    }
+    registers
+}
+
+/// The stack above a frame, and those of its registers that are needed.
+fn state_of(frame: &Frame, base: usize, needed: Registers) -> State {
+    let registers = only(frame.registers(), needed);
+    let number = registers.into_iter().fold(frame.place(), mix);
+    let above = (std::ptr::from_ref(frame).expose_provenance() + size_of::<Frame>()).min(base);
+    xxh3_128_with_seed(bytes(above, base), number)
 }
 
 fn bytes<'a>(low: usize, base: usize) -> &'a [u8] {
