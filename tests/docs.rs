@@ -49,12 +49,12 @@ fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
 
 /// Without what differs from run to run: times. Without blanks at the ends of lines.
 fn plain(text: &str) -> String {
+    let is_time =
+        |text: &str| text.trim_end_matches(" in all").trim_end_matches([')', 's', ' ']).trim().parse::<f64>().is_ok();
     let line = |line: &str| match line.rsplit_once(", ") {
-        Some((before, time))
-            if time.trim_end_matches(" in all").trim_end_matches([')', 's', ' ']).parse::<f64>().is_ok() =>
-        {
-            format!("{before}, <time>\n")
-        }
+        Some((before, time)) if is_time(time) => format!("{before}, <time>\n"),
+        // A line that was too long goes on with the time alone.
+        None if line.ends_with(" s") && is_time(line) => "<time>\n".to_owned(),
         _ => format!("{}\n", line.trim_end()),
     };
     text.lines().map(line).collect()
