@@ -42,7 +42,7 @@ impl Looks {
 
     /// Whether a thread completes such an iteration if it takes `value` from this write (`None`: the initial value).
     pub(super) fn complete(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> bool {
-        self.iteration(next, value, write).is_some_and(|before| !is_seen(next, before))
+        self.iteration(next, value, write).is_some_and(|before| !next.is_seen(before))
     }
 
     /// How many events before it belong to the iteration that it would complete.
@@ -67,17 +67,14 @@ impl Looks {
         }
         for (value, write) in offers {
             let Some(before) = self.iteration(next, value, write) else { continue };
-            let own = next.trace.of_thread(next.id.thread);
-            let first = next.id.index.saturating_sub(before) as usize;
-            let seen = own[first..next.id.index as usize].iter().map(|&at| &next.trace.events[at as usize]);
-            if seen.clone().any(changes) {
+            let begun = next.begun(before).iter().map(|&at| &next.trace.events[at as usize]);
+            if begun.clone().any(replaces) {
                 continue; // Others may have seen that; the thread waits before it.
             }
-            let begun = seen.clone().map(|event| event.id).collect();
-            let reads = seen.filter(|event| event.source != Source::None);
+            let reads = begun.clone().filter(|event| event.source != Source::None);
             let reads = reads.map(|event| watched(&event.op, event.read, next.trace.source_id(event)));
             let last = watched(&next.op, value, write.map(|at| next.trace.events[at].id));
-            let way = Way { watched: reads.chain([last]).collect(), begun };
+            let way = Way { watched: reads.chain([last]).collect(), begun: begun.map(|event| event.id).collect() };
             if !ways.contains(&way) {
                 ways.push(way);
             }
@@ -86,25 +83,9 @@ impl Looks {
     }
 }
 
-/// Whether another thread has seen what the last so many events of a thread changed: then they are a part of the execution.
-fn is_seen(next: &Standing<'_>, before: u32) -> bool {
-    let own = next.trace.of_thread(next.id.thread);
-    let first = next.id.index.saturating_sub(before) as usize;
-    let begun = &own[first..next.id.index as usize];
-    let is_change = |at: u32| {
-        let event = &next.trace.events[at as usize];
-        event.written.is_some_and(|written| event.source == Source::None || written != event.read)
-    };
-    let changes: Vec<u32> = begun.iter().copied().filter(|&at| is_change(at)).collect();
-    let sees = |event: &Event| matches!(event.source, Source::At(at) if changes.contains(&at));
-    !changes.is_empty() && next.trace.events.iter().any(|event| event.id.thread != next.id.thread && sees(event))
-}
-
-/// Whether an event leaves another value than it found.
-fn changes(event: &Event) -> bool {
-    event
-        .written
-        .is_some_and(|written| event.source != Source::None && written != event.read && !event.op.action.locks())
+/// Whether an event replaces what it read by another value, and is no lock.
+fn replaces(event: &Event) -> bool {
+    event.source != Source::None && event.changes() && !event.op.action.locks()
 }
 
 fn watched(op: &Op, value: u64, writer: Option<EventId>) -> Watched {
@@ -158,4 +139,20 @@ pub(super) struct Standing<'a> {
     pub(super) histories: &'a Histories,
     pub(super) id: EventId,
     pub(super) op: Op,
+}
+
+impl Standing<'_> {
+    /// The last so many events of the thread.
+    fn begun(&self, before: u32) -> &[u32] {
+        let own = &self.trace.of_thread(self.id.thread)[..self.id.index as usize];
+        &own[own.len().saturating_sub(before as usize)..]
+    }
+
+    /// Whether another thread has seen what the last so many events changed: then they are a part of the execution.
+    fn is_seen(&self, before: u32) -> bool {
+        let (begun, events) = (self.begun(before), &self.trace.events);
+        let is_change = |at: u32| begun.contains(&at) && events[at as usize].changes();
+        let sees = |event: &Event| matches!(event.source, Source::At(at) if is_change(at));
+        !begun.is_empty() && events.iter().any(|event| event.id.thread != self.id.thread && sees(event))
+    }
 }

@@ -447,7 +447,7 @@ impl Machine {
             return self.threads[thread].visits.clear();
         }
         let Some(written) = event.written else { return };
-        self.changes += u32::from(written != event.read || event.source == Source::None);
+        self.changes += u32::from(event.changes());
         match event.op.action {
             Action::Acquire | Action::TryAcquire | Action::Release { poisoned: false } => {
                 let loc = event.op.loc;

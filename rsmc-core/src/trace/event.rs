@@ -177,6 +177,12 @@ impl Event {
         self.source != Source::None && self.written.is_some()
     }
 
+    /// Whether it writes and may leave another value than it found: an update that writes what it read does not.
+    #[inline]
+    pub fn changes(&self) -> bool {
+        self.written.is_some_and(|written| self.source == Source::None || written != self.read)
+    }
+
     /// The ordering that applied, with the failure ordering for a failed compare-exchange.
     pub fn order(&self) -> Ordering {
         self.op.effective_order(self.written.is_some())

@@ -4,10 +4,10 @@
 //! another thread, and its bound is far away or there is none, it has as many executions as it may have iterations.
 //!
 //! Method. An iteration ends at a hint (`spin_loop`, `yield_now`); where there is none, it is a period of the thread's
-//! history: the same operations at the same places with the same values, and no change of a value by the thread itself. When
-//! An iteration that takes a lock or updates a location to another value is none, since it would wait for itself. When
-//! an iteration has repeated so often in a row as the bound says, the thread chooses whether it waits, until a location that
-//! the iteration read holds another value, or gives up (the machine's `patience`).
+//! history: the same operations at the same places with the same values, and no change of a value by the thread itself. One
+//! that ends at a hint does not count if it takes a lock or replaces a value that it read: its thread would wait for
+//! itself. When an iteration has repeated so often in a row as the bound says, the thread chooses whether it waits, until a
+//! location that the iteration read holds another value, or gives up (the machine's `patience`).
 
 use crate::base::{Digest, EventId, LocId};
 use crate::trace::{Action, Event, Op, Site};
@@ -52,8 +52,7 @@ pub struct Seen {
 impl Seen {
     fn of(event: &Event) -> Self {
         let Op { loc, site, action, .. } = event.op;
-        let replaces = action.reads() && event.written.is_some_and(|written| written != event.read);
-        Self { loc, value: event.read, site, action, replaces }
+        Self { loc, value: event.read, site, action, replaces: action.reads() && event.changes() }
     }
 }
 
@@ -98,8 +97,7 @@ impl Recent {
     pub fn event(&mut self, event: &Event) -> Option<Iteration> {
         let seen = Seen::of(event);
         self.current.push(seen);
-        let changes = event.written.is_some_and(|written| !event.op.action.reads() || written != event.read);
-        if changes {
+        if event.changes() {
             self.forget_history();
             return None;
         }

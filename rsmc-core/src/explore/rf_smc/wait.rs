@@ -6,10 +6,10 @@
 //! so would a thread that waits for ever.
 //!
 //! Method. The decision at such a read has the answer "stays where it is", if another write may have come between what it
-//! read and the end of waiting, or two updates may be reversed. It is given when all others were explored. Its part of the tree is explored with the thread frozen; the runs in it are no classes, but they show at the decision
-//! what else the thread could read. Every such run is also asked whether the frozen threads can wait for ever:
-//! whether its events have an execution in which the locations they watch end with the values they saw. If so that
-//! execution is run.
+//! read and the end of waiting, or two updates may be reversed. The explorer gives it when all others were explored. It explores
+//! that part of the tree with the thread frozen; the runs in it are no classes, but they show at the decision what else the
+//! thread could read. Of every such run it also asks whether the frozen threads can wait for ever: whether the run's events have
+//! an execution in which the locations they watch end with the values they saw. If so, it runs that execution.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
