@@ -267,7 +267,7 @@ fn compare(family: Family) {
     }
     assert!(wrong.is_empty(), "{}{memory}: {} differ of {tally:?}", wrong.concat(), wrong.len());
     // Few of the loops that count wait for ever.
-    let some = |part: u64| part * if family.counter.is_some() { 40 } else { 25 } > drawn;
+    let some = |part: u64| part * if family.counter.is_some() { 40 } else { 20 } > drawn;
     let are_many = [tally.waits, tally.livelocks, tally.panics + tally.deadlocks, tally.fine].map(some);
     assert_eq!(are_many, [true; 4], "too few programs of some kind: {tally:?}");
     // An explorer may go round a loop once more in each run, and reach the limit of steps so.

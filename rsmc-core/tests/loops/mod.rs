@@ -172,7 +172,10 @@ fn writer(text: &mut String, draw: &mut Draw, thread: u64, threads: u64) {
         let loc = draw.one_of(&["x", "x", "y", "z"]);
         *text += &match draw.below(12) {
             0 | 10 => format!("    g{at} = {loc}\n"),
-            11 => format!("    g{at} = trylock m\n    if g{at} {{ unlock m }}\n"),
+            11 => {
+                let end = draw.one_of(&["unlock m", "unlock m", "unlock m", "z = 1"]);
+                format!("    g{at} = trylock m\n    if g{at} {{ {end} }}\n")
+            }
             1 => format!("    g{at} = add({loc}, 1)\n"),
             2 => format!("    g{at} = swap({loc}, {})\n", draw.below(3)),
             3 => format!("    lock m\n    {loc} = {}\n    unlock m\n", draw.below(3)),

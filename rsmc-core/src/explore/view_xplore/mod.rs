@@ -239,9 +239,11 @@ impl Explorer for ViewXplore {
         frame.snapshot.take(run, self.by_source);
         cuts::find_new(&frame.snapshot, &mut self.had, &mut self.parts, &mut frame.cuts);
         self.effort.cuts += frame.cuts.len() as u64;
-        // If it ends in a livelock, that is the class of its longest cut. One that was held back does not end there.
-        self.livelocks
-            .extend(frame.cuts.first().filter(|_| run.end == End::Stuck && !run.halfway).map(|full| full.name));
+        // If it ends in a livelock, that is the class of its longest cut. A thread that was held back halfway through an
+        // iteration may wait for ever in another way.
+        let is_held_back = run.waits.iter().any(|wait| wait.begun > 0);
+        let full = frame.cuts.first().filter(|_| run.end == End::Stuck && !is_held_back);
+        self.livelocks.extend(full.map(|full| full.name));
         self.frames.push_back(frame);
         self.effort.runs_kept = self.effort.runs_kept.max(self.frames.len());
     }
