@@ -10,7 +10,7 @@ mod spinning;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rsmc_core::base::Digest;
-use rsmc_core::litmus::{Interpreter, Outcome, Program};
+use rsmc_core::litmus::{Interpreter, Outcome, Program, parse};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::session::{Config, ExplorerKind, check_counted};
@@ -154,4 +154,13 @@ fn spinning_programs_are_exact_under_pso() {
 #[test]
 fn spinning_programs_are_exact_under_c11() {
     compare(MemoryModel::C11);
+}
+
+/// Others may read from an update that is left out of the execution where its thread waits for ever.
+#[test]
+fn an_update_that_is_left_out_is_exact_under_c11() {
+    let program = parse(include_str!("litmus/spin_update_left_out.litmus")).unwrap();
+    let (every, _) = classes(&program, MemoryModel::C11, ExplorerKind::Exhaustive, reads_from_class).unwrap();
+    assert!(every.values().any(|(stuck, _)| *stuck));
+    agree(&program, MemoryModel::C11, &every, ExplorerKind::ReadsFrom, reads_from_class);
 }

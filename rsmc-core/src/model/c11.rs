@@ -185,7 +185,7 @@ impl Graph {
     }
 
     /// What a note means for the order of its thread.
-    fn pass_note(&mut self, note: &Note) {
+    pub fn pass_note(&mut self, note: &Note) {
         match note.kind {
             NoteKind::Spawn(child) => self.pass(note.thread, child),
             NoteKind::Join(child) => self.pass(child, note.thread),

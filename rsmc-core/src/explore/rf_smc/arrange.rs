@@ -7,15 +7,17 @@
 //! only what is changed is added. What a read takes is part of its step, so the modification order is the only question,
 //! for VerifyC11.
 
-use crate::base::{BitSet, EventId, Id, LocId};
+use std::sync::atomic::Ordering;
+
+use crate::base::{BitSet, EventId, Id, LocId, ThreadId};
 use crate::consistency::VerifyC11;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::member::Member;
 use crate::explore::rf_smc::mutate::{Actor, reader};
 use crate::explore::rf_smc::schedule::Witness;
-use crate::model::c11::Node;
+use crate::model::c11::{self, Node};
 use crate::step::Run;
-use crate::trace::Source;
+use crate::trace::{Row, Source};
 
 /// A read at the end of everything: a location, and the write it must find there.
 pub(super) type Look = (LocId, Option<usize>);
@@ -33,17 +35,21 @@ pub(super) struct Arranger {
     /// By thread: whether the last event was kept.
     open: Vec<bool>,
     modification: Vec<usize>,
+    ending: Ending,
+}
+
+/// The graph of an execution that ends, and the node of each member.
+#[derive(Debug, Default)]
+struct Ending {
+    graph: c11::Graph,
+    numbers: Vec<u32>,
+    /// The threads of which an event was left out: all that follows in them is, too.
+    over: Vec<ThreadId>,
 }
 
 impl Arranger {
-    /// A witness of a sequence after which the looks find what they must.
-    pub(super) fn witness(
-        &mut self,
-        run: &Run,
-        graph: &mut Graph,
-        members: &[Member],
-        looks: &[Look],
-    ) -> Option<Witness> {
+    /// A witness of a sequence.
+    pub(super) fn witness(&mut self, run: &Run, graph: &mut Graph, members: &[Member]) -> Option<Witness> {
         self.sort(run, members);
         if !self.is_closed(run, graph) {
             return None; // Reads-from and program order contradict each other.
@@ -51,18 +57,47 @@ impl Arranger {
         self.list(graph);
         let mark = graph.c11.mark();
         self.add_changed(graph);
-        for &(loc, write) in looks {
-            let source = write.map_or(Source::Init, |write| Source::At(graph.numbers[write]));
-            let order = std::sync::atomic::Ordering::Relaxed;
-            let look = graph.c11.suppose_last(Node { loc: Some(loc), source, writes: false, order });
-            self.nodes.push(look as u32);
-        }
         self.modification.clear();
         let possible = self.verifier.verify(&graph.c11, &self.nodes, |node| node as u32, &mut self.modification);
         graph.c11.forget_since(mark);
         possible.then(|| Witness {
             steps: self.order.iter().map(|member| member.taking(run)).collect(),
             modification: self.modification.iter().map(|&node| self.id_of(run, graph, node)).collect(),
+        })
+    }
+
+    /// A witness of events of a run, in their order, after which the looks find what they must. What is left out may be an
+    /// update whose reader learns less without it, so the graph is built anew.
+    pub(super) fn end(&mut self, run: &Run, members: &[Member], looks: &[Look]) -> Option<Witness> {
+        let Self { verifier, ending: Ending { graph, numbers, over }, nodes, modification, .. } = self;
+        graph.clear();
+        numbers.clear();
+        over.clear();
+        for row in run.trace.rows() {
+            match row {
+                Row::Note(note) if !over.contains(&note.thread) => graph.pass_note(note),
+                Row::Note(_) => {}
+                Row::Event(at, event) => match members.get(numbers.len()) {
+                    Some(member) if member.who == Actor::Event(at) => {
+                        let source = member.source.map(|source| numbers[place(members, source)]);
+                        numbers.push(graph.access(member.id.thread, member.node(source)) as u32);
+                    }
+                    _ => over.push(event.id.thread),
+                },
+            }
+        }
+        for &(loc, write) in looks {
+            let source = write.map_or(Source::Init, |write| Source::At(numbers[place(members, Actor::Event(write))]));
+            graph.suppose_last(Node { loc: Some(loc), source, writes: false, order: Ordering::Relaxed });
+        }
+        nodes.clear();
+        nodes.extend(0..graph.nodes().len() as u32);
+        modification.clear();
+        let possible = verifier.verify(graph, nodes, |node| node as u32, modification);
+        let member = |&node: &usize| numbers.binary_search(&(node as u32)).expect("a member writes");
+        possible.then(|| Witness {
+            steps: members.iter().map(|member| member.taking(run)).collect(),
+            modification: modification.iter().map(|node| members[member(node)].id).collect(),
         })
     }
 
@@ -128,7 +163,7 @@ impl Arranger {
     fn add_changed(&mut self, graph: &mut Graph) {
         let first = graph.c11.nodes().len();
         for number in self.kept_len..self.order.len() {
-            let Member { who, id, op, source, writes, .. } = self.order[number];
+            let member = self.order[number];
             let number_of = |source: Actor| match source {
                 Actor::Event(at) if self.kept.contains(at) => graph.numbers[at],
                 changed => {
@@ -136,15 +171,10 @@ impl Arranger {
                     (first + place.expect("a source is a member")) as u32
                 }
             };
-            let source = match source {
-                _ if !op.action.reads() => Source::None,
-                None => Source::Init,
-                Some(source) => Source::At(number_of(source)),
-            };
-            let node = Node { loc: Some(op.loc), source, writes, order: op.effective_order(writes) };
-            let node = match who {
+            let node = member.node(member.source.map(number_of));
+            let node = match member.who {
                 Actor::Event(at) => graph.c11.suppose_instead(graph.numbers[at] as usize, node),
-                Actor::Waiting(_) => graph.c11.suppose_next(id.thread, node),
+                Actor::Waiting(_) => graph.c11.suppose_next(member.id.thread, node),
             };
             self.nodes.push(node as u32);
         }
@@ -157,4 +187,9 @@ impl Arranger {
             Err(_) => self.order[self.kept_len + node - graph.c11.nodes().len()].id,
         }
     }
+}
+
+/// Where a source stands among members that are in the order of their positions.
+fn place(members: &[Member], source: Actor) -> usize {
+    members.binary_search_by_key(&source.event(), |member| member.who.event()).expect("a source stays")
 }

@@ -4,8 +4,9 @@ use crate::base::{Digest, EventId};
 use crate::consistency::Shape;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::mutate::{Actor, source_of};
+use crate::model::c11::Node;
 use crate::step::{Forced, Run, Step};
-use crate::trace::{Action, Event, Op, Trace};
+use crate::trace::{Action, Event, Op, Source, Trace};
 
 /// The name of an event and its source.
 pub(super) fn key_of(trace: &Trace, event: &Event) -> Digest {
@@ -91,6 +92,16 @@ impl Member {
             }
         };
         Shape { writes: self.writes, ..shape }
+    }
+
+    /// Its node in a graph, given that of its source.
+    pub(super) fn node(&self, source: Option<u32>) -> Node {
+        let source = match source {
+            _ if !self.op.action.reads() => Source::None,
+            None => Source::Init,
+            Some(write) => Source::At(write),
+        };
+        Node { loc: Some(self.op.loc), source, writes: self.writes, order: self.op.effective_order(self.writes) }
     }
 
     /// The step in which it happens.

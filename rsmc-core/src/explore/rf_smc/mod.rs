@@ -469,7 +469,7 @@ impl Explorer for RfSmc {
             self.extend(run);
             self.propose(run, known);
             if !run.waiting.is_empty() && (run.has_waits || self.purpose == Purpose::Discovery) {
-                self.waits.look_for_livelock(run, &mut self.graph);
+                self.waits.look_for_livelock(run, &self.graph);
             }
         }
     }

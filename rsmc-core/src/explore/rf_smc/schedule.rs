@@ -438,7 +438,7 @@ impl Builder {
         let is_graph = self.verifier.model() == MemoryModel::C11
             && !(graph.is_sequential && self.suffix.iter().all(|member| member.op.is_sequential(member.writes)));
         match is_graph {
-            true => self.arranger.witness(run, graph, &self.members, &[]),
+            true => self.arranger.witness(run, graph, &self.members),
             false => self.verify(run, graph),
         }
     }

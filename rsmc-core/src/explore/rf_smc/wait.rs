@@ -146,7 +146,7 @@ impl Waits {
 
     /// Asks whether the threads that wait in loops at the end of a run, or are frozen, can wait for ever, and if so plans
     /// that.
-    pub(super) fn look_for_livelock(&mut self, run: &Run, graph: &mut Graph) {
+    pub(super) fn look_for_livelock(&mut self, run: &Run, graph: &Graph) {
         let spins = run.waiting.iter().filter(|pending| matches!(pending.why, Why::Spin { .. }));
         let ways: Vec<Vec<Way>> = spins.map(|pending| self.ways(run, graph, pending)).collect();
         let class = reads_from_class(&run.trace);
@@ -180,7 +180,7 @@ impl Waits {
 
     /// An execution of the run's events that ends as the looks say. But under SC a read has one good write, so every
     /// choice of them is a question of its own.
-    fn end_with(&mut self, run: &Run, graph: &mut Graph, looks: &[Look]) -> Option<Witness> {
+    fn end_with(&mut self, run: &Run, graph: &Graph, looks: &[Look]) -> Option<Witness> {
         let open = looks.iter().position(|look| look.last.len() != 1);
         if let Some(open) = open.filter(|_| self.verifier.model() != MemoryModel::Sc) {
             return looks[open].last.iter().find_map(|&write| {
@@ -190,7 +190,7 @@ impl Waits {
             });
         }
         if self.verifier.model() == MemoryModel::C11 {
-            return self.end_with_reads(run, graph, looks);
+            return self.end_with_reads(run, looks);
         }
         self.build_instance(run, graph, looks);
         let mut witness = Vec::new();
@@ -206,10 +206,10 @@ impl Waits {
     }
 
     /// The same under C11.
-    fn end_with_reads(&mut self, run: &Run, graph: &mut Graph, looks: &[Look]) -> Option<Witness> {
+    fn end_with_reads(&mut self, run: &Run, looks: &[Look]) -> Option<Witness> {
         let members: Vec<Member> = self.stay.iter().map(|&at| self.member(run, at)).collect();
         let looks: Vec<_> = looks.iter().map(|look| (look.loc, look.last[0])).collect();
-        self.arranger.witness(run, graph, &members, &looks)
+        self.arranger.end(run, &members, &looks)
     }
 
     /// An event that stays, with a source that stays.
