@@ -1,10 +1,13 @@
 //! Loops: the explorers against all states of a program, on random programs whose threads go round loops.
 //!
 //! [`States`] keeps no executions and leaves no iterations out; it shares nothing with the rule by which the machine does.
-//! Compared are the outcomes, exactly, and whether threads can wait for ever.
+//! Under C11 the axioms say what unrolled loops can do (`c11_axioms::states`). Compared are the outcomes, exactly, and whether
+//! threads can wait for ever.
 //!
 //! `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose other and more programs, as in `rf_smc_oracle`.
 
+#[allow(dead_code, unused_imports, reason = "unrolled loops only")]
+mod c11_axioms;
 mod loops;
 
 use std::cell::RefCell;
@@ -18,6 +21,8 @@ use rsmc_core::model::MemoryModel;
 use rsmc_core::session::{Config, ExplorerKind, check_counted};
 use rsmc_core::step::{End, Executor, Plan, Run, Why};
 
+/// How many rounds a loop is unrolled under C11.
+const ROUNDS: usize = 5;
 /// The most states that a program may have here.
 const STATES: usize = 20_000;
 /// The most runs that an explorer may take.
@@ -63,6 +68,11 @@ impl Family {
         Self { program: loops::counting, rules, counter: Some("i") }
     }
 
+    /// Small programs for C11.
+    fn unrolled() -> Self {
+        Self { program: loops::small, ..Self::loops(MemoryModel::C11) }
+    }
+
     /// What of an outcome is compared.
     fn visible(self, mut outcome: Outcome) -> Outcome {
         let is_counter = |name: &str| self.counter.is_some_and(|counter| name.rsplit('.').next() == Some(counter));
@@ -71,7 +81,10 @@ impl Family {
     }
 
     fn states(self, program: &Program) -> Option<States> {
-        let mut states = States::of(program, self.rules.memory, STATES).unwrap()?;
+        let mut states = match self.rules.memory {
+            MemoryModel::C11 => c11_axioms::states(program, ROUNDS)?,
+            memory => States::of(program, memory, STATES).unwrap()?,
+        };
         states.outcomes = states.outcomes.into_iter().map(|outcome| self.visible(outcome)).collect();
         Some(states)
     }
@@ -191,7 +204,8 @@ fn explorers(memory: MemoryModel) -> &'static [ExplorerKind] {
     use ExplorerKind::{Exhaustive, ReadsFrom, ReadsValueFrom, View};
     match memory {
         MemoryModel::Sc => &[ReadsFrom, View, ReadsValueFrom, Exhaustive],
-        _ => &[ReadsFrom, View, Exhaustive],
+        MemoryModel::Tso | MemoryModel::Pso => &[ReadsFrom, View, Exhaustive],
+        MemoryModel::C11 => &[ReadsFrom, Exhaustive],
     }
 }
 
@@ -254,7 +268,7 @@ fn number(name: &str) -> Option<u64> {
 
 fn compare(family: Family) {
     let memory = family.rules.memory;
-    let drawn = number("RSMC_ORACLE_PROGRAMS").unwrap_or(200);
+    let drawn = number("RSMC_ORACLE_PROGRAMS").unwrap_or(if memory == MemoryModel::C11 { 60 } else { 200 });
     let first = number("RSMC_ORACLE_SEED").unwrap_or(0);
     let mut tally = Tally::default();
     let mut wrong = Vec::new();
@@ -288,6 +302,11 @@ fn loops_end_as_all_states_say_under_tso() {
 #[test]
 fn loops_end_as_all_states_say_under_pso() {
     compare(Family::loops(MemoryModel::Pso));
+}
+
+#[test]
+fn loops_end_as_the_axioms_say_under_c11() {
+    compare(Family::unrolled());
 }
 
 #[test]

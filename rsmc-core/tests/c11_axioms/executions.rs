@@ -28,29 +28,40 @@ pub struct Executions {
 
 /// All consistent executions of a program; `None` where there are too many, or where one is too long.
 pub fn executions(program: &Program) -> Option<Executions> {
-    let code = Code::of(program);
+    let code = Code::of(program, usize::MAX);
     let mut found = Executions::default();
-    let mut stack = vec![State::first(&code)];
+    for_each_maximal(&code, MOST, |state| {
+        found.outcomes.insert(state.outcome(&code));
+        found.classes += 1;
+    })?;
+    Some(found)
+}
+
+/// Visits each maximal execution, at most one for each reads-from class; `None` where there are too many graphs on the way, or
+/// where one is too long.
+pub(super) fn for_each_maximal(code: &Code<'_>, most: usize, mut visit: impl FnMut(&State)) -> Option<()> {
+    let mut stack = vec![State::first(code)];
     let mut seen = HashSet::new();
     while let Some(state) = stack.pop() {
         if !seen.insert(state.key()) {
             continue;
         }
-        if state.graph.events.len() > LONGEST || seen.len() > MOST {
+        if state.graph.events.len() > LONGEST || seen.len() > most {
             return None;
         }
-        let next = state.extensions(&code);
+        let next = state.extensions(code);
         if next.is_empty() {
-            found.outcomes.insert(state.outcome(&code));
-            found.classes += 1;
+            visit(&state);
         }
         stack.extend(next);
     }
-    Some(found)
+    Some(())
 }
 
 /// A program with main written out, and numbers for its places.
-struct Code<'p> {
+pub(super) struct Code<'p> {
+    /// How many rounds a loop without a bound of its own is run; its thread is cut off there.
+    rounds: usize,
     /// Main, then the others.
     threads: Vec<ThreadProgram>,
     places: Vec<(Place, u64)>,
@@ -124,7 +135,7 @@ impl Op {
 }
 
 impl<'p> Code<'p> {
-    fn of(program: &'p Program) -> Self {
+    pub(super) fn of(program: &'p Program, rounds: usize) -> Self {
         let main = program.main.clone().unwrap_or_else(|| main_of(program));
         let threads: Vec<_> = std::iter::once(main).chain(program.threads.clone()).collect();
         let mut places: Vec<(Place, u64)> = Vec::new();
@@ -137,11 +148,16 @@ impl<'p> Code<'p> {
             }
         });
         places.extend(threads.iter().map(|thread| (Place::Token(thread.name.clone()), 0)));
-        Self { threads, places, program }
+        Self { rounds, threads, places, program }
     }
 
     fn thread(&self, name: &str) -> usize {
         self.threads.iter().position(|thread| thread.name == name).expect("checked by the parser")
+    }
+
+    /// Whether a location is that of a lock.
+    pub(super) fn is_lock(&self, loc: usize) -> bool {
+        matches!(self.places[loc].0, Place::Lock(_))
     }
 
     fn place(&self, place: &Place) -> usize {
@@ -165,10 +181,10 @@ fn main_of(program: &Program) -> ThreadProgram {
 
 /// A graph with what makes it.
 #[derive(Clone)]
-struct State {
-    graph: Graph,
+pub(super) struct State {
+    pub(super) graph: Graph,
     /// The value that each event wrote.
-    written: Vec<Option<u64>>,
+    pub(super) written: Vec<Option<u64>>,
     /// The number of each event within its thread.
     index: Vec<usize>,
     threads: Vec<Thread>,
@@ -280,14 +296,35 @@ impl State {
 
     fn replay<'c>(&self, code: &'c Code, thread: usize) -> Replay<'c> {
         let Thread { spawned, answers, .. } = &self.threads[thread];
-        let mut replay = Replay { answers: answers.clone(), ..Replay::default() };
+        let mut replay = Replay { answers: answers.clone(), rounds: code.rounds, ..Replay::default() };
         if *spawned {
             replay.run(&code.threads[thread]);
         }
         replay
     }
 
-    fn outcome(&self, code: &Code) -> Outcome {
+    /// The threads that are cut off.
+    pub(super) fn cut_off<'c>(&self, code: &'c Code) -> Vec<CutOff<'c>> {
+        let end = |thread| {
+            let Replay { cut_off, registers, .. } = self.replay(code, thread);
+            cut_off.map(|rounds| CutOff { thread, rounds, registers })
+        };
+        (0..self.threads.len()).filter_map(end).collect()
+    }
+
+    /// The value that an event read.
+    pub(super) fn read(&self, event: usize, code: &Code) -> u64 {
+        let Event { source, loc, .. } = self.graph.events[event];
+        source.map_or(code.places[loc].1, |source| self.written[source].expect("a source writes"))
+    }
+
+    /// The events of a thread from a number on.
+    pub(super) fn events_since(&self, thread: usize, first: usize) -> impl Iterator<Item = usize> + '_ {
+        let is_since = move |&event: &usize| self.graph.events[event].thread == thread && self.index[event] >= first;
+        (0..self.index.len()).filter(is_since)
+    }
+
+    pub(super) fn outcome(&self, code: &Code) -> Outcome {
         let ends: Vec<Replay> = (0..self.threads.len()).map(|thread| self.replay(code, thread)).collect();
         let spawned = self.threads.iter().map(|thread| thread.spawned);
         let assigned: Vec<BTreeSet<&str>> = code.threads.iter().map(registers).collect();
@@ -314,13 +351,27 @@ fn registers(thread: &ThreadProgram) -> BTreeSet<&str> {
     names
 }
 
+/// A thread whose loop is run no further.
+pub(super) struct CutOff<'c> {
+    pub(super) thread: usize,
+    /// Where each round of the loop began: what the registers held, and how many events the thread had.
+    pub(super) rounds: Vec<(Registers<'c>, usize)>,
+    /// What they hold now.
+    pub(super) registers: Registers<'c>,
+}
+
+type Registers<'c> = BTreeMap<&'c str, u64>;
+
 /// A thread run from its beginning, with the answers that its operations got.
 #[derive(Default)]
 struct Replay<'c> {
     /// All answers, and how many are used.
     answers: Vec<u64>,
     used: usize,
-    registers: BTreeMap<&'c str, u64>,
+    registers: Registers<'c>,
+    /// How many rounds a loop is run, and those of the loop that is run no further.
+    rounds: usize,
+    cut_off: Option<Vec<(Registers<'c>, usize)>>,
     /// The locks it holds, in the order of acquisition.
     held: Vec<&'c str>,
     /// The operation it stands before.
@@ -333,6 +384,7 @@ struct Replay<'c> {
 enum Stop {
     Stands(Op),
     Panics,
+    CutOff,
 }
 
 impl<'c> Replay<'c> {
@@ -346,6 +398,7 @@ impl<'c> Replay<'c> {
         };
         match end {
             Err(Stop::Stands(op)) => self.next = Some(op),
+            Err(Stop::CutOff) => {}
             _ => self.ended = true,
         }
     }
@@ -441,10 +494,14 @@ impl<'c> Replay<'c> {
                 self.block(branch, thread)?;
             }
             StmtKind::While { condition, bound, body } => {
-                let mut round = 0;
-                while self.eval(condition) != 0 && bound.is_none_or(|bound| round < bound) {
+                let mut rounds = Vec::new();
+                while self.eval(condition) != 0 && bound.is_none_or(|bound| (rounds.len() as u64) < bound.into()) {
+                    if bound.is_none() && rounds.len() == self.rounds {
+                        self.cut_off = Some(rounds);
+                        return Err(Stop::CutOff);
+                    }
+                    rounds.push((self.registers.clone(), self.used));
                     self.block(body, thread)?;
-                    round += 1;
                 }
             }
             StmtKind::Assert(condition) if self.eval(condition) == 0 => return Err(Stop::Panics),

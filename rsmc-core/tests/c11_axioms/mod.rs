@@ -12,12 +12,14 @@
 mod draw;
 mod executions;
 mod relation;
+mod unrolled;
 
 use std::sync::atomic::Ordering;
 
 pub use draw::{random_graph, random_necklace};
 pub use executions::{Executions, executions};
 use relation::{Relation, seq, union};
+pub use unrolled::states;
 
 /// What an event does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -185,8 +185,51 @@ fn writer(text: &mut String, draw: &mut Draw, thread: u64, threads: u64) {
     }
 }
 
+/// A program for C11, whose executions are many: a loop, and one or two threads with little to do.
+pub fn small(seed: u64, memory: MemoryModel) -> Program {
+    let mut draw = Draw(mix(seed, 23));
+    let mut text = String::from("t1:\n");
+    let alone = draw.below(3) == 0;
+    looper(&mut text, &mut draw, LOOPS, alone);
+    if draw.below(4) == 0 {
+        text += "    assert a == 1\n";
+    }
+    let threads = 2 + draw.below(2);
+    for thread in 2..=threads {
+        text += &format!("t{thread}:\n");
+        writer(&mut text, &mut draw, thread, threads + 1);
+    }
+    if draw.below(3) == 0 {
+        text += "    x = 1\n";
+    }
+    let text: String = text.lines().map(|line| weakened(line, &mut draw, memory) + "\n").collect();
+    parse(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
+}
+
+/// A line with the orderings of its accesses drawn, where they have none.
+fn weakened_all(line: &str, draw: &mut Draw) -> String {
+    let mut weak = String::new();
+    for (at, letter) in line.char_indices() {
+        weak.push(letter);
+        let (before, after) = (&line[..at], &line[at + 1..]);
+        let is_part = |other: char| other.is_alphanumeric() || other == '.';
+        if !matches!(letter, 'x' | 'y' | 'z') || before.ends_with(is_part) || after.starts_with(is_part) {
+            continue;
+        }
+        weak += match () {
+            () if after.starts_with(" = ") => draw.one_of(&["", ".rlx", ".rlx", ".rel"]),
+            () if before.ends_with('(') => draw.one_of(&["", ".rlx", ".acqrel"]),
+            () => draw.one_of(&["", ".rlx", ".rlx", ".acq"]),
+        };
+    }
+    weak
+}
+
 /// A line with the ordering of its store drawn, if it is one that has none.
 fn weakened(line: &str, draw: &mut Draw, memory: MemoryModel) -> String {
+    if memory == MemoryModel::C11 {
+        return weakened_all(line, draw);
+    }
     let start = line.len() - line.trim_start().len();
     let is_store = line[start..].starts_with(['x', 'y', 'z']) && line[start + 1..].starts_with(" = ");
     if memory == MemoryModel::Sc || !is_store {
