@@ -284,8 +284,13 @@ fn compare(family: Family) {
     let some = |part: u64| part * if family.counter.is_some() { 40 } else { 20 } > drawn;
     let are_many = [tally.waits, tally.livelocks, tally.panics + tally.deadlocks, tally.fine].map(some);
     assert_eq!(are_many, [true; 4], "too few programs of some kind: {tally:?}");
-    // An explorer may go round a loop once more in each run, and reach the limit of steps so.
-    assert!(tally.named * 4 >= tally.busy * 3, "executions that go on for ever reach the limit: {tally:?}");
+    // An explorer may go round a loop once more in each run, and reach the limit of steps so. Under C11 it is not known which
+    // executions go on for ever.
+    let are_known = memory != MemoryModel::C11;
+    assert!(
+        !are_known || tally.named * 4 >= tally.busy * 3,
+        "executions that go on for ever reach the limit: {tally:?}"
+    );
     assert!((tally.given_up + tally.unfinished) * 10 < drawn, "too few programs are compared: {tally:?}");
 }
 

@@ -104,15 +104,15 @@ pub fn is_consistent(graph: &Graph, order: &ModificationOrder) -> bool {
     Base::of(graph).consistent(graph, order)
 }
 
-/// All modification orders in which no write comes before one that is sb-before it. (Others break coherence.)
+/// All modification orders in which no write comes before one that is sb-before it or that it reads. (Others break coherence.)
 pub fn modification_orders(graph: &Graph) -> Vec<ModificationOrder> {
-    let sb = graph.sb();
+    let before = union(&[&graph.sb(), &graph.rf()]);
     let locations = graph.events.iter().map(|event| event.loc + 1).max().unwrap_or(0);
     let mut all = vec![Vec::new()];
     for loc in 0..locations {
         let events = 0..graph.events.len();
         let writes = events.filter(|&e| graph.events[e].writes() && graph.events[e].loc == loc).collect();
-        let of_loc = permutations(writes, &sb);
+        let of_loc = permutations(writes, &before);
         let extended = |order: &ModificationOrder| {
             let order = order.clone();
             of_loc.iter().map(move |writes| [order.clone(), vec![writes.clone()]].concat()).collect::<Vec<_>>()

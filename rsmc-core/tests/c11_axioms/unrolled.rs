@@ -12,7 +12,7 @@ use super::executions::{Code, CutOff, State, for_each_maximal};
 use super::{Kind, is_consistent, modification_orders};
 
 /// A program with more graphs is left out.
-const MOST: usize = 20_000;
+const MOST: usize = 8_000;
 
 /// What a program can do if a loop is run for so many rounds; `None` if that is too much, or where it has choices.
 ///
