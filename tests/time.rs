@@ -7,7 +7,7 @@ use std::sync::Mutex as StdMutex;
 use std::time::Instant as StdInstant;
 
 use rsmc::cell::Cell;
-use rsmc::sync::atomic::{AtomicBool, Ordering::*};
+use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use rsmc::sync::mpsc::{RecvTimeoutError, channel};
 use rsmc::sync::{Condvar, Mutex};
 use rsmc::time::{Duration, Instant};
@@ -344,4 +344,51 @@ fn a_race_on_a_cell_is_found_and_a_near_miss_verified() {
         *shared.0.get_mut() += 1;
         assert_eq!(shared.0.into_inner(), 3);
     });
+}
+
+/// Time that is asked for after a loop is a part of what the loop does, and other time is not: threads that do the same find the
+/// same times.
+#[test]
+fn a_loop_that_sleeps() {
+    let gives_up = all_results(|| {
+        let flag = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| flag.store(true, Release));
+            let start = Instant::now();
+            while !flag.load(Acquire) && start.elapsed() < 4 * MILLI {
+                thread::sleep(MILLI);
+            }
+            flag.load(Acquire)
+        })
+    });
+    assert_eq!(gives_up, BTreeSet::from([false, true]));
+    let (waited, _) = results(Explorer::ReadsFrom, || {
+        let flag = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| flag.store(true, Release));
+            let start = Instant::now();
+            while !flag.load(Acquire) {
+                thread::sleep(MILLI);
+            }
+            start.elapsed()
+        })
+    });
+    assert!(waited.len() > 30 && waited.first() == Some(&MILLI), "{waited:?}");
+    for explorer in [Explorer::ReadsFrom, Explorer::Exhaustive] {
+        let (times, _) = results(explorer, || {
+            let count = AtomicU32::new(0);
+            thread::scope(|scope| {
+                let sleeper = scope.spawn(|| {
+                    while count.load(Acquire) < 2 {
+                        thread::sleep(MILLI);
+                    }
+                });
+                count.fetch_add(1, Release);
+                count.fetch_add(1, Release);
+                sleeper.join().unwrap();
+                Instant::now()
+            })
+        });
+        assert_eq!(times.len(), 1, "{explorer}: {times:?}");
+    }
 }

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use rsmc_core::litmus::{Interpreter, Outcome, Program, States, shrink};
+use rsmc_core::litmus::{Interpreter, Outcome, Program, States, parse, shrink};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::session::{Config, ExplorerKind, check_counted};
@@ -148,12 +148,13 @@ fn difference(found: &Found, states: &States) -> Vec<(&'static str, String)> {
         return vec![("panics", found.panic.clone())];
     }
     let lost = if ended { list(&states.outcomes, &found.outcomes) } else { String::new() };
+    let may_not_end = ended || states.writes || states.turns || found.busy;
     let mut all = vec![
         ("invents outcomes", list(&found.outcomes, &states.outcomes)),
         ("loses outcomes", lost),
         (
             "does not end",
-            if ended || states.writes || found.busy { "" } else { "no execution writes for ever" }.to_owned(),
+            if may_not_end { "" } else { "no execution writes for ever, or keeps others from locks" }.to_owned(),
         ),
     ];
     if found.busy && !states.livelock() {
@@ -292,6 +293,26 @@ fn compare(family: Family) {
         "executions that go on for ever reach the limit: {tally:?}"
     );
     assert!((tally.given_up + tally.unfinished) * 10 < drawn, "too few programs are compared: {tally:?}");
+}
+
+/// With each of these an explorer was wrong once: an iteration that is seen by a read which is decided later, a main thread that
+/// reads nothing but zeros, and iterations in which a lock is held when another thread tries to take it.
+#[test]
+fn programs_that_were_wrong_are_right() {
+    let seen_later = "init x = 0, y = 0\nt1:\n while a == 0 {\n c = maybe\n a = y\n }\nt2:\n while a == 0 {\n lock m\n a = x\n \
+        unlock m\n }\nt3:\n g = trylock m\n if g {\n unlock m\n }\n lock m\n unlock m\n x = 1\n y = 1\n";
+    let zeros = "init x = 0\nmain:\n spawn t2\n while a + c == 0 {\n a = x\n c = choose 2\n }\n join t2\nt2:\n x = 1\n";
+    let locked = "t1:\n while a == 0 {\n lock m\n unlock m\n }\nt2:\n g0 = trylock m\n g1 = trylock m\n";
+    let locked_and_read = "init y = 0\nt1:\n while a == 0 {\n lock m\n b = y\n unlock m\n }\nt2:\n g0 = trylock m\n g1 = trylock m\nt3:\n y = 1\n";
+    let until_it_changes =
+        "init z = 0\nt1:\n while a == 0 {\n lock m\n b = z\n unlock m\n }\nt2:\n z = 1\n z = 0\nt3:\n g1 = trylock m\n";
+    for text in [seen_later, zeros, locked, locked_and_read, until_it_changes] {
+        for memory in [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso] {
+            let (program, family) = (parse(text).unwrap(), Family::loops(memory));
+            let wrong = differences(&program, family, &mut Tally::default());
+            assert!(wrong.is_empty(), "{}", report(0, &program, family, &wrong));
+        }
+    }
 }
 
 #[test]

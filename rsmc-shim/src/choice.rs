@@ -12,9 +12,13 @@
 /// # }
 /// ```
 ///
+/// A loop that the answer 0 does not end is a livelock if nothing else ends it. One that only another answer keeps going ends:
+/// `while choose(2) == 1 {}` has one class.
+///
 /// # Panics
 /// If `of` is 0, and outside a check, which has nobody to choose.
 #[must_use]
+#[inline(always)]
 #[track_caller]
 pub fn choose(of: usize) -> usize {
     assert!(of > 0, "there is no number below 0 to choose");
@@ -23,8 +27,10 @@ pub fn choose(of: usize) -> usize {
 }
 
 #[cfg(feature = "model")]
+#[inline(always)]
 #[track_caller]
 fn chosen(of: u64) -> Option<u64> {
+    rsmc_core::runtime::hook::stand();
     rsmc_core::runtime::hook::choose(of, false)
 }
 

@@ -11,6 +11,10 @@ use crate::step::{Run, Wait};
 use crate::trace::spin::Watched;
 use crate::trace::{Effect, Event, Histories, Op, Source, Trace};
 
+/// So often may a thread take a lock at one place so that others see it held, in iterations that change nothing otherwise. There
+/// is no end to that: two threads that try to take a lock can keep each other from it for ever.
+const TURNS: usize = 3;
+
 /// The reads that are known, by what their threads know then, and how many events before them belong to the iteration.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Looks {
@@ -45,6 +49,17 @@ impl Looks {
         self.iteration(next, value, write).is_some_and(|before| !next.is_seen(before))
     }
 
+    /// The same, but a lock that the thread takes may be seen by others before it is given back.
+    pub(super) fn complete_unseen(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> bool {
+        self.complete(next, value, write) && !next.may_turn()
+    }
+
+    /// Whether others could see something of the iteration that it would complete.
+    pub(super) fn may_be_seen(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> bool {
+        let changes = |&at: &u32| next.trace.events[at as usize].changes();
+        self.iteration(next, value, write).is_some_and(|before| next.begun(before).iter().any(changes))
+    }
+
     /// How many events before it belong to the iteration that it would complete.
     fn iteration(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> Option<u32> {
         let source = write.map_or(Source::Init, |at| Source::At(at as u32));
@@ -65,11 +80,14 @@ impl Looks {
         if self.is_empty() {
             return ways;
         }
+        // Where it chose otherwise, it may wait as well.
+        let op = Op { action: next.op.action.with_alternative(0), ..next.op };
+        let next = &Standing { op, ..*next };
         for (value, write) in offers {
             let Some(before) = self.iteration(next, value, write) else { continue };
             let begun = next.begun(before).iter().map(|&at| &next.trace.events[at as usize]);
-            if begun.clone().any(replaces) {
-                continue; // Others may have seen that; the thread waits before it.
+            if begun.clone().any(|event| replaces(event) || event.op.action.alternative() > 0) {
+                continue; // Others may have seen that, or the thread did not choose to wait; if it does, it is before it.
             }
             let reads = begun.clone().filter(|event| event.source != Source::None);
             let reads = reads.map(|event| watched(&event.op, event.read, next.trace.source_id(event)));
@@ -112,11 +130,13 @@ impl Way {
         !self.begun.is_empty() && sources.any(changed)
     }
 
-    /// That of a thread which waited in a run.
-    pub(super) fn of(wait: &Wait) -> Self {
+    /// That of a thread which waited in a run; `None` if it did not choose to wait.
+    pub(super) fn of(wait: &Wait, trace: &Trace) -> Option<Self> {
         let EventId { thread, index } = wait.next;
-        let begun = (index - wait.begun..index).map(|index| EventId { thread, index }).collect();
-        Self { watched: wait.watched.clone(), begun }
+        let begun = || (index - wait.begun..index).map(|index| EventId { thread, index });
+        let mut events = begun().filter_map(|id| trace.position(id)).map(|at| &trace.events[at]);
+        let has_cause = events.all(|event| event.op.action.alternative() == 0);
+        has_cause.then(|| Self { watched: wait.watched.clone(), begun: begun().collect() })
     }
 }
 
@@ -139,9 +159,18 @@ pub(super) struct Standing<'a> {
     pub(super) histories: &'a Histories,
     pub(super) id: EventId,
     pub(super) op: Op,
+    /// Which events count; `None`: all.
+    pub(super) inside: Option<&'a [bool]>,
 }
 
 impl Standing<'_> {
+    /// Whether it takes a lock, and has not taken it here too often.
+    pub(super) fn may_turn(&self) -> bool {
+        let own = &self.trace.of_thread(self.id.thread)[..self.id.index as usize];
+        let same = |event: &Event| event.op.loc == self.op.loc && event.op.site == self.op.site && event.changes();
+        self.op.action.locks() && own.iter().filter(|&&at| same(&self.trace.events[at as usize])).count() < TURNS
+    }
+
     /// The last so many events of the thread.
     fn begun(&self, before: u32) -> &[u32] {
         let own = &self.trace.of_thread(self.id.thread)[..self.id.index as usize];
@@ -153,6 +182,8 @@ impl Standing<'_> {
         let (begun, events) = (self.begun(before), &self.trace.events);
         let is_change = |at: u32| begun.contains(&at) && events[at as usize].changes();
         let sees = |event: &Event| matches!(event.source, Source::At(at) if is_change(at));
-        !begun.is_empty() && events.iter().any(|event| event.id.thread != self.id.thread && sees(event))
+        let counts = |at: usize| self.inside.is_none_or(|inside| inside[at]);
+        let mut others = events.iter().enumerate().filter(|(_, event)| event.id.thread != self.id.thread);
+        !begun.is_empty() && others.any(|(at, event)| sees(event) && counts(at))
     }
 }

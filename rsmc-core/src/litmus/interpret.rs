@@ -42,6 +42,8 @@ struct Thread {
     /// The next instruction, or the one it stands before.
     at: usize,
     registers: Vec<u64>,
+    /// The registers before each of its operations.
+    stood: Vec<u64>,
     /// The locks it holds in the order of acquisition, and whether it found them poisoned.
     held: Vec<(Place, bool)>,
     panicked: bool,
@@ -50,6 +52,20 @@ struct Thread {
 impl Thread {
     fn eval(&self, expr: &Expr<usize>) -> u64 {
         expr.eval(&|&register| self.registers[register])
+    }
+
+    /// Notes what the registers hold before an operation.
+    fn stand(&mut self, number: usize) {
+        self.stood.truncate(number * self.registers.len());
+        self.stood.extend_from_slice(&self.registers);
+    }
+
+    /// It waits before an operation, and what it did since it came there is no part of the execution.
+    fn return_to(&mut self, number: usize) {
+        let size = self.registers.len();
+        if let Some(registers) = self.stood.get(number * size..(number + 1) * size) {
+            self.registers.copy_from_slice(registers);
+        }
     }
 
     fn set(&mut self, register: Option<usize>, value: u64) {
@@ -142,6 +158,7 @@ impl Interpreter {
             thread.at = 0;
             thread.registers.clear();
             thread.registers.resize(code.registers, 0);
+            thread.stood.clear();
             thread.held.clear();
             thread.panicked = false;
         }
@@ -214,6 +231,7 @@ impl Interpreter {
     }
 
     fn arrive(&mut self, compiled: &Compiled, id: ThreadId, arrival: &Arrival, site: Site) {
+        self.threads[self.numbers[id]].stand(self.machine.run().trace.count(id) as usize);
         self.visit(id, site);
         let loc = self.locate(compiled, arrival.place, site);
         let &Arrival { action, order, failure, .. } = arrival;
@@ -332,6 +350,9 @@ impl Executor for Interpreter {
         self.execute_once(plan, run);
         while self.machine.is_to_run_again() {
             self.execute_once(plan, run);
+        }
+        for waiting in run.waiting.iter().filter(|waiting| waiting.op.is_some()) {
+            self.threads[self.numbers[waiting.id.thread]].return_to(waiting.id.index as usize);
         }
         self.stuck = run.end == End::Stuck;
         self.panicked = !run.panics.is_empty();

@@ -1,7 +1,7 @@
 //! Who goes on: what is due, then what the plan forces, then what its policy chooses.
 
 use crate::base::{EventId, ThreadId};
-use crate::machine::core::{Machine, Status};
+use crate::machine::core::{Machine, Status, Thread};
 use crate::machine::{Next, Outcome};
 use crate::model::Cell;
 use crate::step::{Choice, Difference, End, Step, Tail, Tried};
@@ -225,12 +225,14 @@ impl Machine {
     }
 
     /// The thread that ran last, its oldest store, the lowest thread that can run, or any store. So a thread that goes round a
-    /// loop is alone until it waits, and two that take a lock in turn do not wake each other for ever.
+    /// loop is alone until it waits. Where threads wake each other for ever, the others come first.
     fn run_alone(&self) -> Option<Step> {
         if self.is_enabled(self.last) {
             return Some(Step::Run(self.last));
         }
-        let lowest = || self.threads.ids().find(|&thread| self.is_enabled(thread)).map(Step::Run);
+        let wakes = |thread: ThreadId| self.goes_round && self.threads[thread].spin.is_some();
+        let enabled = || self.threads.ids().filter(|&thread| self.is_enabled(thread));
+        let lowest = || enabled().min_by_key(|&thread| wakes(thread)).map(Step::Run);
         self.flushes_of(self.last).next().or_else(lowest).or_else(|| self.flushes().next())
     }
 
@@ -331,6 +333,21 @@ impl Machine {
             && !self.waits_in_loop(thread)
             && !self.plan.frozen.contains(&thread)
             && !self.only_repeats(thread)
+            && !self.would_see_what_is_begun(thread)
+    }
+
+    /// Whether a thread stands before a read of what another one has changed in an iteration in which it is held back: if it is
+    /// seen, that iteration is a part of an execution, and that is another one.
+    pub(super) fn would_see_what_is_begun(&self, thread: ThreadId) -> bool {
+        !self.plan.frozen.is_empty()
+            && self.possible_op(thread).is_some_and(|op| match self.memory.view(thread, op.loc).writer {
+                Source::At(at) if op.action.reads() => {
+                    let event = &self.run.trace.events[at as usize];
+                    let Thread { held_back, begun_at, .. } = &self.threads[event.id.thread];
+                    event.id.thread != thread && held_back.is_some() && event.id.index >= *begun_at && event.changes()
+                }
+                _ => false,
+            })
     }
 
     /// Whether a thread waits in a spin loop and nothing it watches has changed.

@@ -92,6 +92,8 @@ pub(super) struct Thread {
     pub(super) forced: u32,
     /// It is to wait for ever before this, whatever it comes to.
     pub(super) held_back: Option<Op>,
+    /// With which of its events it has begun that iteration.
+    pub(super) begun_at: u32,
     /// How often memory had changed when it last began to wait in a loop.
     pub(super) spun_at: Option<u32>,
     spawned: u32,
@@ -119,6 +121,8 @@ pub struct Machine {
     /// What the execution was like whenever an iteration was left out, and whether that was so twice.
     pub(super) rounds: FxHashSet<Digest>,
     pub(super) goes_round: bool,
+    /// Others need what a thread was made to begin.
+    pub(super) needs_begun: bool,
     pub(super) endless: Endless,
     /// Whether iterations that change nothing are left out.
     pub(super) waiting: bool,
@@ -160,6 +164,7 @@ impl Machine {
             changes: 0,
             rounds: FxHashSet::default(),
             goes_round: false,
+            needs_begun: false,
             endless: Endless::new(rules.max_steps),
             waiting: rules.waiting,
             dice: Dice::default(),
@@ -247,6 +252,7 @@ impl Machine {
         self.changes = 0;
         self.rounds.clear();
         self.goes_round = false;
+        self.needs_begun = false;
         self.waiting = self.rules.waiting;
         if self.endless.begin() {
             self.plan = Plan::default();

@@ -77,8 +77,8 @@ pub(super) struct Silence {
 impl Machine {
     /// A thread says that it is about to repeat a loop.
     pub fn hint(&mut self, thread: ThreadId, site: Site) {
-        if self.is_silent(thread) {
-            return;
+        if self.over || self.is_silent(thread) {
+            return; // An execution that has ended may be without its last events.
         }
         self.note(thread, NoteKind::Hint, site);
         if self.threads[thread].spin.is_some() || !self.waiting {

@@ -11,9 +11,15 @@
 //! thread has seen them held. Everything else (a store, a spawn, a join, a cell that is read or written, a reference that is
 //! dropped) makes the thread forget the states before it.
 //!
+//! Outcomes without cause, and alternatives of a choice other than the first, do not last: an iteration that one of them made
+//! go on is left out as well, but the thread need not wait, since it may do something else where it is. Where an explorer tries
+//! that anyway, the run ends there.
+//!
 //! Where the plan forced these events, the run is no execution of its own and ends there, with nothing removed
 //! ([`Run::repeated`](crate::step::Run::repeated)). Where it forced only the first of them, the thread is held back before the
-//! first that was not forced, and the others go on ([`Run::halfway`](crate::step::Run::halfway)).
+//! first that was not forced, and the others go on ([`Run::halfway`](crate::step::Run::halfway)). They do not see what it has
+//! begun: an execution in which they do is another one, and has the whole iteration in it. Where it could not go on anyway, since
+//! it waits for a lock, the run is an execution like others.
 //!
 //! Limits. A loop whose state never repeats, as one that counts, is not seen here; [`crate::trace::spin`] bounds it.
 
@@ -23,7 +29,7 @@ use crate::base::{Digest, EventId, LocId, ThreadId, mix};
 use crate::machine::core::{Machine, SpinWait, Thread};
 use crate::step::{End, Step, Tail, Wait};
 use crate::trace::spin::Watched;
-use crate::trace::{Action, Histories, Site, Source};
+use crate::trace::{Action, Histories, Op, Site, Source};
 
 /// What a thread's next steps depend on, as a fingerprint: equal states have the same future if they read the same.
 pub type State = u128;
@@ -209,28 +215,36 @@ impl Machine {
         self.threads[thread].visits.clear();
     }
 
-    /// A running thread comes to an operation or a hint in this state.
-    pub fn visit(&mut self, thread: ThreadId, state: State, site: Site) {
+    /// A running thread comes to an operation or a hint in this state. Whether what it did since it was in it is left out.
+    pub fn visit(&mut self, thread: ThreadId, state: State, site: Site) -> bool {
         if self.over || !self.waiting || self.is_silent(thread) {
-            return;
+            return false;
         }
         let events = self.run.trace.count(thread);
         let notes = self.run.trace.notes.len() as u32;
         let visits = &mut self.threads[thread].visits;
         let state = state ^ State::from(visits.held) << 32;
         let visit = Visit { state, events, notes };
-        let Some(before) = visits.find(state) else { return visits.push(visit) };
+        let Some(before) = visits.find(state) else {
+            visits.push(visit);
+            return false;
+        };
         let first = visits.list[before];
         if self.begins_with_a_release(thread, first.events) {
-            return; // The states between which the lock is taken and given back will return, too.
+            return false; // The states between which the lock is taken and given back will return, too.
         }
         let visits = &mut self.threads[thread].visits;
         visits.truncate(before + 1);
-        if first.events < events && !self.leave_out(thread, first, site) {
+        if first.events == events {
+            return false;
+        }
+        let is_left_out = self.leave_out(thread, first, site);
+        if !is_left_out {
             let visits = &mut self.threads[thread].visits;
             visits.clear();
             visits.push(visit);
         }
+        is_left_out
     }
 
     /// Whether a thread has given back a lock that it had taken before these of its events.
@@ -254,28 +268,36 @@ impl Machine {
         let sources = self.sources_without(&gone, forced).filter(|sources| self.is_unseen(&gone, forced, sources));
         let Some(sources) = sources else {
             // Others saw that it was taken back, and so they saw nothing, but they need what is forced.
+            self.needs_begun |= forced > 0;
             self.run.halfway |= forced > 0;
             return false;
         };
         self.note_look(&gone);
+        let chose = gone.iter().any(|&at| self.run.trace.events[at as usize].op.action.alternative() > 0);
         let wait = SpinWait { watched: self.watched(&gone, &sources), exact: true, hinted: true, site };
         if wait.watched.iter().any(|watched| watched.writer.is_some()) {
             self.endless.turns_locks();
         }
         // One who chooses at random looks elsewhere at last; one who tries all choices does not.
         let chooses = self.reads_are_choices() && self.plan.record_choices;
-        let is_stale = chooses && self.threads[thread].spun_at == Some(self.changes);
-        if is_stale || (forced > 0 && !gone[forced..].iter().any(|&at| self.reads(at))) {
+        let is_stale = chooses && !chose && self.threads[thread].spun_at == Some(self.changes);
+        let is_tried = chose && self.plan.record_choices && self.plan.tail == Tail::RunOn;
+        if is_stale || is_tried || (forced > 0 && forced == gone.len()) {
             let next = EventId { thread, index: self.run.trace.count(thread) };
             self.run.repeated.get_or_insert(self.steps as u32);
-            self.begin_to_wait(next, gone.len() as u32, wait);
+            match chose {
+                true => self.note_loop(),
+                false => self.begin_to_wait(next, gone.len() as u32, wait),
+            }
             return true;
         }
         let (gone, sources) = (&gone[forced..], &sources[forced..]);
         if forced > 0 {
             self.run.halfway = true;
             self.plan.frozen.push(thread);
-            self.threads[thread].held_back = Some(self.run.trace.events[gone[0] as usize].op);
+            let op = self.run.trace.events[gone[0] as usize].op;
+            self.threads[thread].held_back = Some(Op { action: op.action.with_alternative(0), ..op });
+            self.threads[thread].begun_at = since.events;
         }
         let next = EventId { thread, index: since.events + forced as u32 };
         self.drop_choices(thread, gone.len());
@@ -287,10 +309,12 @@ impl Machine {
         });
         self.rebuild_graph();
         let state = &mut self.threads[thread];
-        state.spun_at = Some(self.changes);
         state.forget_recent();
-        self.begin_to_wait(next, forced as u32, wait);
-        self.note_round();
+        if !chose || forced > 0 {
+            state.spun_at = Some(self.changes);
+            self.begin_to_wait(next, forced as u32, wait);
+            self.note_round();
+        }
         true
     }
 
@@ -433,6 +457,11 @@ impl Machine {
         let own = &mut self.threads[next.thread].spin;
         self.spinning += u32::from(own.is_none());
         *own = Some(wait);
+        self.note_loop();
+    }
+
+    /// There is a loop that waits in this program: whoever did not know that runs it again.
+    fn note_loop(&mut self) {
         if !std::mem::replace(&mut self.waits, true) {
             self.finish(End::Learned);
         }
@@ -442,10 +471,6 @@ impl Machine {
     #[inline]
     pub(super) fn note_effect(&mut self, thread: ThreadId, at: usize) {
         let event = &self.run.trace.events[at];
-        if event.op.action.is_spurious() {
-            // There are only so many of these.
-            return self.threads[thread].visits.clear();
-        }
         let Some(written) = event.written else { return };
         self.changes += u32::from(event.changes());
         match event.op.action {

@@ -12,6 +12,7 @@ impl Machine {
             let step = forced.step;
             return self.diverge(step, Difference::NotRunnable { reason: "the execution is over" });
         }
+        self.release_who_is_blocked();
         // Where a thread is frozen or could only repeat, the end is no end, and nobody needs to be let go.
         let tried = self.threads.ids().any(|thread| self.only_repeats(thread));
         let ends = self.plan.frozen.is_empty() && !tried;
@@ -30,6 +31,20 @@ impl Machine {
             self.ends_stuck();
         }
         None
+    }
+
+    /// Threads that were held back halfway through an iteration, and could not go on if they were not, make the execution no
+    /// other: what they have begun is a part of it, since they will never complete it.
+    fn release_who_is_blocked(&mut self) {
+        let is_blocked =
+            |&thread: &ThreadId| self.threads[thread].held_back.is_some() && self.possible_op(thread).is_none();
+        if self.plan.frozen.is_empty() || self.needs_begun || !self.plan.frozen.iter().all(is_blocked) {
+            return;
+        }
+        self.run.halfway = false;
+        for thread in std::mem::take(&mut self.plan.frozen) {
+            self.stop_spinning(thread);
+        }
     }
 
     /// The execution ends where nothing can run.
@@ -56,7 +71,10 @@ impl Machine {
                         Some(spin) if self.waits_in_loop(thread) || self.plan.frozen.contains(&thread) => {
                             Why::Spin { watched: spin.watched.clone(), hinted: spin.hinted, site: spin.site }
                         }
-                        None if self.plan.frozen.contains(&thread) || self.only_repeats(thread) => {
+                        None if self.plan.frozen.contains(&thread)
+                            || self.only_repeats(thread)
+                            || self.would_see_what_is_begun(thread) =>
+                        {
                             Why::Spin { watched: Vec::new(), hinted: false, site: op.site }
                         }
                         _ if op.action.locks() => self.why_locked(op.loc),

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashMap;
 
 use crate::base::{Id, IdVec, LocId, ThreadId};
-use crate::machine::{Machine, Next, Outcome, Rules};
+use crate::machine::{Machine, Next, Outcome, Rules, State};
 use crate::model::MemoryModel;
 use crate::runtime::arena::{Arena, Switched};
 use crate::runtime::births::Births;
@@ -44,6 +44,8 @@ pub(super) struct Fiber {
     /// The type of the value behind an `Arc` that it drops, since it drops the last reference.
     pub(super) dropping: Option<&'static str>,
     pub(super) clock: Clock,
+    /// What its clock said when it was in a state, if time has passed.
+    pub(super) times: FxHashMap<State, Clock>,
     pub(super) changes: Changes,
     /// Where its stack begins, and where it ends while the thread is suspended.
     pub(super) base: usize,
@@ -64,6 +66,7 @@ impl Fiber {
             choices,
             dropping,
             clock,
+            times,
             changes,
             base: _,
             low,
@@ -76,6 +79,7 @@ impl Fiber {
         *choices = None;
         *dropping = None;
         *clock = Clock::default();
+        times.clear();
         *changes = Changes::default();
         *low = 0;
     }

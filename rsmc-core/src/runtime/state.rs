@@ -77,7 +77,8 @@ impl Execution {
                     Sees::Stack => state_of(frame, base, needed),
                     Sees::Memory => state_of(frame, base, 0) ^ around,
                 };
-                core.machine.visit(me, state, site);
+                let is_left_out = core.machine.visit(me, state, site);
+                core.fibers[me].keep_time(state, is_left_out);
             }
         }
     }

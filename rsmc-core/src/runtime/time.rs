@@ -13,7 +13,8 @@
 use std::time::Duration;
 
 use crate::base::ThreadId;
-use crate::runtime::execution::Execution;
+use crate::machine::State;
+use crate::runtime::execution::{Execution, Fiber};
 
 /// How often a thread may ask before the time it takes grows.
 const PATIENT: u32 = 8;
@@ -29,11 +30,13 @@ pub const ORIGIN: Duration = Duration::from_secs(1 << 62);
 pub(super) struct Clock {
     time: Duration,
     asked: u32,
+    /// Whether somebody before this was asked for the time, and so may ask how long something took.
+    matters: bool,
 }
 
 impl Default for Clock {
     fn default() -> Self {
-        Self { time: ORIGIN, asked: 0 }
+        Self { time: ORIGIN, asked: 0, matters: false }
     }
 }
 
@@ -51,27 +54,49 @@ impl Clock {
     fn ask(&mut self) -> Duration {
         self.pass(Duration::from_millis(1 << self.asked.saturating_sub(PATIENT).min(LONGEST)));
         self.asked = self.asked.saturating_add(1);
+        self.matters = true;
         self.time
     }
 }
 
+impl Fiber {
+    /// The thread is in a state. If it came to it by an iteration that is left out, then no time has passed there.
+    pub(super) fn keep_time(&mut self, state: State, is_left_out: bool) {
+        if self.clock.time == ORIGIN && self.times.is_empty() {
+            return;
+        }
+        match is_left_out {
+            true => self.clock = self.times.get(&state).copied().unwrap_or_default(),
+            false => _ = self.times.insert(state, self.clock),
+        }
+    }
+}
+
 impl Execution {
-    /// The running thread asks for the time.
+    /// The running thread asks for the time. It is no longer where it was.
     pub(super) fn now(&self) -> Duration {
-        self.core.borrow_mut().fibers[self.running.get()].clock.ask()
+        let (me, core) = (self.running.get(), &mut *self.core.borrow_mut());
+        core.machine.disturb(me);
+        core.fibers[me].clock.ask()
     }
 
-    /// Time passes for the running thread.
+    /// Time passes for the running thread. If it may ask how much, it is no longer where it was.
     pub(super) fn pass_time(&self, time: Duration) {
-        self.core.borrow_mut().fibers[self.running.get()].clock.pass(time);
+        let (me, core) = (self.running.get(), &mut *self.core.borrow_mut());
+        let clock = &mut core.fibers[me].clock;
+        clock.pass(time);
+        if clock.matters {
+            core.machine.disturb(me);
+        }
     }
 
     /// The running thread has waited for the end of another.
     pub(super) fn wait_for_clock_of(&self, target: ThreadId) {
         let fibers = &mut self.core.borrow_mut().fibers;
-        let ended = fibers[target].clock.time;
+        let ended = fibers[target].clock;
         let clock = &mut fibers[self.running.get()].clock;
-        clock.time = clock.time.max(ended);
+        clock.time = clock.time.max(ended.time);
+        clock.matters |= ended.matters;
     }
 }
 

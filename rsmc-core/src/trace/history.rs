@@ -16,6 +16,9 @@ struct Known {
 }
 
 impl Known {
+    /// What the first thread knows at the beginning. Not nothing, in which a zero that it reads would leave no trace.
+    const AT_FIRST: Self = Self { by_value: 1, by_source: 1 };
+
     fn with(self, other: Known) -> Self {
         Self { by_value: mix(self.by_value, other.by_value), by_source: mix(self.by_source, other.by_source) }
     }
@@ -42,7 +45,7 @@ impl Histories {
         self.now.clear();
         self.has_cells = false;
         if let Some(last) = trace.thread_bound().checked_sub(1) {
-            self.now.grow_to(ThreadId(last as u32), Known::default);
+            self.now.grow_to(ThreadId(last as u32), || Known::AT_FIRST);
         }
         for row in trace.rows() {
             match row {
@@ -92,5 +95,34 @@ impl Histories {
         let by_value = if is_address || event.op.action.locks() { writer.by_value } else { 0 };
         let seen = mix(event.read, event.op.action.alternative() << 1 | u64::from(event.written.is_some()));
         before.with_number(seen).with(Known { by_value, by_source: writer.by_source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+    use crate::base::LocId;
+    use crate::trace::{Action, Op, Site, ThreadInfo};
+
+    /// A thread knows something new whenever it reads, also the first thread, and if it reads nothing but zeros.
+    #[test]
+    fn zeros_are_remembered() {
+        let order = Ordering::SeqCst;
+        let op = Op { action: Action::Load, loc: LocId(0), order, failure: order, site: Site::Unknown };
+        for thread in [ThreadId(0), ThreadId(1)] {
+            let (mut trace, mut histories) = (Trace::default(), Histories::default());
+            trace.threads.grow_to(thread, ThreadInfo::default);
+            let mut look = |index| {
+                let id = EventId { thread, index };
+                let event = Event { id, op, source: Source::Init, read: 0, written: None, buffered: false };
+                trace.push(event);
+                histories.compute(&trace);
+                histories.look(&trace, &event)
+            };
+            let [first, second, third] = [look(0), look(1), look(2)];
+            assert!(first != second && second != third && first != third, "{first} {second} {third}");
+        }
     }
 }

@@ -62,6 +62,8 @@ pub(super) fn for_each_maximal(code: &Code<'_>, most: usize, mut visit: impl FnM
 pub(super) struct Code<'p> {
     /// How many rounds a loop without a bound of its own is run; its thread is cut off there.
     rounds: usize,
+    /// What goes on without cause: of a thread, the weak compare-exchange or `maybe` with this number.
+    pub(super) without_cause: Option<(usize, usize)>,
     /// Main, then the others.
     threads: Vec<ThreadProgram>,
     places: Vec<(Place, u64)>,
@@ -148,7 +150,12 @@ impl<'p> Code<'p> {
             }
         });
         places.extend(threads.iter().map(|thread| (Place::Token(thread.name.clone()), 0)));
-        Self { rounds, threads, places, program }
+        Self { rounds, without_cause: None, threads, places, program }
+    }
+
+    /// How many threads there are.
+    pub(super) fn threads(&self) -> usize {
+        self.threads.len()
     }
 
     fn thread(&self, name: &str) -> usize {
@@ -296,7 +303,9 @@ impl State {
 
     fn replay<'c>(&self, code: &'c Code, thread: usize) -> Replay<'c> {
         let Thread { spawned, answers, .. } = &self.threads[thread];
-        let mut replay = Replay { answers: answers.clone(), rounds: code.rounds, ..Replay::default() };
+        let without_cause = code.without_cause.filter(|&(other, _)| other == thread).map(|(_, number)| number);
+        let rounds = code.rounds;
+        let mut replay = Replay { answers: answers.clone(), rounds, without_cause, ..Replay::default() };
         if *spawned {
             replay.run(&code.threads[thread]);
         }
@@ -306,10 +315,15 @@ impl State {
     /// The threads that are cut off.
     pub(super) fn cut_off<'c>(&self, code: &'c Code) -> Vec<CutOff<'c>> {
         let end = |thread| {
-            let Replay { cut_off, registers, .. } = self.replay(code, thread);
-            cut_off.map(|rounds| CutOff { thread, rounds, registers })
+            let Replay { cut_off, registers, went_on, .. } = self.replay(code, thread);
+            cut_off.map(|rounds| CutOff { thread, rounds, registers, went_on })
         };
         (0..self.threads.len()).filter_map(end).collect()
+    }
+
+    /// Whether a thread came to what goes on without cause.
+    pub(super) fn went_on(&self, code: &Code) -> bool {
+        (0..self.threads.len()).any(|thread| self.replay(code, thread).went_on.is_some())
     }
 
     /// The value that an event read.
@@ -358,6 +372,8 @@ pub(super) struct CutOff<'c> {
     pub(super) rounds: Vec<(Registers<'c>, usize)>,
     /// What they hold now.
     pub(super) registers: Registers<'c>,
+    /// How many events the thread had where it went on without cause.
+    pub(super) went_on: Option<usize>,
 }
 
 type Registers<'c> = BTreeMap<&'c str, u64>;
@@ -368,10 +384,17 @@ struct Replay<'c> {
     /// All answers, and how many are used.
     answers: Vec<u64>,
     used: usize,
+    /// How many of the operations are events.
+    events: usize,
     registers: Registers<'c>,
     /// How many rounds a loop is run, and those of the loop that is run no further.
     rounds: usize,
     cut_off: Option<Vec<(Registers<'c>, usize)>>,
+    /// How many weak compare-exchanges and `maybe`s there were, which one goes on without cause, and how many events there
+    /// were where it did.
+    weak: usize,
+    without_cause: Option<usize>,
+    went_on: Option<usize>,
     /// The locks it holds, in the order of acquisition.
     held: Vec<&'c str>,
     /// The operation it stands before.
@@ -416,9 +439,21 @@ impl<'c> Replay<'c> {
 
     /// The answer to an operation, if it has happened.
     fn perform(&mut self, op: Op) -> Result<u64, Stop> {
+        let is_event = !matches!(op, Op::Spawn(_) | Op::Join(_));
         let answer = self.answers.get(self.used).copied().ok_or(Stop::Stands(op))?;
         self.used += 1;
+        self.events += usize::from(is_event);
         Ok(answer)
+    }
+
+    /// Whether a weak compare-exchange or `maybe` goes on without cause.
+    fn goes_on(&mut self) -> bool {
+        let goes_on = self.without_cause == Some(self.weak);
+        self.weak += 1;
+        if goes_on {
+            self.went_on = Some(self.events);
+        }
+        goes_on
     }
 
     fn get(&self, register: &str) -> u64 {
@@ -453,14 +488,22 @@ impl<'c> Replay<'c> {
                 let value = self.perform(Op::Rmw(variable(loc), rmw, *order))?;
                 self.set(to.as_ref(), value);
             }
-            StmtKind::Cas { weak: false, success, old, loc, expected, new, order, failure } => {
+            StmtKind::Cas { weak, success, old, loc, expected, new, order, failure } => {
                 let (expected, new) = (self.eval(expected), self.eval(new));
-                let op = Op::Cas { place: variable(loc), expected, new, success: *order, failure: *failure };
+                let fails = *weak && self.goes_on();
+                let op = match fails {
+                    true => Op::Load(variable(loc), *failure),
+                    false => Op::Cas { place: variable(loc), expected, new, success: *order, failure: *failure },
+                };
                 let value = self.perform(op)?;
-                self.set(success.as_ref(), u64::from(value == expected));
+                self.set(success.as_ref(), u64::from(value == expected && !fails));
                 self.set(old.as_ref(), value);
             }
-            StmtKind::Cas { .. } | StmtKind::Choose { .. } => panic!("no axiom is about choices"),
+            StmtKind::Choose { to, of: None } => {
+                let value = u64::from(self.goes_on());
+                self.set(Some(to), value);
+            }
+            StmtKind::Choose { of: Some(_), .. } => panic!("no axiom is about choices"),
             StmtKind::Assign { to, value } => {
                 let value = self.eval(value);
                 self.set(Some(to), value);
@@ -500,7 +543,7 @@ impl<'c> Replay<'c> {
                         self.cut_off = Some(rounds);
                         return Err(Stop::CutOff);
                     }
-                    rounds.push((self.registers.clone(), self.used));
+                    rounds.push((self.registers.clone(), self.events));
                     self.block(body, thread)?;
                 }
             }

@@ -17,25 +17,46 @@ const MOST: usize = 8_000;
 /// What a program can do if a loop is run for so many rounds; `None` if that is too much, or where it has choices.
 ///
 /// Where a thread that is cut off writes, or came to no state a second time, it is not known whether it goes on for ever: that
-/// is said as `busy`.
+/// is said as `busy`. One compare-exchange may fail without cause, or one `maybe` go on: each in turn.
 pub fn states(program: &Program, rounds: usize) -> Option<States> {
-    let code = Code::of(program, rounds);
+    let mut code = Code::of(program, rounds);
     let mut found = States::default();
-    let mut chooses = false;
-    program.visit(|stmt| chooses |= matches!(stmt.kind, StmtKind::Choose { .. } | StmtKind::Cas { weak: true, .. }));
+    let (mut chooses, mut is_weak) = (false, false);
+    program.visit(|stmt| {
+        chooses |= matches!(stmt.kind, StmtKind::Choose { of: Some(_), .. });
+        is_weak |= matches!(stmt.kind, StmtKind::Choose { .. } | StmtKind::Cas { weak: true, .. });
+    });
     if chooses {
         return None;
     }
-    for_each_maximal(&code, MOST, |state| {
+    look_at(&code, &mut found)?;
+    for thread in (0..code.threads()).filter(|_| is_weak) {
+        for number in 0.. {
+            code.without_cause = Some((thread, number));
+            if !look_at(&code, &mut found)? {
+                break;
+            }
+        }
+    }
+    Some(found)
+}
+
+/// Adds what the executions show; whether a thread went on without cause in one of them.
+fn look_at(code: &Code<'_>, found: &mut States) -> Option<bool> {
+    let mut went_on = false;
+    for_each_maximal(code, MOST, |state| {
         found.count += 1;
-        let cut_off = state.cut_off(&code);
+        went_on |= state.went_on(code);
+        let cut_off = state.cut_off(code);
         if cut_off.is_empty() {
-            found.outcomes.insert(state.outcome(&code));
+            found.outcomes.insert(state.outcome(code));
             return;
         }
         let again = cut_off.iter().map(|thread| rounds_that_repeat(state, thread)).collect::<Option<Vec<_>>>();
-        match again.map(|events| events.concat()) {
-            Some(again) if !again.iter().any(|&event| changes(state, &code, event)) => {
+        match again.map(|events| events.into_iter().collect::<Option<Vec<_>>>()) {
+            Some(None) => {} // Without these rounds it goes on as well.
+            Some(Some(again)) if !again.concat().iter().any(|&event| changes(state, code, event)) => {
+                let again = again.concat();
                 if can_stay(state, &again) {
                     let turns = again.iter().any(|&event| code.is_lock(state.graph.events[event].loc));
                     (found.waits, found.looks) = (true, found.looks || !turns);
@@ -44,13 +65,14 @@ pub fn states(program: &Program, rounds: usize) -> Option<States> {
             _ => (found.busy, found.writes) = (true, true),
         }
     })?;
-    Some(found)
+    Some(went_on)
 }
 
-/// The events since the registers of a thread were what they are now.
-fn rounds_that_repeat(state: &State, thread: &CutOff<'_>) -> Option<Vec<usize>> {
+/// The events since the registers of a thread were what they are now. None of them repeat if it went on without cause.
+fn rounds_that_repeat(state: &State, thread: &CutOff<'_>) -> Option<Option<Vec<usize>>> {
     let (_, first) = thread.rounds.iter().rfind(|(registers, _)| *registers == thread.registers)?;
-    Some(state.events_since(thread.thread, *first).collect())
+    let repeats = thread.went_on.is_none_or(|event| event < *first);
+    Some(repeats.then(|| state.events_since(thread.thread, *first).collect()))
 }
 
 /// Whether an event writes to what is no lock, and is no update that leaves the value as it was.

@@ -115,29 +115,27 @@ impl Waits {
         if self.looks.is_empty() {
             return false;
         }
+        // A lock that the second takes is seen by the first.
         let second = mutation.reversed.is_some_and(|second| match mutation.actor {
             Actor::Event(first) => {
                 let first = &run.trace.events[first];
-                self.completes(run, second, None, first.read, source_of(first))
+                let next = self.standing(run, second, None);
+                next.is_some_and(|next| self.looks.complete_unseen(&next, first.read, source_of(first)))
             }
             Actor::Waiting(_) => false,
         });
-        second || self.completes(run, mutation.actor, Some(mutation.action), mutation.value, at(mutation.source))
+        let next = || self.standing(run, mutation.actor, Some(mutation.action));
+        second || next().is_some_and(|next| self.looks.complete(&next, mutation.value, at(mutation.source)))
     }
 
-    /// Whether an event that reads `value` from this write instead, or does something else, completes one.
-    fn completes(&self, run: &Run, actor: Actor, other: Option<Action>, value: u64, write: Option<usize>) -> bool {
+    /// A thread before one of its events, or before what it waits for, or where it does something else.
+    fn standing<'a>(&'a self, run: &'a Run, actor: Actor, other: Option<Action>) -> Option<Standing<'a>> {
         let (id, op) = match actor {
             Actor::Event(at) => (run.trace.events[at].id, run.trace.events[at].op),
-            Actor::Waiting(i) => {
-                let waiting = &run.waiting[i];
-                let Some(op) = waiting.op else { return false };
-                (waiting.id, op)
-            }
+            Actor::Waiting(i) => (run.waiting[i].id, run.waiting[i].op?),
         };
         let op = Op { action: other.unwrap_or(op.action), ..op };
-        let next = Standing { trace: &run.trace, histories: &self.histories, id, op };
-        self.looks.complete(&next, value, write)
+        Some(Standing { trace: &run.trace, histories: &self.histories, id, op, inside: None })
     }
 
     pub(super) fn new(model: MemoryModel) -> Self {
@@ -166,11 +164,12 @@ impl Waits {
     /// The ways in which a thread may wait for ever.
     fn ways(&self, run: &Run, graph: &Graph, pending: &Pending) -> Vec<Way> {
         let (Why::Spin { watched, .. }, Some(op)) = (&pending.why, pending.op) else { return Vec::new() };
-        let known = run.waits.iter().filter(|wait| wait.next == pending.id).map(Way::of);
+        let known =
+            run.waits.iter().filter(|wait| wait.next == pending.id).filter_map(|wait| Way::of(wait, &run.trace));
         if !watched.is_empty() && !saw_a_change(pending) {
             return known.collect();
         }
-        let next = Standing { trace: &run.trace, histories: &self.histories, id: pending.id, op };
+        let next = Standing { trace: &run.trace, histories: &self.histories, id: pending.id, op, inside: None };
         let written = |at: usize| run.trace.events[at].written.expect("it is a write");
         let offers = graph.writes(op.loc).map(|at| (written(at), Some(at)));
         let mut ways = self.looks.ways_to_wait(&next, offers.chain([(run.trace.locs[op.loc].init, None)]));

@@ -120,15 +120,27 @@ impl Known {
         next.at.map_or_else(|| self.order.next_preds(next.id.thread), |at| self.order.preds(at))
     }
 
-    /// Whether a thread that next takes `value` from this write would complete an iteration that changes nothing.
-    pub(super) fn repeats(&self, looks: &Looks, next: &Next, value: u64, write: Option<EventId>) -> bool {
-        !looks.is_empty()
-            && looks.complete(&self.standing(next), value, write.and_then(|write| self.trace.position(write)))
+    /// Whether a thread that next takes `value` from this write would complete an iteration that changes nothing, of which
+    /// nobody has seen anything `inside` (`None`: anywhere).
+    pub(super) fn repeats(
+        &self,
+        looks: &Looks,
+        next: &Next,
+        (value, write): (u64, Option<EventId>),
+        inside: Option<&[bool]>,
+    ) -> bool {
+        let next = || Standing { inside, ..self.standing(next) };
+        !looks.is_empty() && looks.complete_unseen(&next(), value, write.and_then(|write| self.trace.position(write)))
+    }
+
+    /// Whether others could see something of the iteration that it would complete: a lock that is held.
+    pub(super) fn may_be_seen(&self, looks: &Looks, next: &Next, (value, write): (u64, Option<EventId>)) -> bool {
+        looks.may_be_seen(&self.standing(next), value, write.and_then(|write| self.trace.position(write)))
     }
 
     /// A thread before its next read, with what it knows there.
     pub(super) fn standing(&self, next: &Next) -> Standing<'_> {
-        Standing { trace: &self.trace, histories: &self.histories, id: next.id, op: next.op }
+        Standing { trace: &self.trace, histories: &self.histories, id: next.id, op: next.op, inside: None }
     }
 
     /// What a thread watches that may wait for ever before its next read, because it is in a loop.

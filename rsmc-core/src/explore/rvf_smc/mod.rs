@@ -224,7 +224,7 @@ impl Explorer for RvfSmc {
             return true;
         }
         let tried = self.next.iter().flat_map(|seed| &seed.causal);
-        plan.tried.extend(tried.map(|(&read, counts)| Tried { read, counts: Arc::clone(counts) }));
+        plan.tried.extend(tried.map(|(&read, done)| Tried { read, counts: Arc::clone(&done.counts) }));
         self.next.is_some()
     }
 
@@ -233,7 +233,7 @@ impl Explorer for RvfSmc {
         let seed = self.next.take();
         if run.repeated.is_some() {
             if let Some(node) = self.path.last_mut() {
-                node.it_waits();
+                node.it_waits(&self.looks);
             }
             return;
         }

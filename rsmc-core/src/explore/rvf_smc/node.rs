@@ -10,8 +10,18 @@ use crate::explore::looks::{Looks, Way, together};
 use crate::explore::rvf_smc::known::{Extent, GoodWrites, Known, Next, Writes};
 use crate::trace::{Effect, Op};
 
-/// For every read that an ancestor was done with: how many events each thread had there. What these wrote was tried.
-pub(super) type CausalMap = OrdMap<EventId, Arc<[u32]>>;
+/// Every read that an ancestor was done with.
+pub(super) type CausalMap = OrdMap<EventId, Done>;
+
+/// What was tried of a read.
+#[derive(Clone, Debug)]
+pub(super) struct Done {
+    /// How many events each thread had there: what these wrote was tried.
+    pub(super) counts: Arc<[u32]>,
+    /// But not this: it would have completed an iteration that changes nothing. That is a part of an execution if another
+    /// thread sees that a lock is held in it, and no thread had.
+    refused: Arc<[Option<EventId>]>,
+}
 
 /// A node before it has a run.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +58,10 @@ struct Current {
     possible: bool,
     /// With some value its thread waits in a loop.
     waits: bool,
+    /// What was tried last.
+    last: Option<Choice>,
+    /// See [`Done`].
+    refused: Vec<Option<EventId>>,
 }
 
 /// A value that a read may return, and the writes that leave it.
@@ -87,7 +101,7 @@ impl Node {
             let offers = writes.filter_map(|((at, event), _)| Some((event.written?, Some(at))));
             let init = (self.known.loc(&read.op).init, None);
             let mut ways = looks.ways_to_wait(&self.known.standing(read), offers.chain([init]));
-            ways.extend(self.known.waits(read).map(Way::of));
+            ways.extend(self.known.waits(read).filter_map(|wait| Way::of(wait, trace)));
             match ways.is_empty() {
                 false => all.push(ways),
                 true if !read.is_blocked => return Vec::new(),
@@ -103,10 +117,13 @@ impl Node {
     }
 
     /// With the value that was tried last, the thread of the current read waits in a loop.
-    pub(super) fn it_waits(&mut self) {
-        if let Some(current) = &mut self.current {
-            current.waits = true;
-        }
+    pub(super) fn it_waits(&mut self, looks: &Looks) {
+        let Some(current) = &mut self.current else { return };
+        current.waits = true;
+        let Some(last) = current.last.take() else { return };
+        let read = Next { op: last.op, ..current.read };
+        let may_be_seen = |write: &Option<EventId>| self.known.may_be_seen(looks, &read, (last.value, *write));
+        current.refused.extend(last.good.into_iter().filter(may_be_seen));
     }
 
     /// Sets the backtrack signal.
@@ -126,18 +143,27 @@ impl Node {
         if !mapped && signals {
             self.backtrack = false;
         }
-        let mut waits = false;
-        let mut choices = self.choices(&read, looks, &mut waits);
+        let mut current = Current {
+            read,
+            mapped,
+            choices: Vec::new(),
+            possible: false,
+            waits: false,
+            last: None,
+            refused: Vec::new(),
+        };
+        self.add_all_choices(&mut current, looks);
         // What the run does is tried first: it needs no run.
-        choices.sort_by_key(|choice| self.realises(&read, choice));
-        self.current = Some(Current { read, mapped, choices, possible: false, waits });
+        current.choices.sort_by_key(|choice| self.realises(&read, choice));
+        self.current = Some(current);
         true
     }
 
     /// The next value of the current read, if there is one left.
     pub(super) fn next_choice(&mut self) -> Option<(Next, Choice)> {
         let current = self.current.as_mut()?;
-        Some((current.read, current.choices.pop()?))
+        current.last = current.choices.pop();
+        Some((current.read, current.last.clone()?))
     }
 
     /// The node of a choice that turned out to be possible.
@@ -154,7 +180,8 @@ impl Node {
         let Some(current) = self.current.take() else { return };
         let is_done = current.possible || current.mapped;
         if is_done {
-            self.causal.insert(current.read.id, self.extent.counts.clone());
+            let done = Done { counts: self.extent.counts.clone(), refused: current.refused.into() };
+            self.causal.insert(current.read.id, done);
         }
         // Where it is blocked, or its thread may wait for ever instead, that says nothing about the other reads.
         self.backtrack |= !is_done || current.waits || self.known.waits(&current.read).next().is_some();
@@ -172,17 +199,15 @@ impl Node {
         read.at.is_some_and(|at| trace.source_id(&trace.events[at]) == write)
     }
 
-    /// The values that the writes of the node offer to a read, without what was tried elsewhere.
-    fn choices(&self, read: &Next, looks: &Looks, waits: &mut bool) -> Vec<Choice> {
-        let mut choices = Vec::new();
-        let action = read.op.action;
-        for which in 0..action.alternatives() {
-            let op = Op { action: action.with_alternative(which), ..read.op };
+    /// Adds the values that the writes of the node offer to a read, without what was tried elsewhere.
+    fn add_all_choices(&self, current: &mut Current, looks: &Looks) {
+        let read = current.read;
+        for which in 0..read.op.action.alternatives() {
+            let op = Op { action: read.op.action.with_alternative(which), ..read.op };
             if !op.action.is_spurious() || self.may_be_spurious() {
-                self.add_choices(&Next { op, ..*read }, looks, &mut choices, waits);
+                self.add_choices(&Next { op, ..read }, looks, current);
             }
         }
-        choices
     }
 
     /// Whether there are fewer outcomes without cause than there may be.
@@ -193,13 +218,20 @@ impl Node {
     }
 
     /// Adds those of one alternative.
-    fn add_choices(&self, read: &Next, looks: &Looks, choices: &mut Vec<Choice>, waits: &mut bool) {
+    fn add_choices(&self, read: &Next, looks: &Looks, current: &mut Current) {
         let (op, loc) = (read.op, self.known.loc(&read.op));
         let tried = self.causal.get(&read.id);
+        let was_refused = |write| tried.is_some_and(|done| done.refused.contains(&write));
+        let Current { choices, waits, refused, .. } = current;
         let first = choices.len();
         let mut add = |value: u64, write: Option<EventId>| {
-            let repeats = self.known.repeats(looks, read, value, write) && !self.takes(read, write);
+            // Where the run does that, another thread has seen it; but this is a choice only where that belongs to the node.
+            let repeats = |inside| self.known.repeats(looks, read, (value, write), inside);
+            let repeats = repeats(Some(&self.extent.inside[..])) && (!self.takes(read, write) || !repeats(None));
             *waits |= repeats;
+            if repeats && self.known.may_be_seen(looks, read, (value, write)) {
+                refused.push(write);
+            }
             if op.action.effect(value) == Effect::Blocked || repeats {
                 return;
             }
@@ -210,12 +242,12 @@ impl Node {
                 None => choices.push(Choice { op, value, good: vec![write] }),
             }
         };
-        if tried.is_none() {
+        if tried.is_none() || was_refused(None) {
             add(loc.init, None);
         }
         for (at, event) in self.known.trace.events.iter().enumerate() {
             let id = event.id;
-            let was_tried = tried.is_some_and(|counts| is_below(id, counts));
+            let was_tried = tried.is_some_and(|done| is_below(id, &done.counts)) && !was_refused(Some(id));
             if let Some(value) = event.written
                 && event.op.loc == read.op.loc
                 && self.extent.inside[at]

@@ -225,10 +225,12 @@ pub(super) fn ways_to_wait(snapshot: &Snapshot, looks: &Looks, cut: Cut<'_>, ins
         let offers = writes.filter_map(|&at| Some((snapshot.trace.events[at].written?, Some(at))));
         let init = (snapshot.loc(next.op.loc).init, None);
         let mut ways = looks.ways_to_wait(&snapshot.standing(&next), offers.chain([init]));
-        ways.extend(snapshot.waits.iter().filter(|wait| wait.next == next.id).map(Way::of));
+        let mut waits = snapshot.waits.iter().filter(|wait| wait.next == next.id).peekable();
+        let is_in_a_loop = waits.peek().is_some();
+        ways.extend(waits.filter_map(|wait| Way::of(wait, &snapshot.trace)));
         match ways.is_empty() {
             false => all.push(ways),
-            true if observes() => return Vec::new(),
+            true if is_in_a_loop || observes() => return Vec::new(),
             true => {}
         }
     }

@@ -187,12 +187,12 @@ impl Snapshot {
     /// Whether a thread that next takes `value` from this write would complete an iteration that changes nothing.
     pub(super) fn repeats(&self, looks: &Looks, next: &Next, value: u64, write: Option<EventId>) -> bool {
         !looks.is_empty()
-            && looks.complete(&self.standing(next), value, write.and_then(|write| self.trace.position(write)))
+            && looks.complete_unseen(&self.standing(next), value, write.and_then(|write| self.trace.position(write)))
     }
 
     /// A thread before what it observes next, with what it knows there.
     pub(super) fn standing(&self, next: &Next) -> Standing<'_> {
-        Standing { trace: &self.trace, histories: &self.histories, id: next.id, op: next.op }
+        Standing { trace: &self.trace, histories: &self.histories, id: next.id, op: next.op, inside: None }
     }
 
     pub(super) fn loc(&self, loc: LocId) -> &LocInfo {

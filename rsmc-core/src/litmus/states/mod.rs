@@ -15,8 +15,8 @@
 //! Source. The search is the textbook's. Cycles: see `fair`.
 //!
 //! Deviations. It shares the compiled program, expressions and the arithmetic of read-modify-writes with the interpreter; the
-//! memory models, locks, threads and their ends are written here once more, on purpose. Choices are not fair: a thread may
-//! choose 0 for ever. C11 has no states in this sense and is not supported.
+//! memory models, locks, threads and their ends are written here once more, on purpose. Choices are not fair: from
+//! some time on a thread may choose 0 for ever, but nothing else. C11 has no states in this sense and is not supported.
 
 mod fair;
 mod step;
@@ -42,6 +42,8 @@ pub struct States {
     /// A fair execution can go on for ever with steps that write nothing, except that locks are taken and given back. It is
     /// true where `looks` is.
     pub waits: bool,
+    /// Some execution, fair or not, can go on for ever with such steps, in which locks are taken and given back again and again.
+    pub turns: bool,
     /// A fair execution can go on for ever in which something is written again and again, be it the value that was there.
     pub busy: bool,
     /// Some execution, fair or not, can go on for ever in which something is written again and again.
@@ -102,6 +104,7 @@ impl<'a> Search<'a> {
             outcomes: self.outcomes,
             looks: waits && graph.has_fair_cycle(Impact::None, Impact::None),
             waits,
+            turns: graph.has_cycle(Impact::Turns, Impact::Turns),
             busy: graph.has_fair_cycle(Impact::Writes, Impact::Writes),
             writes: graph.has_cycle(Impact::Writes, Impact::Writes),
             count: self.states.len(),

@@ -27,6 +27,8 @@ pub(super) enum Impact {
     Turns,
     /// It writes.
     Writes,
+    /// It chooses another value than 0, which nobody does for ever.
+    Chooses,
 }
 
 /// What a thread is doing.
@@ -224,6 +226,15 @@ impl Steps<'_> {
                 let value = own.eval(value);
                 add(Impact::Writes, &|next| self.buffer(&mut next.threads[thread], *loc, value, *order));
             }
+            Instruction::Choose { to, of, .. } => {
+                let values = of.map_or(1 + u64::from(state.spurious < SPURIOUS), u64::from);
+                for value in 0..values {
+                    add(if value == 0 { Impact::None } else { Impact::Chooses }, &|next| {
+                        next.threads[thread].registers[*to] = value;
+                        next.spurious += u32::from(of.is_none() && value > 0);
+                    });
+                }
+            }
             _ if is_drained => perform_drained(state, thread, instruction, &mut add),
             _ => {}
         }
@@ -392,15 +403,6 @@ fn perform_drained(
                 next.threads[thread].held.retain(|(held, _)| held != lock);
                 next.memory[*lock] = if poisoned { POISONED } else { 0 };
             });
-        }
-        Instruction::Choose { to, of, .. } => {
-            let values = of.map_or(1 + u64::from(state.spurious < SPURIOUS), u64::from);
-            for value in 0..values {
-                add(Impact::None, &|next| {
-                    next.threads[thread].registers[*to] = value;
-                    next.spurious += u32::from(of.is_none() && value > 0);
-                });
-            }
         }
         Instruction::Park(token) if state.memory[*token] == 1 => add(Impact::Writes, &|next| next.memory[*token] = 0),
         Instruction::Unpark(token) => add(Impact::Writes, &|next| next.memory[*token] = 1),
