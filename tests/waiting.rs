@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use rsmc::MemoryModel::{C11, Pso, Sc, Tso};
 use rsmc::future::block_on;
-use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use rsmc::{Config, Explorer, FailureKind, Report, Verdict, hint, render, thread};
+use rsmc::sync::{Arc, Condvar, Mutex};
+use rsmc::{Config, Explorer, FailureKind, Report, Verdict, choose, hint, render, thread};
 use rsmc_core::session::check_body;
 
 /// Every explorer that proves, under every model that it knows.
@@ -588,4 +588,104 @@ fn a_value_that_is_new_at_every_look() {
         let counts = |x: &AtomicU32, _: &AtomicU32| (0..3).for_each(|_| _ = x.fetch_add(1, SeqCst));
         with(&[&waits, &counts]);
     });
+}
+
+/// The body itself waits, and reads nothing but zeros; the answers of `choose` say when it stops.
+#[test]
+fn a_wait_that_may_stop() {
+    everywhere(Verified, || {
+        let x = Arc::new(AtomicU32::new(0));
+        let other = Arc::clone(&x);
+        let writer = thread::spawn(move || other.store(1, SeqCst));
+        while x.load(SeqCst) == 0 {
+            if choose(2) == 1 {
+                break;
+            }
+        }
+        writer.join().unwrap();
+    });
+    everywhere(Panic("it stopped"), || {
+        let x = Arc::new(AtomicU32::new(0));
+        let other = Arc::clone(&x);
+        let writer = thread::spawn(move || other.store(1, SeqCst));
+        while x.load(SeqCst) == 0 {
+            assert!(choose(2) == 0, "it stopped");
+        }
+        writer.join().unwrap();
+    });
+}
+
+/// From some time on `choose` may answer 0 for ever, but nothing else.
+#[test]
+fn a_loop_by_choice() {
+    everywhere(Verified, || while choose(2) == 1 {});
+    everywhere(Verified, || while choose(3) != 0 {});
+    everywhere(Livelock, || while choose(2) == 0 {});
+    everywhere(Livelock, || while choose(3) != 1 {});
+    let waits_for_one =
+        |x: &AtomicU32, y: &AtomicU32| while choose(2) == 1 || (x.load(SeqCst) == 0 && y.load(SeqCst) == 0) {};
+    everywhere(Verified, || with(&[&waits_for_one, &writes_x]));
+    everywhere(Livelock, || with(&[&waits_for_one]));
+}
+
+/// One failure without cause is followed by another look, and is nothing to wait for.
+#[test]
+fn a_weak_compare_exchange_is_repeated() {
+    let increments = |x: &AtomicU32, _: &AtomicU32| {
+        let mut value = x.load(SeqCst);
+        while let Err(now) = x.compare_exchange_weak(value, value + 1, SeqCst, SeqCst) {
+            value = now;
+        }
+    };
+    everywhere(Verified, || with(&[&increments, &increments]));
+    let expects_one = |x: &AtomicU32, _: &AtomicU32| while x.compare_exchange_weak(1, 2, SeqCst, SeqCst).is_err() {};
+    everywhere(Verified, || with(&[&expects_one, &writes_x]));
+    everywhere(Livelock, || with(&[&expects_one]));
+    let gives_up = |x: &AtomicU32, _: &AtomicU32| {
+        assert!((0..2).any(|_| x.compare_exchange_weak(0, 1, SeqCst, SeqCst).is_ok()), "twice without cause");
+    };
+    everywhere(Verified, || with(&[&gives_up]));
+}
+
+/// Who polls under a lock is seen with it, and again without.
+#[test]
+fn a_lock_that_is_polled_is_held_now_and_then() {
+    let polled = |attempts: usize, held: &'static [bool], words: &'static str| {
+        move || {
+            let (done, mut found) = (Mutex::new(false), Vec::new());
+            thread::scope(|scope| {
+                scope.spawn(|| while !*done.lock().unwrap() {});
+                found.extend((0..attempts).map(|_| done.try_lock().is_err()));
+                *done.lock().unwrap() = true;
+            });
+            assert!(found.is_empty() || found != held, "{words}");
+        }
+    };
+    everywhere(Verified, polled(0, &[], ""));
+    everywhere(Panic("it was free"), polled(1, &[false], "it was free"));
+    everywhere(Panic("it was held"), polled(1, &[true], "it was held"));
+    everywhere(Panic("held, then free"), polled(2, &[true, false], "held, then free"));
+    everywhere(Panic("free, then held"), polled(2, &[false, true], "free, then held"));
+}
+
+/// A wait with a timeout in a loop waits for what its condition says.
+#[test]
+fn a_wait_with_a_timeout_in_a_loop() {
+    let waits = |ready: &Mutex<bool>, changed: &Condvar| {
+        let mut guard = ready.lock().unwrap();
+        while !*guard {
+            guard = changed.wait_timeout(guard, Duration::from_millis(5)).unwrap().0;
+        }
+    };
+    everywhere(Verified, || {
+        let (ready, changed) = (Mutex::new(false), Condvar::new());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                *ready.lock().unwrap() = true;
+                changed.notify_one();
+            });
+            waits(&ready, &changed);
+        });
+    });
+    everywhere(Livelock, || waits(&Mutex::new(false), &Condvar::new()));
 }

@@ -14,6 +14,10 @@ mod programs {
 
 use std::time::Instant;
 
+use rsmc::hint::spin_loop;
+use rsmc::sync::Arc;
+use rsmc::sync::atomic::{AtomicU32, Ordering::*};
+use rsmc::thread::spawn;
 use rsmc::{Config, MemoryModel, Verdict};
 
 /// A program, what GenMC explores of it, and how much of that is allowed here. Four times as much is the aim.
@@ -56,6 +60,62 @@ fn little_more_is_explored_than_by_genmc() {
         println!("{name}({n}): {executions} + {blocked} in {:?}, GenMC {genmc}", started.elapsed());
         if !cfg!(debug_assertions) {
             assert!(executions + blocked <= allowed * genmc, "{name}({n}): {executions} + {blocked}, GenMC {genmc}");
+        }
+    }
+}
+
+/// Threads that take a lock by a compare-exchange that may fail without cause.
+fn by_weak_exchange(lock: &AtomicU32) {
+    while lock.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
+        spin_loop();
+    }
+    lock.store(0, Release);
+}
+
+/// The same with a look before each attempt.
+fn by_looks(lock: &AtomicU32) {
+    while lock.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
+        while lock.load(Relaxed) == 1 {
+            spin_loop();
+        }
+    }
+    lock.store(0, Release);
+}
+
+/// Threads that add without a lock.
+fn by_reload(sum: &AtomicU32) {
+    loop {
+        let value = sum.load(Relaxed);
+        if sum.compare_exchange_weak(value, value + 1, AcqRel, Relaxed).is_ok() {
+            break;
+        }
+    }
+}
+
+/// The classes are the orders in which the threads succeed: failures without cause add none.
+#[test]
+#[allow(clippy::print_stdout, reason = "the figures, for who asks with --nocapture")]
+fn failures_without_cause_are_no_classes() {
+    for (name, body, given_up) in
+        [("lock", by_weak_exchange as fn(&AtomicU32), 22), ("lock after looks", by_looks, 52), ("sum", by_reload, 54)]
+    {
+        for memory in [MemoryModel::Sc, MemoryModel::C11] {
+            let report = rsmc::explore(&Config::default().memory(memory), move || {
+                let x = Arc::new(AtomicU32::new(0));
+                let run = |_| {
+                    spawn({
+                        let x = Arc::clone(&x);
+                        move || body(&x)
+                    })
+                };
+                let threads: Vec<_> = (0..3).map(run).collect();
+                threads.into_iter().for_each(|thread| thread.join().unwrap());
+            });
+            println!("{name} under {memory}: {} + {}", report.executions, report.blocked);
+            assert!(matches!(report.verdict, Verdict::Verified), "{name}: {:?}", report.verdict);
+            if !cfg!(debug_assertions) {
+                assert_eq!((report.executions, report.blocked <= given_up), (6, true), "{name}: {}", report.blocked);
+            }
         }
     }
 }

@@ -20,8 +20,8 @@ use crate::model::mutex::MutexGuard;
 /// In a check a notification wakes any one of the threads that wait, and every choice is explored. A [`wait`](Self::wait)
 /// also ends without one, as often in one execution as `Config::spurious` says. A wait with a timeout ends at once or when
 /// other threads have gone on, notified or not, and both are explored; if it was not notified, time passes for the thread,
-/// see [`time`](crate::time). A loop around it that looks neither at that nor at the result ends at the limit of steps.
-/// Operations on one condition variable are ordered as if each took a lock of it, which is more than std promises.
+/// see [`time`](crate::time). Operations on one condition variable are ordered as if each took a lock of it, which is more than
+/// std promises.
 pub struct Condvar {
     outside: std::sync::Condvar,
     monitor: Monitor<State>,
@@ -45,7 +45,7 @@ impl WaitTimeoutResult {
     }
 }
 
-/// Who waits, and the token that each waits for.
+/// Who waits, and the token for which each waits who waits for nothing else.
 #[derive(Default)]
 struct State {
     notifications: Notifications,
@@ -53,7 +53,7 @@ struct State {
 }
 
 impl State {
-    fn begin(&mut self) -> (Waiter, StdArc<Tag>) {
+    fn begin_with_token(&mut self) -> (Waiter, StdArc<Tag>) {
         let (waiter, token) = (self.notifications.begin(), StdArc::new(Tag::new()));
         self.tokens.push((waiter, StdArc::clone(&token)));
         (waiter, token)
@@ -106,7 +106,7 @@ impl Condvar {
                 })
                 .0;
         }
-        let (waiter, token) = self.monitor.act(State::begin);
+        let (waiter, token) = self.monitor.act(State::begin_with_token);
         let lock = guard.mutex();
         drop(guard);
         loop {
@@ -121,7 +121,7 @@ impl Condvar {
     /// on; whether there was.
     #[track_caller]
     fn wait_in_vain<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> (LockResult<MutexGuard<'a, T>>, bool) {
-        let (waiter, _) = self.monitor.act(State::begin);
+        let waiter = self.monitor.act(|state| state.notifications.begin());
         let lock = guard.mutex();
         drop(guard);
         hook::hint();

@@ -5,14 +5,14 @@
 //! may take it. Permits are taken oldest first. As each permit is for all who waited, an older one is for a part of those
 //! of a younger one, less who came later: no choice leaves a permit behind that nobody can take.
 
-/// A wait, numbered in the order of beginning.
+/// A wait, numbered in the order of beginning among those that are not over. Numbers are used again, so that a loop which waits
+/// in vain comes back to the state in which it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Waiter(u64);
 
 /// The state of a condition variable.
 #[derive(Clone, Debug, Default)]
 pub struct Notifications {
-    began: u64,
     /// Who waits, oldest first.
     waiting: Vec<Waiter>,
     /// Oldest first: it is for who waits and began before this.
@@ -22,10 +22,15 @@ pub struct Notifications {
 impl Notifications {
     /// A wait begins.
     pub fn begin(&mut self) -> Waiter {
-        let waiter = Waiter(self.began);
-        self.began += 1;
+        let waiter = self.next();
         self.waiting.push(waiter);
         waiter
+    }
+
+    /// The number of the wait that begins next: after all that wait, and no notification was for it.
+    fn next(&self) -> Waiter {
+        let after_all = self.waiting.last().map_or(Waiter(0), |last| Waiter(last.0 + 1));
+        self.permits.last().copied().map_or(after_all, |before| before.max(after_all))
     }
 
     /// Notifies one of those that wait, if there is one that is not notified already; returns who should be woken.
@@ -33,14 +38,14 @@ impl Notifications {
         if self.permits.len() == self.waiting.len() {
             return &[];
         }
-        self.permits.push(Waiter(self.began));
+        self.permits.push(self.next());
         &self.waiting
     }
 
     /// Notifies all that wait; returns who should be woken.
     pub fn notify_all(&mut self) -> &[Waiter] {
         let missing = self.waiting.len() - self.permits.len();
-        self.permits.extend(std::iter::repeat_n(Waiter(self.began), missing));
+        self.permits.extend(std::iter::repeat_n(self.next(), missing));
         &self.waiting
     }
 
