@@ -224,7 +224,7 @@ impl Interpreter {
             .chain(thread.registers.iter().copied())
             .fold([1, 2], |[low, high], part| [mix(low, part), mix(high, part)]);
         let state = State::from(high) << 64 | State::from(low);
-        self.machine.visit(id, state, site);
+        self.machine.visit(id, state, site, None);
         if self.machine.is_watched() {
             self.machine.is_in(id, state, 0);
         }

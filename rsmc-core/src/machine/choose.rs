@@ -24,11 +24,12 @@ impl Machine {
             }
             if self.has_patience
                 && let Some(thread) = self.next_in_silence()
+                && !self.never_gives_up()
             {
-                if self.never_gives_up() {
-                    continue;
-                }
                 return Next::Step(thread);
+            }
+            if self.over {
+                break;
             }
             let thread = match self.next_step() {
                 Some(step @ Step::Run(thread)) => {
@@ -166,7 +167,9 @@ impl Machine {
             Step::Flush(store) => store,
             _ => EventId { thread: forced.thread(), index: self.run.trace.count(forced.thread()) },
         };
-        self.finish(End::Diverged { step: self.steps, event, difference });
+        if !(self.plan.may_probe && self.trusts_no_more()) {
+            self.finish(End::Diverged { step: self.steps, event, difference });
+        }
         None
     }
 

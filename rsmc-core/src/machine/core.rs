@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashSet;
 
 use crate::base::{Digest, EventId, IdVec, LocId, ThreadId};
+use crate::machine::ahead::Trust;
 use crate::machine::endless::{Endless, Turns};
 use crate::machine::graphs::Graphs;
 use crate::machine::names::Names;
@@ -141,7 +142,8 @@ pub struct Machine {
     /// Whether threads wait in loops, in one execution or another.
     pub(super) waits: bool,
     /// Where threads were seen twice without a change in between.
-    pub(super) places: Vec<u64>,
+    pub(super) places: Vec<(u64, Site)>,
+    pub(super) trust: Trust,
     pub(super) again: bool,
     watcher: Option<Watcher>,
     /// What operations at these places have as ordering at least.
@@ -178,6 +180,7 @@ impl Machine {
             names: Names::default(),
             waits: false,
             places: Vec::new(),
+            trust: Trust::default(),
             again: false,
             watcher: None,
             strengthened: Vec::new(),
@@ -267,6 +270,8 @@ impl Machine {
         self.dice.reset(plan.tail);
         self.run.spurious = self.rules.spurious;
         self.run.has_waits = self.waits;
+        self.trust.begin();
+        self.run.hiding.extend(self.trust.hiding());
         self.admit(ThreadId::MAIN, Status::Running, ThreadInfo { present: true, ..ThreadInfo::default() });
     }
 

@@ -11,6 +11,7 @@
 //! - A forced step is taken as it is or the run ends as [`crate::step::End::Diverged`]; it is never replaced.
 //! - `perform` records exactly one event.
 
+mod ahead;
 mod choose;
 mod core;
 mod endless;
@@ -22,6 +23,7 @@ mod rules;
 mod settle;
 mod tail;
 
+pub use self::ahead::{Doubts, Place};
 pub use self::core::{Machine, Next, Outcome};
 pub use self::pure::{Glance, Glimpse, State};
 pub use self::rules::{Rules, Sees};

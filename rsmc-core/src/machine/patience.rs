@@ -27,6 +27,7 @@ use std::sync::atomic::Ordering;
 
 use crate::base::{EventId, LocId, ThreadId};
 use crate::machine::Outcome;
+use crate::machine::ahead::Place;
 use crate::machine::core::{Machine, SpinWait, Status, Thread};
 use crate::step::End;
 use crate::trace::spin::Iteration;
@@ -70,8 +71,18 @@ pub(super) struct Silence {
     next: usize,
     /// So many operations may still happen.
     left: u32,
-    /// The thread chose to wait, and this is a test of whether it gives up. If so, its first operation is this.
-    test: Option<Op>,
+    why: Why,
+}
+
+/// Why a thread goes on in silence.
+#[derive(Clone, Copy, Debug)]
+enum Why {
+    /// It gives up.
+    GivesUp,
+    /// It chose to wait, and this is a test of whether it gives up. If so, its first operation is this.
+    IsTested(Op),
+    /// Iterations are to be left out at this place, and this is a test of whether it does something else at last.
+    RunsAhead(Place),
 }
 
 impl Machine {
@@ -203,7 +214,7 @@ impl Machine {
         if read == 0 {
             self.waits_for_change(thread, about.wait);
         } else if about.fits || self.would_read_the_same(thread, &about.iteration) {
-            self.be_silent(thread, about.iteration, None);
+            self.be_silent(thread, about.iteration, self.rules.max_steps, Why::GivesUp);
         } else {
             self.cannot_give_up();
         }
@@ -225,8 +236,8 @@ impl Machine {
         self.has_patience && self.threads[event.id.thread].patience.loc == Some(event.op.loc)
     }
 
-    fn be_silent(&mut self, thread: ThreadId, iteration: Vec<(Op, Outcome)>, test: Option<Op>) {
-        self.silence = Some(Silence { thread, iteration, next: 0, left: self.rules.max_steps, test });
+    fn be_silent(&mut self, thread: ThreadId, iteration: Vec<(Op, Outcome)>, left: u32, why: Why) {
+        self.silence = Some(Silence { thread, iteration, next: 0, left, why });
     }
 
     /// Tests whether a thread gives up that chose to wait, and stands before its loop.
@@ -235,7 +246,7 @@ impl Machine {
         let Status::Standing(op) = self.threads[thread].status else { return };
         let chosen = self.threads[thread].patience.chosen.as_ref();
         if let Some(iteration) = chosen.map(|chosen| chosen.iteration.clone()).filter(|first| first[0].0 == op) {
-            self.be_silent(thread, iteration, Some(op));
+            self.be_silent(thread, iteration, self.rules.max_steps, Why::IsTested(op));
         }
     }
 
@@ -249,10 +260,10 @@ impl Machine {
         self.has_patience && self.silence_of(thread).is_some()
     }
 
-    /// Whether what a thread does is none of the execution, since it chose to wait.
+    /// Whether what a thread does is none of the execution: it is a test.
     #[inline]
     pub(super) fn is_tested(&self, thread: ThreadId) -> bool {
-        self.is_silent(thread) && self.silence.as_ref().is_some_and(|silence| silence.test.is_some())
+        self.is_silent(thread) && self.silence.as_ref().is_some_and(|silence| !matches!(silence.why, Why::GivesUp))
     }
 
     /// The thread that goes on in silence, if it stands before an operation.
@@ -280,23 +291,42 @@ impl Machine {
         let Some(silence) = self.silence.take_if(|silence| silence.left == 0 && silence.next == 0) else {
             return false;
         };
-        if silence.test.is_none() {
-            self.cannot_give_up();
+        match silence.why {
+            Why::GivesUp => self.cannot_give_up(),
+            Why::IsTested(_) => {}
+            Why::RunsAhead(place) => self.ran_ahead(place, true),
         }
         true
     }
 
-    /// A thread does something else, or ends, if it goes on in silence: it gives up. True if it chose to wait, so that this
-    /// is none of the execution, which is over.
+    /// A thread does something else, or ends, if it goes on in silence: it gives up. True if it was a test, so that this is none
+    /// of the execution, which is over.
     pub(super) fn breaks_silence(&mut self, thread: ThreadId) -> bool {
-        let Some(Silence { test, .. }) = self.silence.take_if(|silence| silence.thread == thread) else { return false };
+        let Some(Silence { why, .. }) = self.silence.take_if(|silence| silence.thread == thread) else { return false };
         let state = &mut self.threads[thread];
         state.forget_recent();
         state.patience.chosen = None;
-        let Some(op) = test else { return false };
-        state.status = Status::Standing(op);
-        self.run.halfway = true;
-        self.ends_stuck();
+        match why {
+            Why::GivesUp => return false,
+            Why::IsTested(op) => {
+                state.status = Status::Standing(op);
+                self.run.halfway = true;
+                self.ends_stuck();
+            }
+            Why::RunsAhead(place) => self.ran_ahead(place, false),
+        }
         true
+    }
+
+    /// A thread does its last iteration so often again, in silence, at a place at which iterations are to be left out.
+    pub(super) fn go_ahead(&mut self, thread: ThreadId, last: Vec<(Op, Outcome)>, often: usize, place: Place) {
+        let left = (often * last.len()) as u32;
+        self.be_silent(thread, last, left, Why::RunsAhead(place));
+    }
+
+    /// What an event did, as its thread would do it again.
+    pub(super) fn step_of(&self, at: u32) -> (Op, Outcome) {
+        let Event { op, read, written, .. } = self.run.trace.events[at as usize];
+        (Op { action: op.action.with_alternative(0), ..op }, Outcome { read, written })
     }
 }

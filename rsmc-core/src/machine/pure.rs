@@ -26,6 +26,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::base::{Digest, EventId, LocId, ThreadId, mix};
+use crate::machine::ahead::Place;
 use crate::machine::core::{Machine, SpinWait, Thread};
 use crate::step::{End, Step, Tail, Wait};
 use crate::trace::spin::Watched;
@@ -169,7 +170,7 @@ impl Machine {
         if !self.waiting || self.is_silent(thread) {
             return Glance::New;
         }
-        if self.places.contains(&place) {
+        if self.places.iter().any(|&(known, _)| known == place) {
             return Glance::Ask;
         }
         if self.threads[thread].visits.glance(glimpse) { Glance::Closer } else { Glance::New }
@@ -182,11 +183,11 @@ impl Machine {
     pub fn glance_closer(
         &mut self,
         thread: ThreadId,
-        place: u64,
+        place: Place,
         glimpse: Glimpse,
         needed: impl Fn([u64; 6]) -> [u64; 6],
     ) {
-        if self.threads[thread].visits.glance_closer(glimpse, needed) && !self.over {
+        if !self.hides(place) && self.threads[thread].visits.glance_closer(glimpse, needed) && !self.over {
             self.places.push(place);
             self.again = true;
             self.finish(End::Learned);
@@ -216,7 +217,8 @@ impl Machine {
     }
 
     /// A running thread comes to an operation or a hint in this state. Whether what it did since it was in it is left out.
-    pub fn visit(&mut self, thread: ThreadId, state: State, site: Site) -> bool {
+    /// If states may lack something, `place` says where this is.
+    pub fn visit(&mut self, thread: ThreadId, state: State, site: Site, place: Option<u64>) -> bool {
         if self.over || !self.waiting || self.is_silent(thread) {
             return false;
         }
@@ -238,7 +240,7 @@ impl Machine {
         if first.events == events {
             return false;
         }
-        let is_left_out = self.leave_out(thread, first, site);
+        let is_left_out = self.leave_out(thread, first, site, place);
         if !is_left_out {
             let visits = &mut self.threads[thread].visits;
             visits.clear();
@@ -258,7 +260,7 @@ impl Machine {
     }
 
     /// Leaves out what a thread did since a visit. False if another thread has seen it.
-    fn leave_out(&mut self, thread: ThreadId, since: Visit, site: Site) -> bool {
+    fn leave_out(&mut self, thread: ThreadId, since: Visit, site: Site, place: Option<u64>) -> bool {
         let gone = self.run.trace.of_thread(thread)[since.events as usize..].to_vec();
         let forced = self.threads[thread].forced.saturating_sub(since.events) as usize;
         let forced = if self.plan.record_choices { 0 } else { forced.min(gone.len()) };
@@ -272,9 +274,15 @@ impl Machine {
             self.run.halfway |= forced > 0;
             return false;
         };
+        if place.is_some_and(|place| self.runs_ahead(thread, (place, site), &gone)) {
+            return false;
+        }
         self.note_look(&gone);
         let chose = gone.iter().any(|&at| self.run.trace.events[at as usize].op.action.alternative() > 0);
         let wait = SpinWait { watched: self.watched(&gone, &sources), exact: true, hinted: true, site };
+        if let Some(place) = place {
+            self.trust.leaves_out(place, &wait);
+        }
         if wait.watched.iter().any(|watched| watched.writer.is_some()) {
             self.endless.turns_locks();
         }

@@ -23,9 +23,11 @@ pub struct Rules {
 /// What of a thread's state counts. Anything but all is wrong, and there for tests: they have to notice it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sees {
-    /// All.
+    /// All, and whether that is enough is tested (`machine::ahead`).
     #[default]
     All,
+    /// All, without these tests.
+    Untested,
     /// The heap and the stacks of others, but not the thread's own.
     Heap,
     /// The thread's own stack and registers only.

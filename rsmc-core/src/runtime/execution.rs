@@ -211,6 +211,18 @@ impl Execution {
 
     /// Runs one execution.
     pub(super) fn execute(&self, plan: &Plan, run: &mut Run) {
+        self.execute_until_it_counts(plan, run);
+        let doubts = self.core.try_borrow_mut().ok().and_then(|mut core| core.machine.doubts(run));
+        if let Some(doubts) = doubts.filter(|_| !self.broken.get()) {
+            let mut again = Run::default();
+            self.execute_until_it_counts(&Plan::again(run), &mut again);
+            if !self.broken.get() {
+                self.core.borrow_mut().machine.resolve(doubts, run, &again);
+            }
+        }
+    }
+
+    fn execute_until_it_counts(&self, plan: &Plan, run: &mut Run) {
         loop {
             self.execute_once(plan, run);
             let again = self.core.try_borrow_mut().is_ok_and(|mut core| core.machine.is_to_run_again());
@@ -251,6 +263,7 @@ impl Execution {
         self.put_back();
         if let Ok(mut core) = self.core.try_borrow_mut() {
             core.machine.take_run(run);
+            run.hiding.iter().for_each(|&site| core.observed.note_hiding(site));
             run.observed.clone_from(&core.observed);
             if matches!(run.end, End::Complete) {
                 run.leaks.extend(core.births.left());

@@ -72,7 +72,7 @@ pub fn waits(since: u64) {
     let site = here();
     enter(|execution| {
         if !execution.unwinding.get() {
-            execution.core.borrow_mut().machine.visit(execution.running.get(), u128::from(since) << 64 | 1, site);
+            execution.core.borrow_mut().machine.visit(execution.running.get(), u128::from(since) << 64 | 1, site, None);
         }
     });
 }

@@ -65,19 +65,19 @@ impl Execution {
             Glance::New => {}
             Glance::Closer => {
                 let needed = if sees == Sees::Heap { 0 } else { core.needed_at(place) };
-                core.machine.glance_closer(me, place, frame.glimpse(), |registers| only(registers, needed));
+                core.machine.glance_closer(me, (place, site), frame.glimpse(), |registers| only(registers, needed));
             }
             Glance::Ask => {
                 core.catch_up(me);
                 let needed = core.needed_at(place);
                 let around = State::from(core.fibers[me].changes.own);
                 let state = match sees {
-                    Sees::All => state_of(frame, base, needed) ^ around,
+                    Sees::All | Sees::Untested => state_of(frame, base, needed) ^ around,
                     Sees::Heap => State::from(place) ^ around,
                     Sees::Stack => state_of(frame, base, needed),
                     Sees::Memory => state_of(frame, base, 0) ^ around,
                 };
-                let is_left_out = core.machine.visit(me, state, site);
+                let is_left_out = core.machine.visit(me, state, site, (sees == Sees::All).then_some(place));
                 core.fibers[me].keep_time(state, is_left_out);
             }
         }

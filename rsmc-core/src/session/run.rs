@@ -526,8 +526,10 @@ impl<'c> Check<'c> {
             self.notes.push(format!("`jobs` = {jobs} makes no difference: `{explorer}` explores in one process"));
         }
         let elapsed = self.elapsed();
+        self.notes.extend(self.tally.of_hiding());
         self.notes.extend(self.tally.of_bounded(self.config.spin_bound));
-        let Tally { executions, runs, blocked, failures, threads, events, shares, unmodelled, bounded: _ } = self.tally;
+        let Tally { executions, runs, blocked, failures, threads, events, shares, unmodelled, bounded: _, hiding: _ } =
+            self.tally;
         debug_assert!(runs >= executions);
         Report {
             failures: failures + u64::from(self.of_pinned.is_some()),

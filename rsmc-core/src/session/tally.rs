@@ -1,6 +1,6 @@
 //! What a check counts, and which runs count.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::base::{Digest, LocId, ThreadId};
 use crate::explore::RfSmc;
 use crate::session::Estimate;
 use crate::step::{End, Purpose, Run, Why};
-use crate::trace::{NoteKind, Trace, reads_from_class};
+use crate::trace::{NoteKind, Site, Trace, reads_from_class};
 
 /// What was counted; the fields are those of [`super::Report`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,8 @@ pub(super) struct Tally {
     pub(super) unmodelled: bool,
     /// Where loops were bounded, and whether that was since no states are compared.
     pub(super) bounded: BTreeMap<String, bool>,
+    /// Where loops keep something where it is not seen.
+    pub(super) hiding: BTreeSet<String>,
 }
 
 impl Tally {
@@ -36,6 +38,7 @@ impl Tally {
         for site in &run.bounded {
             self.bounded.insert(site.to_string(), run.is_blind);
         }
+        self.hiding.extend(run.hiding.iter().map(Site::to_string));
     }
 
     /// Adds what another has counted.
@@ -49,16 +52,13 @@ impl Tally {
         self.shares |= other.shares;
         self.unmodelled |= other.unmodelled;
         self.bounded.extend(other.bounded.iter().map(|(site, &is_blind)| (site.clone(), is_blind)));
+        self.hiding.extend(other.hiding.iter().cloned());
     }
 
     /// What is to be said of loops that were bounded.
     pub(super) fn of_bounded(&self, bound: u32) -> Option<String> {
         let (first, &is_blind) = self.bounded.iter().next()?;
-        let others = match self.bounded.len() - 1 {
-            0 => String::new(),
-            1 => " (and one other)".to_owned(),
-            more => format!(" (and {more} others)"),
-        };
+        let others = and_others(self.bounded.len() - 1);
         let why = if is_blind {
             "did the same, and this build does not see whether it counts"
         } else {
@@ -67,6 +67,16 @@ impl Tally {
         Some(format!(
             "the loop at {first}{others} {why}: after {bound} equal iterations it either waits for a change or gives up; see \
              `spin_bound`"
+        ))
+    }
+
+    /// What is to be said of loops that keep something where it is not seen.
+    pub(super) fn of_hiding(&self) -> Option<String> {
+        let first = self.hiding.first()?;
+        let others = and_others(self.hiding.len() - 1);
+        Some(format!(
+            "the loop at {first}{others} keeps something where rsmc does not see it, as in a static or a thread-local of std: its \
+             iterations are explored one by one"
         ))
     }
 
@@ -79,6 +89,14 @@ impl Tally {
     pub(super) fn start_over(&mut self) {
         let Self { runs, shares, unmodelled, .. } = *self;
         *self = Self { runs, shares, unmodelled, ..Self::default() };
+    }
+}
+
+fn and_others(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => " (and one other)".to_owned(),
+        more => format!(" (and {more} others)"),
     }
 }
 

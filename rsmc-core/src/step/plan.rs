@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{EventId, ThreadId, mix};
-use crate::step::Expect;
-use crate::trace::{Action, Event, LocInfo, Op};
+use crate::step::{Expect, Run};
+use crate::trace::{Action, Event, LocInfo, Op, Site};
 
 /// One decision of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -138,17 +138,18 @@ pub enum Purpose {
     Livelock,
 }
 
-/// What the program was seen to observe, so that it is a step where it otherwise is none.
+/// What the program was seen to do that executors have to know: what it observes is a step where it otherwise is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observed {
     /// Whether other threads have ended.
     pub ends: bool,
-    /// How many references there are: of `Arc`s of these types, by number.
+    /// How many references there are, of `Arc`s of these types; and at which lines loops keep something where it is not seen. By
+    /// number.
     pub counts: Vec<u32>,
 }
 
 impl Observed {
-    /// The number of a type, by its name: the same in every process, so that a seed can hold it.
+    /// The number of a type or line, by its name: the same in every process, so that a seed can hold it.
     pub fn number_of(type_name: &str) -> u32 {
         type_name.bytes().fold(0, |hash, byte| mix(hash, u64::from(byte))) as u32
     }
@@ -158,14 +159,26 @@ impl Observed {
         !self.counts.is_empty() && self.counts.contains(&Self::number_of(type_name))
     }
 
+    /// Whether loops at this line keep something where it is not seen.
+    pub fn hides(&self, site: Site) -> bool {
+        !self.counts.is_empty() && self.counts.contains(&Self::number_of(&site.to_string()))
+    }
+
+    /// A loop at this line keeps something where it is not seen.
+    pub fn note_hiding(&mut self, site: Site) {
+        self.note(Self::number_of(&site.to_string()));
+    }
+
+    fn note(&mut self, number: u32) {
+        if !self.counts.contains(&number) {
+            self.counts.push(number);
+        }
+    }
+
     /// Adds what `other` says.
     pub fn join(&mut self, other: &Observed) {
         self.ends |= other.ends;
-        for kind in &other.counts {
-            if !self.counts.contains(kind) {
-                self.counts.push(*kind);
-            }
-        }
+        other.counts.iter().for_each(|&number| self.note(number));
     }
 }
 
@@ -195,6 +208,14 @@ pub struct Plan {
     pub record_choices: bool,
     /// Whether any execution that fails will do instead.
     pub may_probe: bool,
+}
+
+impl Plan {
+    /// Runs an execution again, of which it forces all steps.
+    pub fn again(run: &Run) -> Self {
+        let forced = run.steps().map(|step| Forced { step, expect: None }).collect();
+        Self { forced, newest: run.newest_at_end(), observed: run.observed.clone(), ..Self::default() }
+    }
 }
 
 impl Clone for Plan {

@@ -202,6 +202,8 @@ pub struct Run {
     pub observed: Observed,
     /// Where loops were bounded, since no state of their threads repeated.
     pub bounded: Vec<Site>,
+    /// Loops that keep something where it is not seen.
+    pub hiding: Vec<Site>,
     /// States of threads are not compared: this platform or build shows none.
     pub is_blind: bool,
     /// What could have run at each step, if the plan asked for it.
@@ -223,6 +225,7 @@ impl Run {
         self.waits.clear();
         self.looks.clear();
         self.bounded.clear();
+        self.hiding.clear();
         self.is_blind = false;
         self.choices.clear();
     }

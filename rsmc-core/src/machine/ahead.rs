@@ -1,0 +1,145 @@
+//! Loops that keep something where it is not seen: such a loop is ordinary code.
+//!
+//! Problem. A [`State`](crate::machine::State) has a thread's stack and registers, and the heap. A loop may also keep something in a static, in a
+//! thread-local of std, or in memory from before the check: it counts, or remembers what it saw. It comes back to an equal state,
+//! and yet its thread does something else later.
+//!
+//! Method. A place at which iterations are left out is put to two tests. In both the execution is none if the test fails: the
+//! place *hides* something, states are not asked for there any more, and [`crate::trace::spin`] bounds the loop.
+//! - Before the first iteration is left out there, the thread *runs ahead*: it does [`ITERATIONS`] more of them in silence, in which
+//!   its operations return what they returned in the last one and are no events. It must do nothing else.
+//! - An execution in which iterations with new values were left out is run again without them ([`Machine::resolve`]). All
+//!   threads must do the same. Up to [`REPEATS`] executions of a check are.
+//!
+//! If a thread does not do again what it did in another execution, no place is trusted any more.
+//!
+//! Cost. [`ITERATIONS`] iterations for each place, and [`REPEATS`] executions for each check.
+//!
+//! Limits. A loop that does something else only after more iterations is not noticed, and neither is one that keeps something only
+//! with values that it reads late in a check.
+
+use crate::base::{ThreadId, mix};
+use crate::machine::core::{Machine, SpinWait};
+use crate::step::{End, Run};
+use crate::trace::{Event, Site};
+
+/// So many iterations a thread runs ahead.
+const ITERATIONS: usize = 48;
+
+/// So many executions are run again without what was left out.
+const REPEATS: u32 = 16;
+
+/// Where iterations are left out, and the line of it.
+pub type Place = (u64, Site);
+
+/// Iterations that were left out, and may not have been.
+#[derive(Debug)]
+pub struct Doubts(Vec<u64>);
+
+/// What is known of places at which iterations may be left out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trust {
+    /// A thread ran ahead from there, and did the same again and again.
+    proven: Vec<u64>,
+    hiding: Vec<Place>,
+    /// Places and values of iterations without which an execution was the same.
+    repeated: Vec<u64>,
+    repeats: u32,
+    /// Those of others that were left out in this execution.
+    doubts: Vec<u64>,
+}
+
+impl Trust {
+    /// An execution begins.
+    pub(super) fn begin(&mut self) {
+        self.doubts.clear();
+    }
+
+    /// The lines of loops that keep something which is not seen.
+    pub(super) fn hiding(&self) -> impl Iterator<Item = Site> {
+        self.hiding.iter().map(|&(_, site)| site)
+    }
+
+    /// An iteration with these values is left out.
+    pub(super) fn leaves_out(&mut self, place: u64, wait: &SpinWait) {
+        if self.repeats == REPEATS {
+            return;
+        }
+        let values =
+            wait.watched.iter().fold(place, |hash, watched| mix(mix(hash, watched.loc.0.into()), watched.value));
+        if !self.repeated.contains(&values) && !self.doubts.contains(&values) {
+            self.doubts.push(values);
+        }
+    }
+}
+
+impl Machine {
+    /// Whether a loop at this place keeps something that is not seen.
+    pub(super) fn hides(&self, (place, site): Place) -> bool {
+        self.trust.hiding.iter().any(|&(hiding, _)| hiding == place) || self.plan.observed.hides(site)
+    }
+
+    /// Whether a thread is to run ahead at this place, whose last iteration had these events, before iterations are left out there;
+    /// then it does.
+    pub(super) fn runs_ahead(&mut self, thread: ThreadId, place: Place, iteration: &[u32]) -> bool {
+        if self.trust.proven.contains(&place.0) {
+            return false;
+        }
+        let steps = iteration.iter().map(|&at| self.step_of(at)).collect();
+        self.has_patience = true;
+        self.go_ahead(thread, steps, ITERATIONS, place);
+        true
+    }
+
+    /// A thread that ran ahead has done the same for long enough, or something else.
+    pub(super) fn ran_ahead(&mut self, place: Place, did_the_same: bool) {
+        if did_the_same {
+            self.trust.proven.push(place.0);
+        } else {
+            self.distrust(place);
+        }
+        self.again = true;
+        self.finish(End::Learned);
+    }
+
+    fn distrust(&mut self, place: Place) {
+        self.places.retain(|&(trusted, _)| trusted != place.0);
+        self.trust.hiding.push(place);
+    }
+
+    /// An execution did not go as one before. False if that has nothing to do with iterations that were left out.
+    pub(super) fn trusts_no_more(&mut self) -> bool {
+        let proven = std::mem::take(&mut self.trust.proven);
+        let places: Vec<Place> = self.places.iter().copied().filter(|(place, _)| proven.contains(place)).collect();
+        places.into_iter().for_each(|place| self.distrust(place));
+        if !proven.is_empty() {
+            self.finish(End::Learned);
+        }
+        !proven.is_empty()
+    }
+
+    /// What is to be found out by running the last execution again without what was left out: whether it is the same.
+    pub fn doubts(&mut self, run: &Run) -> Option<Doubts> {
+        let is_execution = run.is_maximal() && run.repeated.is_none() && !run.halfway;
+        let doubts = std::mem::take(&mut self.trust.doubts);
+        (self.plan.may_probe && !doubts.is_empty() && is_execution).then_some(Doubts(doubts))
+    }
+
+    /// An execution was run again. If it is not the same, the first is no result either.
+    pub fn resolve(&mut self, Doubts(doubts): Doubts, run: &mut Run, again: &Run) {
+        let is_alike = |(one, other): (&Event, &Event)| {
+            (one.id, one.op.site, one.op.action, one.read) == (other.id, other.op.site, other.op.action, other.read)
+        };
+        let events = |run: &Run| run.trace.events.len();
+        let panics = |run: &Run| -> Vec<_> { run.panics.iter().map(|panic| (panic.thread, panic.site)).collect() };
+        self.trust.repeats += 1;
+        if events(run) == events(again)
+            && run.trace.events.iter().zip(&again.trace.events).all(is_alike)
+            && (panics(run), &run.end) == (panics(again), &again.end)
+        {
+            self.trust.repeated.extend(doubts);
+        } else if self.trusts_no_more() {
+            run.end = End::Learned;
+        }
+    }
+}
