@@ -21,7 +21,7 @@
 use crate::base::{ThreadId, mix};
 use crate::machine::core::{Machine, SpinWait};
 use crate::step::{End, Run};
-use crate::trace::{Event, Site};
+use crate::trace::Site;
 
 /// So many iterations a thread runs ahead.
 const ITERATIONS: usize = 48;
@@ -125,21 +125,25 @@ impl Machine {
         (self.plan.may_probe && !doubts.is_empty() && is_execution).then_some(Doubts(doubts))
     }
 
-    /// An execution was run again. If it is not the same, the first is no result either.
+    /// An execution was run again. If a thread did something else, the first is no result either.
     pub fn resolve(&mut self, Doubts(doubts): Doubts, run: &mut Run, again: &Run) {
-        let is_alike = |(one, other): (&Event, &Event)| {
-            (one.id, one.op.site, one.op.action, one.read) == (other.id, other.op.site, other.op.action, other.read)
-        };
-        let events = |run: &Run| run.trace.events.len();
-        let panics = |run: &Run| -> Vec<_> { run.panics.iter().map(|panic| (panic.thread, panic.site)).collect() };
         self.trust.repeats += 1;
-        if events(run) == events(again)
-            && run.trace.events.iter().zip(&again.trace.events).all(is_alike)
-            && (panics(run), &run.end) == (panics(again), &again.end)
-        {
+        if !does_otherwise(run, again) {
             self.trust.repeated.extend(doubts);
         } else if self.trusts_no_more() {
             run.end = End::Learned;
         }
     }
+}
+
+/// Whether a thread did something else in an execution that was run again. What it may read at the end does not count.
+fn does_otherwise(run: &Run, again: &Run) -> bool {
+    if let End::Diverged { difference, .. } = &again.end {
+        return difference.is_of_thread();
+    }
+    let panics = |run: &Run| -> Vec<_> { run.panics.iter().map(|panic| (panic.thread, panic.site)).collect() };
+    let waited = |thread: ThreadId| run.waiting.iter().any(|pending| pending.id.thread == thread);
+    let more = again.trace.events.get(run.trace.events.len()..).unwrap_or_default();
+    let goes_on = more.iter().any(|event| !waited(event.id.thread));
+    goes_on || (more.is_empty() && again.is_maximal() && panics(run) != panics(again))
 }

@@ -122,10 +122,10 @@ impl Machine {
             Some(Status::Standing(op)) if which >= op.action.alternatives() => "its operation has no such alternative",
             Some(Status::Standing(op)) if which == 0 => return self.check_operation(thread, op, takes),
             Some(Status::Standing(op)) => return self.check_operation(thread, &alternative(*op, which), takes),
-            Some(Status::Joining(..)) => "it waits for the end of another thread",
+            Some(Status::Joining(..)) => return Some(Difference::JOINS),
             Some(Status::Draining(_)) => "it waits until its stores are visible",
-            Some(Status::Ended) => "it has ended",
-            _ => "it was never started",
+            Some(Status::Ended) => return Some(Difference::ENDED),
+            _ => return Some(Difference::ABSENT),
         };
         Some(Difference::NotRunnable { reason })
     }
@@ -167,7 +167,7 @@ impl Machine {
             Step::Flush(store) => store,
             _ => EventId { thread: forced.thread(), index: self.run.trace.count(forced.thread()) },
         };
-        if !(self.plan.may_probe && self.trusts_no_more()) {
+        if !(self.plan.may_probe && difference.is_of_thread() && self.trusts_no_more()) {
             self.finish(End::Diverged { step: self.steps, event, difference });
         }
         None

@@ -46,6 +46,20 @@ pub enum Difference {
     },
 }
 
+impl Difference {
+    /// A thread that waits for the end of another.
+    pub const JOINS: Self = Self::NotRunnable { reason: "it waits for the end of another thread" };
+    /// A thread that has ended.
+    pub const ENDED: Self = Self::NotRunnable { reason: "it has ended" };
+    /// A thread that does not exist.
+    pub const ABSENT: Self = Self::NotRunnable { reason: "it was never started" };
+
+    /// Whether the thread itself did something else than before: what others did or wrote does not explain it.
+    pub fn is_of_thread(&self) -> bool {
+        matches!(self, Self::Operation { .. }) || [Self::JOINS, Self::ENDED, Self::ABSENT].contains(self)
+    }
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -213,8 +213,18 @@ pub struct Plan {
 impl Plan {
     /// Runs an execution again, of which it forces all steps.
     pub fn again(run: &Run) -> Self {
-        let forced = run.steps().map(|step| Forced { step, expect: None }).collect();
-        Self { forced, newest: run.newest_at_end(), observed: run.observed.clone(), ..Self::default() }
+        let expected = run.trace.events.iter().map(|event| Forced::of(event, &run.trace.locs[event.op.loc]));
+        let mut expected = expected.map(|forced| forced.expect);
+        let forced = run.steps().map(|step| {
+            let is_event = !matches!(step, Step::Flush(_));
+            Forced { step, expect: if is_event { expected.next().flatten() } else { None } }
+        });
+        Self {
+            forced: forced.collect(),
+            newest: run.newest_at_end(),
+            observed: run.observed.clone(),
+            ..Self::default()
+        }
     }
 }
 
