@@ -45,9 +45,9 @@
 //! something else. Both are explored, and the report names the loop. One that does not give up within [`Config::max_steps`]
 //! operations waits for ever.
 //!
-//! States are compared on x86-64 Unix, and with the feature `allocator` (on by default): it makes rsmc's allocator the global
-//! one of the program. Switch it off in a program that has one of its own; then all loops are bounded as above. Changes of
-//! statics, of std's thread-locals and of memory from before the check are not seen.
+//! States are compared on x86-64 and AArch64 Unix, and with the feature `allocator` (on by default): it makes rsmc's allocator
+//! the global one of the program. Switch it off in a program that has one of its own; then all loops are bounded as above. Changes
+//! of statics, of std's thread-locals and of memory from before the check are not seen.
 
 mod env;
 mod files;

@@ -25,5 +25,5 @@ mod tail;
 
 pub use self::ahead::{Doubts, Place};
 pub use self::core::{Machine, Next, Outcome};
-pub use self::pure::{Glance, Glimpse, State};
+pub use self::pure::{Glance, Glimpse, Preserved, State};
 pub use self::rules::{Rules, Sees};

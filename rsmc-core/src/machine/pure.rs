@@ -57,13 +57,16 @@ pub(super) struct Visits {
     many_glances: FxHashSet<u64>,
 }
 
+/// The registers that a call preserves: so many as the platform has.
+pub type Preserved = [u64; if cfg!(target_arch = "aarch64") { 19 } else { 6 }];
+
 /// What is seen of a thread at a glance.
 #[derive(Clone, Copy, Debug)]
 pub struct Glimpse {
     /// Where it is, and by which calls it came there.
     pub calls: u64,
     /// Its registers.
-    pub registers: [u64; 6],
+    pub registers: Preserved,
 }
 
 /// So often may threads wake each other in an execution, before each runs alone.
@@ -110,7 +113,7 @@ impl Visits {
     }
 
     /// Whether its registers were the same there, as far as they are needed; they are noted.
-    fn glance_closer(&mut self, glimpse: Glimpse, needed: impl Fn([u64; 6]) -> [u64; 6]) -> bool {
+    fn glance_closer(&mut self, glimpse: Glimpse, needed: impl Fn(Preserved) -> Preserved) -> bool {
         let registers = needed(glimpse.registers);
         let is_same = |before: &Glimpse| before.calls == glimpse.calls && needed(before.registers) == registers;
         let known = self.glances.iter().any(is_same);
@@ -185,7 +188,7 @@ impl Machine {
         thread: ThreadId,
         place: Place,
         glimpse: Glimpse,
-        needed: impl Fn([u64; 6]) -> [u64; 6],
+        needed: impl Fn(Preserved) -> Preserved,
     ) {
         if !self.hides(place) && self.threads[thread].visits.glance_closer(glimpse, needed) && !self.over {
             self.places.push(place);

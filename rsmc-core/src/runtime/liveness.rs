@@ -14,7 +14,7 @@
 //! Source. A. V. Aho, M. S. Lam, R. Sethi, J. D. Ullman, "Compilers", 2nd edition, section 9.2.5; the table as in LLVM's "Exception
 //! Handling in LLVM" and the Itanium C++ ABI.
 //!
-//! Limits. x86-64 on Unix, as frames.
+//! Limits. x86-64 on Unix. On AArch64, where there are frames, too, every register is needed.
 
 use std::ffi::{c_int, c_void};
 use std::ops::Range;

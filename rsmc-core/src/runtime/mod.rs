@@ -35,10 +35,10 @@ pub mod hook;
 mod identity;
 #[cfg(all(target_arch = "x86_64", unix))]
 mod liveness;
-/// Nothing has a frame.
+/// Where code is not looked at, every register is needed.
 #[cfg(not(all(target_arch = "x86_64", unix)))]
 mod liveness {
-    pub(super) type Registers = u8;
+    pub(super) type Registers = u32;
 
     pub(super) fn needed_at(_: u64) -> Registers {
         Registers::MAX

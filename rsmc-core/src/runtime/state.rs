@@ -14,7 +14,7 @@
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
 use crate::base::{ThreadId, mix};
-use crate::machine::{Glance, Sees, State};
+use crate::machine::{Glance, Preserved, Sees, State};
 use crate::runtime::coroutine::Suspender;
 use crate::runtime::execution::{Core, Execution};
 use crate::runtime::frame::Frame;
@@ -150,7 +150,7 @@ impl Core {
 }
 
 /// These of the registers, with the others cleared.
-fn only(mut registers: [u64; 6], needed: Registers) -> [u64; 6] {
+fn only(mut registers: Preserved, needed: Registers) -> Preserved {
     for (number, register) in registers.iter_mut().enumerate() {
         *register *= u64::from(needed >> number & 1);
     }
