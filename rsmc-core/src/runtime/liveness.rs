@@ -7,86 +7,133 @@
 //! path that reads it before all of it is overwritten. What is not understood needs every register: an indirect jump, a return
 //! (the caller has its values back), an unknown instruction, a path that is too long. A call preserves the registers
 //! and reads none of them, but it may unwind: the paths go on behind it and at its landing pad, which the language-specific data of
-//! the function says (the table that personality routines read).
+//! the function says (the table that personality routines read). `x86_64` and `aarch64` know the instructions.
 //!
 //! Cost. Linear in the code of the function, once a check and place at which a thread is seen again.
 //!
 //! Source. A. V. Aho, M. S. Lam, R. Sethi, J. D. Ullman, "Compilers", 2nd edition, section 9.2.5; the table as in LLVM's "Exception
 //! Handling in LLVM" and the Itanium C++ ABI.
 //!
-//! Limits. x86-64 on Unix. On AArch64, where there are frames, too, every register is needed.
+//! Limits. x86-64 and AArch64, on Unix, as frames.
 
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 
-use iced_x86::{
-    Code, Decoder, DecoderError, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory,
-    InstructionInfoOptions, OpAccess, Register,
-};
 use rustc_hash::FxHashMap;
 
+#[cfg(target_arch = "aarch64")]
+use self::aarch64::Decoder;
+#[cfg(target_arch = "x86_64")]
+use self::x86_64::Decoder;
+
+// Its tests run everywhere.
+#[cfg(any(target_arch = "aarch64", test))]
+mod aarch64;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
 /// A set of the registers that a call preserves, as they are in a frame.
-pub(super) type Registers = u8;
-
-/// All of them.
-pub(super) const ALL: Registers = (1 << ORDER.len()) - 1;
-
-/// In which order they are in a frame.
-const ORDER: [Register; 6] = [Register::R15, Register::R14, Register::R13, Register::R12, Register::RBX, Register::RBP];
+pub(super) type Registers = u32;
 
 /// So many instructions are looked at.
 const INSTRUCTIONS: usize = 4_000;
 
-/// The longest instruction has so many bytes.
-const LONGEST: usize = 15;
-
 /// Which registers the code at this address, where a call from a function in progress returns to, may read before it overwrites
 /// them.
 pub(super) fn needed_at(returns_to: u64) -> Registers {
-    let Some(pads) = landing_pads(returns_to) else { return ALL };
-    let mut paths = Paths::new(pads);
-    paths.call_before(returns_to, ALL);
+    let Some(pads) = landing_pads(returns_to) else { return Decoder::ALL };
+    let mut paths = Paths::<Decoder>::new(pads);
+    paths.call_before(returns_to, Decoder::ALL);
     paths.all_from(returns_to);
     paths.needed
 }
 
+/// Who knows instructions.
+trait Decode {
+    /// All registers.
+    const ALL: Registers;
+
+    fn new() -> Self;
+
+    /// The instruction at an address that a path leads to.
+    fn decode(&mut self, at: u64) -> Option<Instruction>;
+}
+
+/// What an instruction does.
+#[derive(Debug, PartialEq, Eq)]
+struct Instruction {
+    /// Which registers it reads, or leaves a part of.
+    read: Registers,
+    /// Which it overwrites altogether.
+    overwritten: Registers,
+    flow: Flow,
+    /// Whether it makes room on the stack for a function that has just begun.
+    makes_frame: bool,
+    /// The address behind it.
+    behind: u64,
+}
+
+/// Where paths go on.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Flow {
+    #[default]
+    Behind,
+    Jump(u64),
+    /// Behind it, or there.
+    Branch(u64),
+    /// A call. What is called may be a piece of its caller if it is here.
+    Call(Option<u64>),
+    /// A trap.
+    Nowhere,
+    /// A return, or a jump to where nobody knows.
+    Away,
+}
+
+/// In which code a path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum In {
+    /// The function.
+    Function,
+    /// What the function calls, which has made no frame yet.
+    Called,
+}
+
 /// The paths behind a call.
-struct Paths {
+struct Paths<D> {
     /// Where calls go on that unwind.
     pads: Vec<(Range<u64>, u64)>,
     /// Instructions to look at, and which registers neither were read nor overwritten before.
-    left: Vec<(u64, Registers)>,
+    left: Vec<(u64, In, Registers)>,
     /// With which registers each was looked at.
-    seen: FxHashMap<u64, Registers>,
+    seen: FxHashMap<(u64, In), Registers>,
     needed: Registers,
-    infos: InstructionInfoFactory,
+    decoder: D,
 }
 
-impl Paths {
+impl<D: Decode> Paths<D> {
     fn new(pads: Vec<(Range<u64>, u64)>) -> Self {
-        let infos = InstructionInfoFactory::new();
-        Self { pads, left: Vec::new(), seen: FxHashMap::default(), needed: 0, infos }
+        Self { pads, left: Vec::new(), seen: FxHashMap::default(), needed: 0, decoder: D::new() }
     }
 
     /// Follows all paths from an address.
     fn all_from(&mut self, at: u64) {
-        self.follow(at, ALL);
-        while let Some((at, open)) = self.left.pop() {
-            self.step(at, open);
+        self.follow(at, In::Function, D::ALL);
+        while let Some((at, within, open)) = self.left.pop() {
+            self.step(at, within, open);
         }
     }
 
     /// A path comes to an instruction.
-    fn follow(&mut self, at: u64, open: Registers) {
+    fn follow(&mut self, at: u64, within: In, open: Registers) {
         if self.seen.len() >= INSTRUCTIONS {
             self.needed |= open;
             return;
         }
-        let seen = self.seen.entry(at).or_default();
+        let seen = self.seen.entry((at, within)).or_default();
         let new = open & !*seen & !self.needed;
         *seen |= open;
         if new != 0 {
-            self.left.push((at, new));
+            self.left.push((at, within, new));
         }
     }
 
@@ -94,73 +141,46 @@ impl Paths {
     fn call_before(&mut self, returns_to: u64, open: Registers) {
         let pad = self.pads.iter().find(|(calls, _)| calls.contains(&(returns_to - 1))).map(|&(_, pad)| pad);
         if let Some(pad) = pad {
-            self.follow(pad, open);
+            self.follow(pad, In::Function, open);
         }
     }
 
-    fn step(&mut self, at: u64, open: Registers) {
-        let Some(instruction) = decode(at) else {
+    fn step(&mut self, at: u64, within: In, open: Registers) {
+        let Some(instruction) = self.decoder.decode(at) else {
             self.needed |= open;
             return;
         };
-        let open = self.pass(&instruction, open);
-        let (next, target) = (instruction.next_ip(), instruction.near_branch_target());
-        match instruction.flow_control() {
-            FlowControl::Next => self.follow(next, open),
-            FlowControl::UnconditionalBranch => self.follow(target, open),
-            FlowControl::ConditionalBranch => {
-                self.follow(next, open);
-                self.follow(target, open);
-            }
-            FlowControl::Call | FlowControl::IndirectCall => {
-                self.follow(next, open);
-                self.call_before(next, open);
-            }
-            // No path goes on behind a trap.
-            FlowControl::Exception => {}
-            FlowControl::Interrupt if instruction.code() == Code::Int3 => {}
-            FlowControl::Return
-            | FlowControl::IndirectBranch
-            | FlowControl::Interrupt
-            | FlowControl::XbeginXabortXend => self.needed |= open,
+        if within == In::Called && instruction.makes_frame {
+            return; // It gives back what it found.
         }
-    }
-
-    /// Takes in what an instruction reads and overwrites; what is left to follow.
-    fn pass(&mut self, instruction: &Instruction, open: Registers) -> Registers {
-        let info = self.infos.info_options(instruction, InstructionInfoOptions::NO_MEMORY_USAGE);
-        let (mut read, mut overwritten) = (0, 0);
-        for used in info.used_registers() {
-            let Some(number) = ORDER.iter().position(|&register| register == used.register().full_register()) else {
-                continue;
-            };
-            match used.access() {
-                OpAccess::None | OpAccess::NoMemAccess => {}
-                // Half a register: the other half is cleared.
-                OpAccess::Write if used.register().size() >= 4 => overwritten |= 1 << number,
-                _ => read |= 1 << number,
+        self.needed |= instruction.read & open;
+        let open = open & !instruction.read & !instruction.overwritten;
+        let behind = instruction.behind;
+        match instruction.flow {
+            Flow::Behind => self.follow(behind, within, open),
+            Flow::Jump(target) => self.follow(target, within, open),
+            Flow::Branch(target) => {
+                self.follow(behind, within, open);
+                self.follow(target, within, open);
             }
+            Flow::Call(called) => {
+                if let Some(called) = called {
+                    self.follow(called, In::Called, open);
+                }
+                self.follow(behind, within, open);
+                self.call_before(behind, open);
+            }
+            Flow::Nowhere => {}
+            Flow::Away if within == In::Called => {} // The path behind the call goes on.
+            Flow::Away => self.needed |= open,
         }
-        self.needed |= read & open;
-        open & !read & !overwritten
     }
 }
 
-/// The instruction at an address that a path leads to.
-fn decode(at: u64) -> Option<Instruction> {
-    const PAGE: u64 = 4096;
-    let on_page = (PAGE - at % PAGE).min(LONGEST as u64) as usize;
-    [on_page, LONGEST].into_iter().find_map(|length| {
-        // SAFETY: code that a path leads to is mapped and readable, and so is the next page if its instruction goes on there.
-        let bytes = unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(at as usize), length) };
-        let mut decoder = Decoder::with_ip(64, bytes, at, DecoderOptions::NONE);
-        let instruction = decoder.decode();
-        match decoder.last_error() {
-            DecoderError::None => Some(Some(instruction)),
-            DecoderError::NoMoreBytes => None,
-            _ => Some(None),
-        }
-    })?
+/// So many bytes of the code at an address that a path leads to.
+fn code<'a>(at: u64, length: usize) -> &'a [u8] {
+    // SAFETY: code that a path leads to is mapped and readable; nobody asks for more than an instruction may have.
+    unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(at as usize), length) }
 }
 
 /// What unwinding says of a function in progress.
@@ -279,89 +299,6 @@ mod tests {
 
     use super::*;
     use crate::runtime::frame::{Frame, Pair, framed};
-
-    const RBX: Registers = 1 << 4;
-    const RBP: Registers = 1 << 5;
-
-    /// Which of `rbx` and `rbp` the code needs that begins like a function.
-    macro_rules! needs {
-        ($($line:literal)*) => {{
-            #[unsafe(naked)]
-            extern "C" fn code() {
-                std::arch::naked_asm!($($line),*)
-            }
-            let mut paths = Paths::new(Vec::new());
-            paths.all_from(code as extern "C" fn() as usize as u64);
-            paths.needed & (RBX | RBP)
-        }};
-    }
-
-    #[test]
-    fn a_register_is_needed_where_it_is_read_before_it_is_overwritten() {
-        assert_eq!(needs!("mov rbx, 1" "ret"), RBP, "a return needs what was not overwritten");
-        assert_eq!(needs!("pop rbx" "pop rbp" "ret"), 0);
-        assert_eq!(needs!("mov rax, rbx" "pop rbx" "pop rbp" "ret"), RBX);
-        assert_eq!(needs!("mov rax, [rbp - 8]" "pop rbx" "pop rbp" "ret"), RBP);
-        assert_eq!(needs!("add rbx, 1" "pop rbx" "pop rbp" "ret"), RBX);
-        assert_eq!(needs!("push rbx" "pop rbx" "pop rbp" "ret"), RBX);
-        assert_eq!(needs!("xchg rbx, rax" "pop rbx" "pop rbp" "ret"), RBX);
-    }
-
-    #[test]
-    fn a_part_of_a_register_is_not_all_of_it() {
-        assert_eq!(needs!("mov ebx, eax" "pop rbp" "ret"), 0, "the upper half is cleared");
-        assert_eq!(needs!("mov bl, 1" "pop rbp" "ret"), RBX);
-        assert_eq!(needs!("mov bx, 1" "pop rbp" "ret"), RBX);
-        assert_eq!(needs!("cmovz rbx, rax" "pop rbp" "ret"), RBX);
-        assert_eq!(needs!("cmovz ebx, eax" "pop rbp" "ret"), RBX);
-        assert_eq!(needs!("mov eax, ebx" "pop rbx" "pop rbp" "ret"), RBX);
-    }
-
-    #[test]
-    fn all_paths_count() {
-        assert_eq!(needs!("jz 2f" "pop rbx" "pop rbp" "ret" "2:" "mov rax, rbx" "pop rbx" "pop rbp" "ret"), RBX);
-        assert_eq!(needs!("2:" "mov rbx, 1" "dec rax" "jnz 2b" "pop rbp" "ret"), 0);
-        assert_eq!(needs!("2:" "dec rax" "jnz 2b" "mov rax, rbp" "pop rbx" "pop rbp" "ret"), RBP);
-        assert_eq!(needs!("jmp 2f" "mov rax, rbx" "2:" "pop rbx" "pop rbp" "ret"), 0);
-        assert_eq!(needs!("jmp rax"), RBX | RBP, "nobody knows what is there");
-        assert_eq!(needs!("call rax" "pop rbx" "pop rbp" "ret"), 0, "a call preserves it, and reads nothing of it");
-        assert_eq!(needs!("call rbx" "pop rbx" "pop rbp" "ret"), RBX);
-        assert_eq!(needs!("ud2"), 0, "nothing is behind a trap");
-        assert_eq!(needs!(".byte 0x06"), RBX | RBP, "no instruction");
-    }
-
-    #[test]
-    fn a_path_that_is_too_long_needs_all() {
-        assert_eq!(needs!(".rept 5000" "nop" ".endr" "pop rbx" "pop rbp" "ret"), RBX | RBP);
-    }
-
-    #[test]
-    fn a_call_may_go_on_at_its_landing_pad() {
-        #[unsafe(naked)]
-        extern "C" fn code() {
-            // A call of five bytes, what is behind it, and a landing pad three bytes further.
-            std::arch::naked_asm!(
-                "call 2f",
-                "pop rbx",
-                "pop rbp",
-                "ret",
-                "2:",
-                "mov rax, rbx",
-                "pop rbx",
-                "pop rbp",
-                "ret"
-            )
-        }
-        let start = code as extern "C" fn() as usize as u64;
-        let with = |pads| {
-            let mut paths = Paths::new(pads);
-            paths.all_from(start);
-            paths.needed & (RBX | RBP)
-        };
-        assert_eq!(with(Vec::new()), 0);
-        assert_eq!(with(vec![(start..start + 5, start + 8)]), RBX);
-        assert_eq!(with(vec![(start + 5..start + 8, start + 8)]), 0, "no call is there");
-    }
 
     extern "C-unwind" fn pads_of_caller(_: u64, _: u64, _: u64, _: u64, _: u64, _: u64, frame: Option<&Frame>) -> Pair {
         let place = frame.expect("it is framed").place();

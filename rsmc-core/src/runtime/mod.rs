@@ -33,10 +33,10 @@ mod frame;
 mod holders;
 pub mod hook;
 mod identity;
-#[cfg(all(target_arch = "x86_64", unix))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), unix))]
 mod liveness;
-/// Where code is not looked at, every register is needed.
-#[cfg(not(all(target_arch = "x86_64", unix)))]
+/// Nothing has a frame.
+#[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), unix)))]
 mod liveness {
     pub(super) type Registers = u32;
 
