@@ -15,12 +15,12 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How much memory a check has, in bytes. Only what is used takes memory.
 const PIECE: usize = 64 << 20;
 
-/// How many pieces there are.
+/// How many pieces there are at most. Where so much address space is not to be had, there are fewer.
 const PIECES: usize = 1 << 10;
 
 /// What stands before each block.
@@ -44,13 +44,19 @@ struct Header {
 #[derive(Debug)]
 pub struct Allocator;
 
-static INSTALLED: AtomicBool = AtomicBool::new(false);
-/// Where the region begins; 0 if there is none yet, 1 if there cannot be one.
+/// Where the region begins, and how many bytes it has: none as long as it is not reserved.
 static REGION: AtomicUsize = AtomicUsize::new(0);
+static BYTES: AtomicUsize = AtomicUsize::new(0);
 /// By piece, how many blocks are alive in it.
 static ALIVE: [AtomicUsize; PIECES] = [const { AtomicUsize::new(0) }; PIECES];
-/// The pieces that are in use by checks, and how many were ever used.
-static PIECES_IN_USE: Mutex<(Vec<usize>, usize)> = Mutex::new((Vec::new(), 0));
+static TAKEN: Mutex<Taken> = Mutex::new(Taken { pieces: Vec::new(), ever: 0, is_reserved: false });
+
+/// The pieces that are in use by checks, how many were ever used, and whether the region was asked for.
+struct Taken {
+    pieces: Vec<usize>,
+    ever: usize,
+    is_reserved: bool,
+}
 
 thread_local! {
     /// The arena from which the code that runs allocates, if it is user code in an execution.
@@ -59,9 +65,10 @@ thread_local! {
 
 struct Inner {
     piece: usize,
-    /// Where this execution's blocks begin, and where the next one comes.
+    /// Where this execution's blocks begin, where the next one comes, and where the piece ends.
     start: usize,
     next: usize,
+    end: usize,
     /// The header of the last block.
     last: usize,
     /// Something did not fit.
@@ -74,9 +81,9 @@ pub(super) struct Arena(Option<Box<Inner>>);
 impl Arena {
     /// A piece of its own, if the allocator is installed and there is one left.
     pub(super) fn new() -> Self {
-        let Some(piece) = INSTALLED.load(Ordering::Relaxed).then(take_piece).flatten() else { return Self(None) };
+        let Some(piece) = is_installed().then(take_piece).flatten() else { return Self(None) };
         let start = REGION.load(Ordering::Relaxed) + piece * PIECE;
-        Self(Some(Box::new(Inner { piece, start, next: start, last: 0, overflowed: false })))
+        Self(Some(Box::new(Inner { piece, start, next: start, end: start + PIECE, last: 0, overflowed: false })))
     }
 
     /// Whether all that user code allocates is seen.
@@ -118,8 +125,8 @@ impl Arena {
 impl Drop for Arena {
     fn drop(&mut self) {
         if let Some(inner) = &self.0 {
-            let mut pieces = PIECES_IN_USE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            pieces.0.retain(|&piece| piece != inner.piece);
+            let mut taken = TAKEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            taken.pieces.retain(|&piece| piece != inner.piece);
         }
     }
 }
@@ -143,49 +150,62 @@ pub(super) fn outside() -> Switched {
     switch(null_mut())
 }
 
+/// Whether this is the program's allocator: one who has no room left notices what does not fit.
+fn is_installed() -> bool {
+    let mut full = Inner { piece: 0, start: 0, next: 0, end: 0, last: 0, overflowed: false };
+    let until = switch(&raw mut full);
+    drop(std::hint::black_box(Box::new(0_u8)));
+    drop(until);
+    full.overflowed
+}
+
 /// A piece that no check uses, and in which nothing is alive.
 fn take_piece() -> Option<usize> {
-    let mut pieces = PIECES_IN_USE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if REGION.load(Ordering::Relaxed) == 0 {
-        REGION.store(reserve().unwrap_or(1), Ordering::Relaxed);
+    let taken = &mut *TAKEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !std::mem::replace(&mut taken.is_reserved, true)
+        && let Some((region, bytes)) = reserve()
+    {
+        REGION.store(region, Ordering::Relaxed);
+        BYTES.store(bytes, Ordering::Release);
     }
-    if REGION.load(Ordering::Relaxed) == 1 {
-        return None;
-    }
-    let (in_use, ever) = &mut *pieces;
-    let is_free = |piece: &usize| !in_use.contains(piece) && ALIVE[*piece].load(Ordering::Acquire) == 0;
-    let piece = (0..*ever).find(is_free).or_else(|| (*ever < PIECES).then_some(*ever))?;
-    *ever = (*ever).max(piece + 1);
-    in_use.push(piece);
+    let pieces = BYTES.load(Ordering::Relaxed) / PIECE;
+    let is_free = |piece: &usize| !taken.pieces.contains(piece) && ALIVE[*piece].load(Ordering::Acquire) == 0;
+    let piece = (0..taken.ever).find(is_free).or_else(|| (taken.ever < pieces).then_some(taken.ever))?;
+    taken.ever = taken.ever.max(piece + 1);
+    taken.pieces.push(piece);
     Some(piece)
 }
 
+/// Where the region begins, and how many bytes it has.
 #[cfg(all(unix, target_pointer_width = "64"))]
-fn reserve() -> Option<usize> {
+fn reserve() -> Option<(usize, usize)> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_NORESERVE;
-    // SAFETY: a new mapping, which nothing else refers to.
-    let region = unsafe { libc::mmap(null_mut(), PIECE * PIECES, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-    (region != libc::MAP_FAILED).then(|| region.expose_provenance())
+    let sizes = std::iter::successors(Some(PIECES), |&pieces| (pieces > 1).then_some(pieces / 2));
+    sizes.map(|pieces| pieces * PIECE).find_map(|bytes| {
+        // SAFETY: a new mapping, which nothing else refers to.
+        let region = unsafe { libc::mmap(null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        (region != libc::MAP_FAILED).then(|| (region.expose_provenance(), bytes))
+    })
 }
 
 #[cfg(not(all(unix, target_pointer_width = "64")))]
-fn reserve() -> Option<usize> {
+fn reserve() -> Option<(usize, usize)> {
     None
 }
 
 /// Which piece an address is in.
 #[inline]
 fn piece_of(address: usize) -> Option<usize> {
-    let region = REGION.load(Ordering::Relaxed);
-    (region > 1).then(|| address.wrapping_sub(region) / PIECE).filter(|&piece| piece < PIECES)
+    let bytes = BYTES.load(Ordering::Acquire);
+    let offset = address.wrapping_sub(REGION.load(Ordering::Relaxed));
+    (offset < bytes).then_some(offset / PIECE)
 }
 
 impl Inner {
     fn allocate(&mut self, layout: Layout) -> Option<*mut u8> {
-        let end = REGION.load(Ordering::Relaxed) + (self.piece + 1) * PIECE;
         let block = (self.next + size_of::<Header>()).next_multiple_of(layout.align().max(align_of::<Header>()));
         let next = block.checked_add(layout.size())?.next_multiple_of(align_of::<Header>());
-        if next > end {
+        if next > self.end {
             self.overflowed = true;
             return None;
         }
@@ -207,9 +227,6 @@ unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let inner = CURRENT.try_with(Cell::get).unwrap_or(null_mut());
         if inner.is_null() {
-            if !INSTALLED.load(Ordering::Relaxed) {
-                INSTALLED.store(true, Ordering::Relaxed);
-            }
             // SAFETY: as the caller promises.
             return unsafe { System.alloc(layout) };
         }
