@@ -35,6 +35,15 @@ unsafe impl GlobalAlloc for Counting {
         // SAFETY: as for the caller.
         unsafe { Allocator.dealloc(memory, layout) }
     }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if ON.load(Relaxed) {
+            let more = size as isize - layout.size() as isize;
+            PEAK.fetch_max(NOW.fetch_add(more, Relaxed) + more, Relaxed);
+        }
+        // SAFETY: as for the caller.
+        unsafe { Allocator.realloc(memory, layout, size) }
+    }
 }
 
 /// Starts to count, from 0.
