@@ -39,7 +39,8 @@ impl VectorClock {
     }
 }
 
-/// Many clocks, each named by a number. They are only added to, so equal knowledge shares a clock.
+/// Many clocks, each named by a number. They are only added to, so equal knowledge shares a clock. The last entry of a clock is
+/// not 0.
 #[derive(Clone, Debug)]
 pub struct ClockTable {
     entries: Vec<u32>,
@@ -104,17 +105,18 @@ impl ClockTable {
 
     /// The clock that knows what both know.
     pub fn join(&mut self, a: ClockId, b: ClockId) -> ClockId {
-        if a == b || self.includes(a, b) {
+        if a == b || b == Self::NOTHING || (a != Self::NOTHING && self.includes(a, b)) {
             return a;
         }
-        if self.includes(b, a) {
+        if a == Self::NOTHING || self.includes(b, a) {
             return b;
         }
         let (start, other) = (self.entries.len(), self.range(b));
         self.entries.extend_from_within(self.range(a));
         self.entries.resize(self.entries.len().max(start + other.len()), 0);
-        for (i, from) in other.enumerate() {
-            self.entries[start + i] = self.entries[start + i].max(self.entries[from]);
+        let (before, both) = self.entries.split_at_mut(start);
+        for (mine, theirs) in both.iter_mut().zip(&before[other]) {
+            *mine = (*mine).max(*theirs);
         }
         self.close()
     }
@@ -122,7 +124,7 @@ impl ClockTable {
     /// Whether the first clock knows all that the second one knows.
     fn includes(&self, a: ClockId, b: ClockId) -> bool {
         let (a, b) = (self.row(a), self.row(b));
-        b.iter().enumerate().all(|(i, &count)| count <= a.get(i).copied().unwrap_or(0))
+        b.len() <= a.len() && b.iter().zip(a).all(|(less, more)| less <= more)
     }
 
     fn close(&mut self) -> ClockId {

@@ -264,12 +264,14 @@ impl Graph {
     }
 
     fn follow_clocks(&mut self, to: ThreadId, program: ClockId, happened: ClockId, end: Place) {
+        let are_same = happened == program;
         let program = self.clocks.with(program, end.thread, end.index);
-        let happened = self.clocks.with(happened, end.thread, end.index);
+        let happened = if are_same { program } else { self.clocks.with(happened, end.thread, end.index) };
         self.thread(to);
         let to = &mut self.threads[to];
+        let are_same = are_same && to.happened == to.program;
         to.program = self.clocks.join(to.program, program);
-        to.happened = self.clocks.join(to.happened, happened);
+        to.happened = if are_same { to.program } else { self.clocks.join(to.happened, happened) };
     }
 
     /// A thread drops a reference to a shared value.
