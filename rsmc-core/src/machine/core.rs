@@ -372,15 +372,23 @@ impl Machine {
     /// A thread stands before an operation.
     #[inline]
     pub fn arrive(&mut self, thread: ThreadId, op: Op) {
+        let is_plain = self.strengthened.is_empty() && !self.has_patience;
+        if is_plain && self.threads[thread].held_back.is_none() {
+            self.stand(thread, Status::Standing(op));
+        } else if let Some(op) = self.instead_of(thread, op) {
+            self.stand(thread, Status::Standing(op));
+        }
+    }
+
+    /// What a thread stands before that comes to this operation.
+    #[inline(never)]
+    fn instead_of(&mut self, thread: ThreadId, op: Op) -> Option<Op> {
         let op = match self.strengthened.iter().find(|(site, _)| *site == op.site) {
             Some(&(_, order)) => op.with_at_least(order),
             None => op,
         };
         let op = self.threads[thread].held_back.unwrap_or(op);
-        let op = if self.has_patience { self.with_patience(thread, op) } else { Some(op) };
-        if let Some(op) = op {
-            self.stand(thread, Status::Standing(op));
-        }
+        if self.has_patience { self.with_patience(thread, op) } else { Some(op) }
     }
 
     #[inline]
@@ -486,6 +494,7 @@ impl Machine {
     }
 
     /// Performs the operation that a thread stands before.
+    #[inline]
     pub fn perform(&mut self, thread: ThreadId) -> Outcome {
         if self.has_patience
             && let Some(outcome) = self.performs_in_silence(thread)
@@ -504,25 +513,26 @@ impl Machine {
         self.stop_spinning(thread);
         self.last = thread;
         self.steps += 1;
-        let at = self.happen(thread, op);
+        let (at, event) = self.happen(thread, op);
+        let Event { id, read, written, .. } = event;
         self.show();
-        let Event { id, read, written, .. } = self.run.trace.events[at];
-        self.note_effect(thread, at);
-        self.threads[thread].turns.takes(self.steps);
+        self.note_effect(&event);
+        let state = &mut self.threads[thread];
+        state.turns.takes(self.steps);
         if self.steps <= self.plan.forced.len() {
-            self.threads[thread].forced = id.index + 1;
+            state.forced = id.index + 1;
         }
         if id.index < self.rules.spin_bound || !self.waiting {
-            self.threads[thread].unseen += 1; // No iteration can have repeated often enough to matter.
-        } else if !self.is_of_patience(&self.run.trace.events[at]) {
+            state.unseen += 1; // No iteration can have repeated often enough to matter.
+        } else if !self.is_of_patience(&event) {
             self.look(thread, at);
         }
         Outcome { read, written }
     }
 
-    /// The operation of a thread happens; the position of its event.
+    /// The operation of a thread happens; its event, and the position of that.
     #[inline]
-    fn happen(&mut self, thread: ThreadId, op: &Op) -> usize {
+    fn happen(&mut self, thread: ThreadId, op: &Op) -> (usize, Event) {
         let cell = match self.taken.take() {
             Some(source) => {
                 self.takes(op.loc, source);
@@ -540,7 +550,7 @@ impl Machine {
         if let Some(value) = written {
             self.memory.store(thread, op, value, at);
         }
-        at as usize
+        (at as usize, event)
     }
 
     /// Performs an operation at once, outside the schedule; `None` if it cannot happen. Used while the threads of a

@@ -301,7 +301,12 @@ impl Machine {
 
     /// A thread does something else, or ends, if it goes on in silence: it gives up. True if it was a test, so that this is none
     /// of the execution, which is over.
+    #[inline]
     pub(super) fn breaks_silence(&mut self, thread: ThreadId) -> bool {
+        self.is_silent(thread) && self.gives_up(thread)
+    }
+
+    fn gives_up(&mut self, thread: ThreadId) -> bool {
         let Some(Silence { why, .. }) = self.silence.take_if(|silence| silence.thread == thread) else { return false };
         let state = &mut self.threads[thread];
         state.forget_recent();

@@ -30,7 +30,7 @@ use crate::machine::ahead::Place;
 use crate::machine::core::{Machine, SpinWait, Thread};
 use crate::step::{End, Step, Tail, Wait};
 use crate::trace::spin::Watched;
-use crate::trace::{Action, Histories, Op, Site, Source};
+use crate::trace::{Action, Event, Histories, Op, Site, Source};
 
 /// What a thread's next steps depend on, as a fingerprint: equal states have the same future if they read the same.
 pub type State = u128;
@@ -69,6 +69,21 @@ pub struct Glimpse {
     pub registers: Preserved,
 }
 
+impl Glimpse {
+    /// Whether it is the same as another one, as far as the registers are needed that have a bit.
+    #[inline]
+    fn is_same(&self, other: &Self, needed: u32) -> bool {
+        let mut pairs = self.registers.iter().zip(&other.registers).enumerate();
+        self.calls == other.calls && pairs.all(|(bit, (own, others))| own == others || needed >> bit & 1 == 0)
+    }
+
+    /// A number of it and of the registers that are needed.
+    fn number(&self, needed: u32) -> u64 {
+        let registers = self.registers.iter().enumerate();
+        registers.fold(self.calls, |number, (bit, register)| mix(number, register * u64::from(needed >> bit & 1)))
+    }
+}
+
 /// So often may threads wake each other in an execution, before each runs alone.
 const ROUNDS: usize = 64;
 
@@ -92,13 +107,16 @@ impl Visits {
     pub(super) fn clear(&mut self) {
         self.list.clear();
         self.glances.clear();
-        if !self.numbers.is_empty() {
-            self.numbers.clear();
-        }
-        if !self.many_glances.is_empty() {
-            self.many_glances.clear();
-        }
         self.held = 0;
+        if !self.numbers.is_empty() || !self.many_glances.is_empty() {
+            self.clear_many();
+        }
+    }
+
+    #[cold]
+    fn clear_many(&mut self) {
+        self.numbers.clear();
+        self.many_glances.clear();
     }
 
     /// Whether the thread was at this place before; if not, it is noted.
@@ -113,12 +131,10 @@ impl Visits {
     }
 
     /// Whether its registers were the same there, as far as they are needed; they are noted.
-    fn glance_closer(&mut self, glimpse: Glimpse, needed: impl Fn(Preserved) -> Preserved) -> bool {
-        let registers = needed(glimpse.registers);
-        let is_same = |before: &Glimpse| before.calls == glimpse.calls && needed(before.registers) == registers;
-        let known = self.glances.iter().any(is_same);
+    fn glance_closer(&mut self, glimpse: Glimpse, needed: u32) -> bool {
+        let known = self.glances.iter().any(|before| before.is_same(&glimpse, needed));
         if known || self.glances.len() == FEW {
-            return known || !self.many_glances.insert(registers.into_iter().fold(glimpse.calls, mix));
+            return known || !self.many_glances.insert(glimpse.number(needed));
         }
         self.glances.push(glimpse);
         false
@@ -169,27 +185,21 @@ impl Thread {
 impl Machine {
     /// A running thread comes to an operation or a hint at this place.
     #[inline]
-    pub fn glance(&mut self, thread: ThreadId, place: u64, glimpse: Glimpse) -> Glance {
+    pub fn glance(&mut self, thread: ThreadId, place: u64, glimpse: impl FnOnce() -> Glimpse) -> Glance {
         if !self.waiting || self.is_silent(thread) {
             return Glance::New;
         }
         if self.places.iter().any(|&(known, _)| known == place) {
             return Glance::Ask;
         }
-        if self.threads[thread].visits.glance(glimpse) { Glance::Closer } else { Glance::New }
+        if self.threads[thread].visits.glance(glimpse()) { Glance::Closer } else { Glance::New }
     }
 
-    /// The same where it was before, given what of its registers is needed: the others may differ.
+    /// The same where it was before, given which of its registers are needed, by a bit for each: the others may differ.
     ///
     /// If these are the same, it may be in one state, for which nobody asked the first time. So the execution ends and is to be
     /// run again: see [`Machine::is_to_run_again`].
-    pub fn glance_closer(
-        &mut self,
-        thread: ThreadId,
-        place: Place,
-        glimpse: Glimpse,
-        needed: impl Fn(Preserved) -> Preserved,
-    ) {
+    pub fn glance_closer(&mut self, thread: ThreadId, place: Place, glimpse: Glimpse, needed: u32) {
         if !self.hides(place) && self.threads[thread].visits.glance_closer(glimpse, needed) && !self.over {
             self.places.push(place);
             self.again = true;
@@ -480,18 +490,14 @@ impl Machine {
 
     /// Whether an event that has just happened leaves what others can see as it was.
     #[inline]
-    pub(super) fn note_effect(&mut self, thread: ThreadId, at: usize) {
-        let event = &self.run.trace.events[at];
+    pub(super) fn note_effect(&mut self, event: &Event) {
         let Some(written) = event.written else { return };
         self.changes += u32::from(event.changes());
+        let visits = &mut self.threads[event.id.thread].visits;
         match event.op.action {
-            Action::Acquire | Action::TryAcquire | Action::Release { poisoned: false } => {
-                let loc = event.op.loc;
-                let visits = &mut self.threads[thread].visits;
-                visits.turn(loc);
-            }
+            Action::Acquire | Action::TryAcquire | Action::Release { poisoned: false } => visits.turn(event.op.loc),
             Action::Rmw(_) | Action::Cas { .. } if written == event.read => {}
-            _ => self.threads[thread].visits.clear(),
+            _ => visits.clear(),
         }
     }
 }

@@ -68,16 +68,13 @@ extern "C-unwind" fn atomic_from(
     }
     inside(|execution| {
         let site = Site::Code(place);
-        execution.visit(frame, site);
-        let loc = execution.locate(object, || (kind.init)(identity), site);
         let (action, order, failure) = unpacked(how, a, b);
+        execution.visit(frame, site, matches!(action, Action::Store(_)));
+        let loc = execution.locate(object, || (kind.init)(identity), site);
         let Outcome { read, written } = execution.operate(Op { action, loc, order, failure, site });
         Pair { low: read, high: 1 + u64::from(written.is_some()) }
     })
 }
-
-const ORDERS: [Ordering; 5] =
-    [Ordering::Relaxed, Ordering::Release, Ordering::Acquire, Ordering::AcqRel, Ordering::SeqCst];
 
 const RMWS: [RmwKind; 12] = [
     RmwKind::Swap,
@@ -124,5 +121,12 @@ fn unpacked(how: u64, a: u64, b: u64) -> (Action, Ordering, Ordering) {
         2 => Action::Rmw(Rmw { kind: RMWS[part(24)], operand: a, bits: part(32) as u8 }),
         weak => Action::Cas { expected: a, new: b, weak: weak == 4 },
     };
-    (action, ORDERS[part(0)], ORDERS[part(8)])
+    let order = |number: usize| match number {
+        0 => Ordering::Relaxed,
+        1 => Ordering::Release,
+        2 => Ordering::Acquire,
+        3 => Ordering::AcqRel,
+        _ => Ordering::SeqCst,
+    };
+    (action, order(part(0)), order(part(8)))
 }

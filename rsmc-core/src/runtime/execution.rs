@@ -320,28 +320,18 @@ impl Execution {
     }
 
     /// A thread performs a visible operation: a scheduling point.
-    #[inline]
     pub(super) fn operate(&self, op: Op) -> Outcome {
-        if !self.unwinding.get() {
-            let me = self.running.get();
-            let mut core = self.core.borrow_mut();
-            core.see_destructor(me);
-            if core.savings.in_place
-                && let Some(outcome) = core.machine.go_on(me, &op)
-            {
-                return outcome;
-            }
-        }
-        self.stand_before(op)
-    }
-
-    /// A thread stands before a visible operation, and performs it when it is its turn.
-    fn stand_before(&self, op: Op) -> Outcome {
         if self.unwinding.get() {
             return self.operate_aside(op);
         }
         let me = self.running.get();
         let mut core = self.core.borrow_mut();
+        core.see_destructor(me);
+        if core.savings.in_place
+            && let Some(outcome) = core.machine.go_on(me, &op)
+        {
+            return outcome;
+        }
         core.machine.arrive(me, op);
         match core.machine.who_next() {
             Next::Step(thread) if thread == me && core.savings.in_place => return core.machine.perform(me),
@@ -376,11 +366,14 @@ impl Execution {
         self.wait_unless(|machine| machine.fence(me, order, site));
     }
 
-    /// A thread is about to change a count of references, which matters where stores wait in buffers.
+    /// Whether a change of a count of references matters, since stores may wait in buffers.
+    #[inline]
+    pub(super) fn orders_counting(&self) -> bool {
+        !self.unwinding.get() && self.core.borrow().machine.has_buffers()
+    }
+
+    /// A thread is about to change a count of references, and that matters.
     pub(super) fn count(&self, site: Site) {
-        if self.unwinding.get() || !self.core.borrow().machine.has_buffers() {
-            return;
-        }
         let me = self.running.get();
         self.wait_unless(|machine| machine.drain(me));
         if !self.unwinding.get() {
@@ -421,11 +414,17 @@ impl Execution {
         let here = 0_u64;
         let low = (&raw const here).expose_provenance();
         if let Ok(mut core) = self.core.try_borrow_mut() {
-            (core.fibers[me].base, core.fibers[me].low) = (suspender.base(), low);
+            let fiber = &mut core.fibers[me];
+            (fiber.base, fiber.low) = (suspender.base(), low);
         }
-        self.note_changes(false);
+        let compares_states = self.compares_states.get();
+        if compares_states {
+            self.note_changes(false);
+        }
         suspender.suspend();
-        self.note_changes(true);
+        if compares_states {
+            self.note_changes(true);
+        }
         debug_assert_eq!(self.running.get(), me, "whoever resumes a thread says so");
     }
 

@@ -61,7 +61,7 @@ pub(super) fn enter<R>(act: impl FnOnce(&Execution) -> R) -> Option<R> {
 #[inline]
 pub(super) fn inside<R>(act: impl FnOnce(&Execution) -> R) -> R {
     CURRENT.with(|execution| {
-        let _ours = execution.has_arena.get().then(arena::outside);
+        let _ours = arena::outside();
         let result = act(execution);
         if execution.compares_states.get() {
             clear_below::<2048>();
@@ -71,13 +71,16 @@ pub(super) fn inside<R>(act: impl FnOnce(&Execution) -> R) -> R {
 }
 
 impl Execution {
+    #[inline]
     pub(super) fn locate(&self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> LocId {
-        let mut core = self.core.borrow_mut();
-        let core = &mut *core;
+        let known = self.core.borrow().locations.find(object.tag);
+        known.unwrap_or_else(|| self.locate_new(object, init, site))
+    }
+
+    #[inline(never)]
+    fn locate_new(&self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> LocId {
+        let core = &mut *self.core.borrow_mut();
         let me = self.running.get();
-        if let Some(known) = core.locations.find(object.tag) {
-            return known;
-        }
         // The object is going to say in which execution it is: that is no change by the thread.
         if core.machine.remembers(me) {
             core.catch_up(me);
@@ -156,7 +159,7 @@ pub fn meets(object: Object<'_>) -> bool {
     meets_at(Location::caller(), object)
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn meets_at(place: &'static Location<'static>, object: Object<'_>) -> bool {
     let meets = CURRENT.is_set();
     if !meets {
@@ -176,7 +179,7 @@ pub fn meets_born(birth: Birth, object: Object<'_>, place: Option<&'static Locat
 
 /// An object is used outside executions. If it belongs to one that goes on elsewhere, that check fails, and so does this
 /// thread, unless it is unwinding or drops the object.
-#[inline]
+#[inline(never)]
 fn foreign_use(execution: u64, object: Object<'_>, place: Option<&'static Location<'static>>) {
     let what = || {
         let created = object.created.map(|created| format!(" created at {}", Site::Code(created))).unwrap_or_default();
@@ -305,7 +308,9 @@ pub fn cell(object: Object<'_>, access: CellAccess) {
 #[track_caller]
 pub fn counting() {
     let site = here();
-    enter(|execution| execution.count(site));
+    if CURRENT.is_set() && CURRENT.with(Execution::orders_counting) {
+        inside(|execution| execution.count(site));
+    }
 }
 
 /// Whether the counting of references of an `Arc` of this type consists of steps, since the program was seen to observe it.

@@ -62,13 +62,18 @@ impl Locations {
     }
 
     /// The location of an object, if the execution has met it.
+    #[inline]
     pub(super) fn find(&self, tag: &Tag) -> Option<LocId> {
         let known = tag.0.load(Ordering::Relaxed);
         if known >> LOC_BITS == self.execution {
             return Some(LocId((known & ((1 << LOC_BITS) - 1)) as u32));
         }
-        let address = std::ptr::from_ref(tag).addr();
-        self.outliving.get(&address).copied().filter(|_| known != 0)
+        if known == 0 { None } else { self.find_outliving(tag) }
+    }
+
+    #[inline(never)]
+    fn find_outliving(&self, tag: &Tag) -> Option<LocId> {
+        self.outliving.get(&std::ptr::from_ref(tag).addr()).copied()
     }
 
     /// The location of an object; `create` adds it to the execution if it is new.

@@ -29,7 +29,7 @@ extern "C-unwind" fn hint_from(
     enter(|execution| {
         if !execution.unwinding.get() {
             let (me, site) = (execution.running.get(), Site::Code(place));
-            execution.visit(frame, site);
+            execution.visit(frame, site, false);
             execution.core.borrow_mut().machine.hint(me, site);
         }
     })
@@ -56,7 +56,7 @@ extern "C-unwind" fn stand_from(
     _: u64,
     frame: Option<&Frame>,
 ) {
-    enter(|execution| execution.visit(frame, Site::Code(place)));
+    enter(|execution| execution.visit(frame, Site::Code(place), false));
 }
 
 /// A function of the shim is about to wait in a loop. Returns what to say to [`waits`].

@@ -40,32 +40,43 @@ pub(super) fn clear_below<const BYTES: usize>() {
 }
 
 impl Execution {
-    /// The running thread comes to an operation or a hint.
+    /// The running thread comes to an operation or a hint; whether that is a store, which is a change in any case: so the thread
+    /// is not where it was.
     #[inline]
-    pub(super) fn visit(&self, frame: Option<&Frame>, site: Site) {
+    pub(super) fn visit(&self, frame: Option<&Frame>, site: Site, stores: bool) {
         if !self.has_arena.get() || self.unwinding.get() {
             return;
         }
         let Some(frame) = frame else { return };
         let me = self.running.get();
-        let base = self.suspender.get().expect("a modelled thread runs").base();
         let core = &mut *self.core.borrow_mut();
-        if core.machine.is_watched() && core.arena.sees_all() {
-            let state = state_of(frame, base, core.needed_at(frame.place()));
+        let glance = if stores { Glance::New } else { core.machine.glance(me, frame.place(), || frame.glimpse()) };
+        if glance != Glance::New || core.machine.is_watched() {
+            self.look(core, glance, frame, site);
+        }
+    }
+
+    /// The running thread may be where it was, or the execution is watched.
+    #[inline(never)]
+    fn look(&self, core: &mut Core, glance: Glance, frame: &Frame, site: Site) {
+        if !core.arena.sees_all() {
+            return;
+        }
+        let me = self.running.get();
+        let base = self.suspender.get().expect("a modelled thread runs").base();
+        let place = frame.place();
+        if core.machine.is_watched() {
+            let state = state_of(frame, base, core.needed_at(place));
             core.fibers[me].stood = std::ptr::from_ref(frame).expose_provenance();
             let around = core.everything_around(me);
             core.machine.is_in(me, state, around);
         }
-        if !core.arena.sees_all() {
-            return;
-        }
         let sees = core.machine.sees();
-        let place = frame.place();
-        match core.machine.glance(me, place, frame.glimpse()) {
+        match glance {
             Glance::New => {}
             Glance::Closer => {
                 let needed = if sees == Sees::Heap { 0 } else { core.needed_at(place) };
-                core.machine.glance_closer(me, (place, site), frame.glimpse(), |registers| only(registers, needed));
+                core.machine.glance_closer(me, (place, site), frame.glimpse(), needed);
             }
             Glance::Ask => {
                 core.catch_up(me);
@@ -93,7 +104,8 @@ impl Execution {
             || others.map(|fiber| fiber.low..fiber.base).any(|stack| stack.contains(&address))
     }
 
-    /// The running thread is about to stop, or goes on after it did.
+    /// The running thread is about to stop, or goes on after it did, in an execution in which states are compared.
+    #[inline(never)]
     pub(super) fn note_changes(&self, goes_on: bool) {
         let me = self.running.get();
         let Ok(mut core) = self.core.try_borrow_mut() else { return };
