@@ -198,7 +198,12 @@ impl<'a> Scene<'a> {
         let (loc, action) = (&self.finding.trace.locs[event.op.loc], event.op.action);
         let is_atomic = matches!(
             action,
-            Action::Load | Action::Store(_) | Action::Rmw(_) | Action::Cas { .. } | Action::Fail { .. }
+            Action::Load
+                | Action::Store(_)
+                | Action::Rmw(_)
+                | Action::Cas { .. }
+                | Action::AddUnless(_)
+                | Action::Fail { .. }
         );
         Line {
             marked: false,
@@ -231,12 +236,14 @@ impl<'a> Scene<'a> {
     fn result(&self, event: &Event, loc: &LocInfo) -> String {
         let show = |value| self.values.show(loc.kind, value);
         match (event.op.action, event.written) {
-            (Action::Load, _) => format!(" → {}", show(event.read)),
+            (Action::Load, _) | (Action::AddUnless(_), None) => format!(" → {}", show(event.read)),
             (Action::Store(value), _) => format!(" = {}", show(value)),
             (Action::Fail { .. }, _) => format!(" → {}, fails without cause", show(event.read)),
             (Action::Choose { spurious: false, value, .. }, _) if !self.is_patience(&event.op) => format!(" → {value}"),
             (Action::Cas { expected, .. }, None) => format!(" → {}, not {}", show(event.read), show(expected)),
-            (Action::Rmw(_) | Action::Cas { .. }, Some(new)) => format!(" {}→{}", show(event.read), show(new)),
+            (Action::Rmw(_) | Action::Cas { .. } | Action::AddUnless(_), Some(new)) => {
+                format!(" {}→{}", show(event.read), show(new))
+            }
             (Action::TryAcquire, None) => " fails".to_owned(),
             (Action::TryAcquire, Some(_)) if event.read & POISONED == 0 => " ok".to_owned(),
             (Action::Acquire | Action::TryAcquire, Some(_)) if event.read & POISONED != 0 => " (poisoned)".to_owned(),
@@ -317,6 +324,8 @@ pub(super) fn verb(action: Action) -> &'static str {
         Action::Load => "load",
         Action::Store(_) => "store",
         Action::Cas { .. } | Action::Fail { .. } => "cas",
+        Action::AddUnless(0) => "upgrade",
+        Action::AddUnless(_) => "add",
         Action::Choose { .. } => "choose",
         Action::Acquire => "lock",
         Action::TryAcquire => "try_lock",
@@ -333,7 +342,6 @@ pub(super) fn verb(action: Action) -> &'static str {
             RmwKind::Xor => "xor",
             RmwKind::MaxUnsigned | RmwKind::MaxSigned => "max",
             RmwKind::MinUnsigned | RmwKind::MinSigned => "min",
-            RmwKind::AddUnlessZero => "upgrade",
         },
     }
 }

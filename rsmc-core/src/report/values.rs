@@ -50,6 +50,8 @@ impl Values {
         match kind {
             "AtomicBool" | "thread end" => (value != 0).to_string(),
             "AtomicPtr" if value == 0 => "null".to_owned(),
+            // As std's code has it while it looks whether a reference is the only one.
+            "Weak" if value == u64::MAX => "locked".to_owned(),
             "AtomicPtr" => unsigned(value, 64, 1),
             _ if kind.starts_with("AtomicI") => signed(value, bits(kind)),
             _ => unsigned(value, bits(kind), 10_000_000),

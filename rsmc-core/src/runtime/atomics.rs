@@ -76,7 +76,7 @@ extern "C-unwind" fn atomic_from(
     })
 }
 
-const RMWS: [RmwKind; 12] = [
+const RMWS: [RmwKind; 11] = [
     RmwKind::Swap,
     RmwKind::Add,
     RmwKind::Sub,
@@ -88,7 +88,6 @@ const RMWS: [RmwKind; 12] = [
     RmwKind::MinUnsigned,
     RmwKind::MaxSigned,
     RmwKind::MinSigned,
-    RmwKind::AddUnlessZero,
 ];
 
 /// An operation on an atomic in three numbers, which go in registers.

@@ -28,6 +28,7 @@ pub(super) fn of(event: &Event, trace: &Trace) -> u8 {
         Action::Load => (1, 0),
         Action::Store(_) => (2, 0),
         Action::Rmw(rmw) => (3, rmw_number(rmw.kind)),
+        Action::AddUnless(_) => (3, 11),
         // Which alternative it is says the step.
         Action::Cas { .. } | Action::Fail { .. } => (4, 0),
         Action::Acquire => (5, 0),
@@ -77,6 +78,5 @@ fn rmw_number(kind: RmwKind) -> u64 {
         RmwKind::MinUnsigned => 8,
         RmwKind::MaxSigned => 9,
         RmwKind::MinSigned => 10,
-        RmwKind::AddUnlessZero => 11,
     }
 }

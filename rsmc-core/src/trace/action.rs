@@ -39,8 +39,6 @@ pub enum RmwKind {
     MaxSigned,
     /// The smaller of the two, as signed numbers.
     MinSigned,
-    /// Wrapping addition, but 0 stays 0.
-    AddUnlessZero,
 }
 
 /// A read-modify-write: a function, its operand, and the width of the location.
@@ -70,8 +68,6 @@ impl Rmw {
             RmwKind::MinUnsigned => old.min(self.operand),
             RmwKind::MaxSigned => new.max(operand).cast_unsigned(),
             RmwKind::MinSigned => new.min(operand).cast_unsigned(),
-            RmwKind::AddUnlessZero if old == 0 => 0,
-            RmwKind::AddUnlessZero => old.wrapping_add(self.operand),
         };
         result & self.mask()
     }
@@ -111,6 +107,8 @@ pub enum Action {
         /// The value it would have written.
         new: u64,
     },
+    /// Adds 1 to a count of 64 bits, unless it finds this value; then it is a read.
+    AddUnless(u64),
     /// Takes a value that is given by nothing else; the others below `of` are alternatives of it. Its location is its own.
     Choose {
         /// How many values there are.
@@ -176,9 +174,11 @@ impl Action {
             Action::Store(value) => Effect::Write(value),
             Action::Rmw(rmw) => Effect::Update(rmw.apply(current)),
             Action::Cas { expected, new, .. } if current == expected => Effect::Update(new),
+            Action::AddUnless(value) if current != value => Effect::Update(current.wrapping_add(1)),
             Action::Fail { expected, .. } if current != expected => Effect::Blocked,
             Action::Acquire | Action::TryAcquire if free => Effect::Update(current | HELD),
-            Action::Cas { .. } | Action::Fail { .. } | Action::TryAcquire | Action::Choose { .. } => Effect::Read,
+            Action::Cas { .. } | Action::AddUnless(_) | Action::Fail { .. } => Effect::Read,
+            Action::TryAcquire | Action::Choose { .. } => Effect::Read,
             Action::Release { poisoned } => Effect::Write(if poisoned { POISONED } else { FREE }),
             Action::Park if current == 1 => Effect::Update(0),
             Action::Acquire | Action::Park => Effect::Blocked,
@@ -281,6 +281,13 @@ mod tests {
         assert_eq!((fails.effect(1), fails.effect(0)), (Effect::Read, Effect::Blocked));
         assert!(fails.is_spurious() && !weak.is_spurious());
         assert_eq!(Action::Cas { expected: 1, new: 2, weak: false }.alternatives(), 1);
+    }
+
+    #[test]
+    fn a_count_is_left_alone_at_one_value() {
+        assert_eq!(Action::AddUnless(0).effect(0), Effect::Read);
+        assert_eq!(Action::AddUnless(0).effect(1), Effect::Update(2));
+        assert_eq!(Action::AddUnless(u64::MAX).effect(0), Effect::Update(1));
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl Op {
                 let order = raised(self.order, least, acquires, releases);
                 Self { order, failure: order, ..self }
             }
-            Action::Cas { .. } | Action::Fail { .. } => Self {
+            Action::Cas { .. } | Action::AddUnless(_) | Action::Fail { .. } => Self {
                 order: raised(self.order, least, acquires, releases),
                 failure: raised(self.failure, least, acquires, false),
                 ..self

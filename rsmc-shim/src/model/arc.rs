@@ -65,10 +65,15 @@ impl<T> Arc<T> {
     #[track_caller]
     pub fn new_cyclic<F: FnOnce(&Weak<T>) -> T>(make: F) -> Self {
         let shared = Shared::of_new::<T>();
-        let value =
-            StdArc::new_cyclic(|weak| make(&Weak { value: weak.clone(), shared: Some(StdArc::clone(&shared)) }));
+        let value = StdArc::new_cyclic(|weak| {
+            let mut weak = Weak { value: weak.clone(), shared: Some(StdArc::clone(&shared)) };
+            let value = make(&weak);
+            // It becomes the weak reference that all strong ones have, so that its drop here does not count.
+            weak.shared = None;
+            value
+        });
         if shared.is_counted() {
-            shared.set_strong(0, 1);
+            shared.complete();
         }
         Self::of(value, shared)
     }
@@ -121,18 +126,22 @@ impl<T: ?Sized + Copied> Arc<T> {
     /// those, or a string of one kind or another.
     #[track_caller]
     pub fn make_mut(this: &mut Self) -> &mut T {
+        let mut left_behind = None;
         if this.takes_only_reference(Acquire) {
-            if this.has_weak(Relaxed) {
+            if this.has_weak() {
+                // std moves the value away from its weak references, one of which this may be the last.
+                left_behind = Some(StdArc::downgrade(&this.value));
                 this.value_goes();
-                // std moves the value away from its weak references.
                 this.shared = Shared::of_new::<T>();
             } else if this.shared.is_counted() {
-                this.shared.set_strong(1, 1);
+                this.shared.give_back();
             }
         } else {
             *this = Self::fresh(T::copied(this));
         }
-        T::unshared(&mut this.value)
+        let value = T::unshared(&mut this.value);
+        drop(left_behind);
+        value
     }
 }
 
@@ -165,7 +174,7 @@ impl<T: ?Sized> Arc<T> {
     pub fn downgrade(this: &Self) -> Weak<T> {
         this.shared.meet(Some(Location::caller()));
         match this.shared.is_counted() {
-            true => this.shared.add(Count::Weak, StdArc::weak_count(&this.value), Acquire),
+            true => this.shared.downgrade(StdArc::weak_count(&this.value)),
             false => hook::counting(),
         }
         let shared = Some(StdArc::clone(&this.shared));
@@ -176,20 +185,21 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn strong_count(this: &Self) -> usize {
         let now = StdArc::strong_count(&this.value);
-        if this.shared.observe() { this.shared.load(Count::Strong, now, Relaxed) } else { now }
+        if this.shared.observe() { this.shared.strong(now) } else { now }
     }
 
     /// How many weak references there are. In a check a relaxed load, as in std, where other threads could change that.
     #[track_caller]
     pub fn weak_count(this: &Self) -> usize {
         let now = StdArc::weak_count(&this.value);
-        if this.shared.observe() { this.shared.load(Count::Weak, now, Relaxed) - 1 } else { now }
+        if this.shared.observe() { this.shared.weak(now, Relaxed) } else { now }
     }
 
     #[track_caller]
-    fn has_weak(&self, order: Ordering) -> bool {
+    fn has_weak(&self) -> bool {
         let now = StdArc::weak_count(&self.value);
-        if self.shared.is_counted() { self.shared.load(Count::Weak, now, order) > 1 } else { now > 0 }
+        let count = if self.shared.is_counted() { self.shared.weak(now, Relaxed) } else { now };
+        count > 0
     }
 
     /// Whether this is the only strong reference. If so it counts as gone.
@@ -217,9 +227,8 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         if this.shared.observe() {
-            let alone = !this.has_weak(Acquire)
-                && this.shared.load(Count::Strong, StdArc::strong_count(&this.value), Acquire) == 1;
-            return if alone { StdArc::get_mut(&mut this.value) } else { None };
+            let is_unique = this.shared.is_unique(StdArc::strong_count(&this.value), StdArc::weak_count(&this.value));
+            return if is_unique { StdArc::get_mut(&mut this.value) } else { None };
         }
         hook::counting();
         if StdArc::strong_count(&this.value) == 1 && StdArc::weak_count(&this.value) == 0 {
@@ -262,7 +271,7 @@ impl<T: ?Sized> Clone for Arc<T> {
     fn clone(&self) -> Self {
         self.shared.meet(Some(Location::caller()));
         match self.shared.is_counted() {
-            true => self.shared.add(Count::Strong, StdArc::strong_count(&self.value), Relaxed),
+            true => self.shared.add(Count::Strong, StdArc::strong_count(&self.value)),
             false => hook::counting(),
         }
         Self::of(StdArc::clone(&self.value), StdArc::clone(&self.shared))

@@ -79,7 +79,7 @@ pub(super) struct Proposer {
 /// waits for behind it, too.
 fn is_plain(action: Action) -> bool {
     match action {
-        Action::Load | Action::Rmw(_) | Action::Unpark => true,
+        Action::Load | Action::Rmw(_) | Action::AddUnless(_) | Action::Unpark => true,
         Action::Cas { weak, .. } => !weak,
         _ => false,
     }

@@ -77,7 +77,7 @@ impl Recorder<'_> {
         step.ordering = has_ordering.then(|| format!("{:?}", event.order()));
         step.read = match action {
             Action::Choose { value, .. } => Some(value.to_string()),
-            Action::Load | Action::Rmw(_) | Action::Cas { .. } | Action::Fail { .. } => {
+            Action::Load | Action::Rmw(_) | Action::Cas { .. } | Action::AddUnless(_) | Action::Fail { .. } => {
                 Some(self.scene.values.show(info.kind, event.read))
             }
             _ => None,

@@ -3,8 +3,11 @@
 //! Plain sharing is in nearly every test and must not multiply executions, so counting is no step of a check: what the
 //! counts are is known to std's `Arc`, which is inside ours, and a drop only orders what came before it. But once a
 //! program observes a count while other threads could change it, the check starts again, and the counts of all `Arc`s
-//! of that type are modelled atomics as std's are. What std does at once by a lock in its weak count is not modelled:
-//! [`Arc::get_mut`](super::Arc::get_mut) looks at the two counts one after the other.
+//! of that type are modelled atomics, on which operations do what std's code does. Then a program is told what the modelled
+//! counts say. Those of std's `Arc` follow, and come into it only where std has references of its own.
+//!
+//! Deviations. (1) A loop of std around a compare-exchange is one step. (2) When the last strong reference goes, std drops a
+//! weak one that all strong ones had. Nobody can tell: the weak count counts no more once the strong one is 0.
 
 use std::any::type_name;
 use std::panic::Location;
@@ -31,6 +34,9 @@ pub(super) struct Shared {
     /// Raw pointers to the value were given out, and `raw` knows the way back.
     pub(super) raw: AtomicBool,
 }
+
+/// The weak count while a thread looks whether its reference is the only one.
+const LOCKED: u64 = u64::MAX;
 
 /// Which count.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -99,16 +105,49 @@ impl Shared {
         hook::reference_dropped(self.strong.object("Arc"), last);
     }
 
-    /// The count, read by a step. `now` is what it is where it was never asked for.
+    /// The strong count, read by a step. `now` is what it is where it was never asked for.
     #[track_caller]
-    pub(super) fn load(&self, count: Count, now: usize, order: Ordering) -> usize {
-        self.access(count, now, Action::Load, order, order).read as usize
+    pub(super) fn strong(&self, now: usize) -> usize {
+        self.access(Count::Strong, now, Action::Load, Relaxed, Relaxed).read as usize
     }
 
-    /// Adds to the count by a step.
+    /// How many weak references there are, read by a step: none while their count is locked.
     #[track_caller]
-    pub(super) fn add(&self, count: Count, now: usize, order: Ordering) {
-        self.update(count, now, RmwKind::Add, order);
+    pub(super) fn weak(&self, now: usize, order: Ordering) -> usize {
+        match self.access(Count::Weak, now, Action::Load, order, order).read {
+            LOCKED => 0,
+            count => count as usize - 1,
+        }
+    }
+
+    /// Whether a strong reference is the only one, strong or weak. Nobody makes a weak one of another while this looks.
+    #[track_caller]
+    pub(super) fn is_unique(&self, strong_now: usize, weak_now: usize) -> bool {
+        let lock = Action::Cas { expected: 1, new: LOCKED, weak: false };
+        if self.access(Count::Weak, weak_now, lock, Acquire, Relaxed).written.is_none() {
+            return false;
+        }
+        let is_unique = self.access(Count::Strong, strong_now, Action::Load, Acquire, Acquire).read == 1;
+        self.access(Count::Weak, weak_now, Action::Store(1), Release, Release);
+        is_unique
+    }
+
+    /// Adds to the count by a step, on behalf of who has a reference of the kind that is counted.
+    #[track_caller]
+    pub(super) fn add(&self, count: Count, now: usize) {
+        self.update(count, now, RmwKind::Add, Relaxed);
+    }
+
+    /// Adds a weak reference, on behalf of who has a strong one: waits while the weak count is locked.
+    #[track_caller]
+    pub(super) fn downgrade(&self, now: usize) {
+        let since = hook::begins_to_wait();
+        loop {
+            hook::waits(since);
+            if self.access(Count::Weak, now, Action::AddUnless(LOCKED), Acquire, Relaxed).written.is_some() {
+                return;
+            }
+        }
     }
 
     /// Subtracts from the count by a step; true if none is left.
@@ -124,7 +163,7 @@ impl Shared {
     /// Adds a strong reference by a step, unless there is none.
     #[track_caller]
     pub(super) fn upgrade(&self, now: usize) -> bool {
-        self.update(Count::Strong, now, RmwKind::AddUnlessZero, Acquire) > 0
+        self.access(Count::Strong, now, Action::AddUnless(0), Acquire, Relaxed).written.is_some()
     }
 
     /// Takes the only strong reference by a step, if it is.
@@ -134,10 +173,16 @@ impl Shared {
         self.access(Count::Strong, now, take, order, Relaxed).written.is_some()
     }
 
-    /// Sets the strong count by a step.
+    /// By a step, there is a strong reference again after its [`take`](Self::take).
     #[track_caller]
-    pub(super) fn set_strong(&self, now: usize, value: u64) {
-        self.access(Count::Strong, now, Action::Store(value), Release, Release);
+    pub(super) fn give_back(&self) {
+        self.access(Count::Strong, 1, Action::Store(1), Release, Release);
+    }
+
+    /// By a step, there is a first strong reference to a value that had weak ones only.
+    #[track_caller]
+    pub(super) fn complete(&self) {
+        self.update(Count::Strong, 0, RmwKind::Add, Release);
     }
 
     #[track_caller]

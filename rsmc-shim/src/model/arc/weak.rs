@@ -1,7 +1,7 @@
 //! `Weak`.
 
 use std::fmt;
-use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::Ordering::Acquire;
 use std::sync::{Arc as StdArc, Weak as StdWeak};
 
 use rsmc_core::runtime::hook;
@@ -44,7 +44,7 @@ impl<T: ?Sized> Weak<T> {
     pub fn strong_count(&self) -> usize {
         let now = self.value.strong_count();
         match self.shared.as_ref().filter(|shared| shared.observe()) {
-            Some(shared) => shared.load(Count::Strong, now, Relaxed),
+            Some(shared) => shared.strong(now),
             None => now,
         }
     }
@@ -55,9 +55,8 @@ impl<T: ?Sized> Weak<T> {
     pub fn weak_count(&self) -> usize {
         match self.shared.as_ref().filter(|shared| shared.observe()) {
             Some(shared) => {
-                let weak = shared.load(Count::Weak, self.weak_now(), Acquire);
-                let strong = shared.load(Count::Strong, self.value.strong_count(), Relaxed);
-                if strong == 0 { 0 } else { weak - 1 }
+                let weak = shared.weak(self.weak_now(), Acquire);
+                if shared.strong(self.value.strong_count()) == 0 { 0 } else { weak }
             }
             None => self.value.weak_count(),
         }
@@ -83,7 +82,7 @@ impl<T: ?Sized> Clone for Weak<T> {
     #[track_caller]
     fn clone(&self) -> Self {
         match self.counted() {
-            Some(shared) => shared.add(Count::Weak, self.weak_now(), Relaxed),
+            Some(shared) => shared.add(Count::Weak, self.weak_now()),
             None => hook::counting(),
         }
         Self { value: self.value.clone(), shared: self.shared.clone() }
