@@ -17,6 +17,14 @@ use crate::trace::Site;
 
 scoped_thread_local!(pub(super) static CURRENT: Execution);
 
+/// Acts in the execution that is in progress. Only a pointer goes through the thread-local, so that the compiler sees what is done.
+#[inline]
+pub(super) fn in_current<R>(act: impl FnOnce(&Execution) -> R) -> R {
+    let execution = CURRENT.with(std::ptr::from_ref);
+    // SAFETY: whoever set the key borrows the execution until it is over, and the caller runs in it.
+    act(unsafe { &*execution })
+}
+
 /// Whether this OS thread is inside an execution.
 #[inline]
 pub fn in_run() -> bool {

@@ -13,7 +13,7 @@ use crate::base::{LocId, ThreadId};
 use crate::machine::Outcome;
 use crate::runtime::arena;
 use crate::runtime::births::Birth;
-use crate::runtime::current::CURRENT;
+use crate::runtime::current::{CURRENT, in_current};
 use crate::runtime::execution::{Core, Execution};
 use crate::runtime::foreign;
 use crate::runtime::locals::Gone;
@@ -60,7 +60,7 @@ pub(super) fn enter<R>(act: impl FnOnce(&Execution) -> R) -> Option<R> {
 /// What we do in an execution. What we allocate is none of the user's memory.
 #[inline]
 pub(super) fn inside<R>(act: impl FnOnce(&Execution) -> R) -> R {
-    CURRENT.with(|execution| {
+    in_current(|execution| {
         let _ours = arena::outside();
         let result = act(execution);
         if execution.compares_states.get() {
