@@ -406,7 +406,7 @@ mod tests {
         assert_eq!(needs(&[MOV_19_7, BRK]), 0);
         assert_eq!(needs(&[MOV_19_7, RET]), Decoder::ALL & !set("x19"), "a return needs what was not overwritten");
         assert_eq!(needs(&[0]), 0, "nothing is behind a trap");
-        assert_eq!(needs(&[0xffff_ffff]), Decoder::ALL, "no instruction");
+        assert_eq!(needs(&[0xd4000001]), Decoder::ALL, "svc #0 is not looked into");
         let cbz = 0xb4000053;
         assert_eq!(needs(&[cbz, BRK, MOV_19_20, BRK]), set("x19 x20"));
     }
