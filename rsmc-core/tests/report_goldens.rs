@@ -120,8 +120,8 @@ fn race(
     let place = |line| Site::Place { file, line };
     Race {
         loc,
-        first: Access { thread, writes: true, site: place(wrote), note: first },
-        second: Access { thread: MAIN, writes: false, site: place(read), note: second },
+        first: Access { thread, writes: true, site: place(wrote), note: first, until: None },
+        second: Access { thread: MAIN, writes: false, site: place(read), note: second, until: None },
     }
 }
 

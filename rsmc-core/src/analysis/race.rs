@@ -9,6 +9,10 @@
 //! the message; another keeps it for the next acquire fence. Locks, park tokens, spawn, join and dropped references
 //! are releases and acquires of their own.
 //!
+//! An access lasts until its end, if that has a note of its own ([`NoteKind::CellEnd`]). Then it races unless its end happens
+//! before the start of the other, or the other way round. So an access that goes on is known to nobody, not even to its own
+//! thread, which conflicts with itself if it accesses the cell again meanwhile.
+//!
 //! Cost. O(rows × threads). Nothing at all for an execution that touches no cell.
 //!
 //! Guarantees. In the given execution it finds a race if there is one. Since happens-before is the same in all
@@ -33,9 +37,11 @@ pub struct Access {
     pub site: Site,
     /// Its place in [`Trace::notes`].
     pub note: usize,
+    /// The place of its end there, if it lasts.
+    pub until: Option<usize>,
 }
 
-/// Two accesses of one cell that nothing orders.
+/// Two accesses of one cell that nothing orders, or one within the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Race {
     /// The cell.
@@ -46,34 +52,63 @@ pub struct Race {
     pub second: Access,
 }
 
+impl Race {
+    /// Whether it is a conflict of a thread with itself.
+    pub fn is_of_one_thread(&self) -> bool {
+        self.first.thread == self.second.thread
+    }
+}
+
 /// The first race of an execution, if there is one.
 pub fn find_race(trace: &Trace) -> Option<Race> {
     let mut cells: FxHashMap<LocId, Cell> = FxHashMap::default();
-    each_access(trace, |now, loc, access| {
-        let first = cells.entry(loc).or_default().access(now, access)?;
-        Some(Race { loc, first, second: access })
+    each_access(trace, |now, loc, step| {
+        let cell = cells.entry(loc).or_default();
+        match step {
+            Step::Begins(access) => cell.access(now, access).map(|first| Race { loc, first, second: access }),
+            Step::Ends(note) => {
+                cell.write.iter_mut().chain(&mut cell.reads).for_each(|access| access.end(now, note));
+                None
+            }
+        }
     })
 }
 
 /// All races of an execution: every pair of conflicting accesses that nothing orders. Quadratic.
 pub fn all_races(trace: &Trace) -> Vec<Race> {
     let (mut cells, mut races) = (FxHashMap::<LocId, Vec<Dated>>::default(), Vec::new());
-    each_access(trace, |now, loc, access| {
+    each_access(trace, |now, loc, step| {
         let before = cells.entry(loc).or_default();
-        let racing = before.iter().filter(|earlier| earlier.races_with(now, &access));
-        races.extend(racing.map(|earlier| Race { loc, first: earlier.access, second: access }));
-        before.push(Dated::new(now, access));
+        match step {
+            Step::Begins(access) => {
+                let racing = before.iter().filter(|earlier| earlier.races_with(now, &access));
+                races.extend(racing.map(|earlier| Race { loc, first: earlier.access, second: access }));
+                before.push(Dated::new(now, access));
+            }
+            Step::Ends(note) => before.iter_mut().for_each(|access| access.end(now, note)),
+        }
         None::<()>
     });
     races
 }
 
-/// Shows every access of a cell with what its thread knows then, until `take` has an answer.
-fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Access) -> Option<R>) -> Option<R> {
+/// What a thread does with a cell.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// It begins an access.
+    Begins(Access),
+    /// It ends the access that lasts until this note.
+    Ends(usize),
+}
+
+/// Shows the beginning of every access of a cell, and the end of those that last, with what the thread knows then, until
+/// `take` has an answer.
+fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Step) -> Option<R>) -> Option<R> {
     let touches_cell = |note: &Note| matches!(note.kind, NoteKind::CellRead(_) | NoteKind::CellWrite(_));
     if !trace.notes.iter().any(touches_cell) {
         return None;
     }
+    let lasting = Lasting::of(trace);
     let mut pass = Pass::default();
     pass.messages.resize(trace.events.len(), VectorClock::new());
     pass.threads.grow_to(ThreadId(trace.thread_bound() as u32), Knowledge::default);
@@ -89,9 +124,15 @@ fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Acces
         let (thread, site) = (note.thread, note.site);
         if let NoteKind::CellRead(loc) | NoteKind::CellWrite(loc) = note.kind {
             let writes = note.kind == NoteKind::CellWrite(loc);
-            let answer = take(pass.now(thread), loc, Access { thread, writes, site, note: number });
+            let until = lasting.ends.get(&number).copied();
+            let access = Access { thread, writes, site, note: number, until };
+            let answer = take(pass.now(thread), loc, Step::Begins(access));
             if answer.is_some() {
                 return answer;
+            }
+        } else if let NoteKind::CellEnd(_) = note.kind {
+            if let Some(&loc) = lasting.locs.get(&number) {
+                take(pass.now(thread), loc, Step::Ends(number));
             }
         } else {
             pass.note(note);
@@ -99,6 +140,43 @@ fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Acces
         number += 1;
     }
     None
+}
+
+/// The accesses that last.
+#[derive(Debug, Default)]
+struct Lasting {
+    /// By the note where one begins: the note of its end.
+    ends: FxHashMap<usize, usize>,
+    /// By the note of an end: the cell.
+    locs: FxHashMap<usize, LocId>,
+}
+
+impl Lasting {
+    fn of(trace: &Trace) -> Self {
+        let mut lasting = Self::default();
+        if !trace.notes.iter().any(|note| matches!(note.kind, NoteKind::CellEnd(_))) {
+            return lasting;
+        }
+        let mut begun: FxHashMap<(ThreadId, u32), (usize, LocId)> = FxHashMap::default();
+        let mut numbers: FxHashMap<ThreadId, u32> = FxHashMap::default();
+        for (at, note) in trace.notes.iter().enumerate() {
+            match note.kind {
+                NoteKind::CellRead(loc) | NoteKind::CellWrite(loc) => {
+                    let number = numbers.entry(note.thread).or_default();
+                    begun.insert((note.thread, *number), (at, loc));
+                    *number += 1;
+                }
+                NoteKind::CellEnd(number) => {
+                    if let Some(&(start, loc)) = begun.get(&(note.thread, number)) {
+                        lasting.ends.insert(start, at);
+                        lasting.locs.insert(at, loc);
+                    }
+                }
+                _ => {}
+            }
+        }
+        lasting
+    }
 }
 
 /// What a thread knows.
@@ -120,7 +198,20 @@ struct Dated {
 
 impl Dated {
     fn new(now: &VectorClock, access: Access) -> Self {
-        Self { time: now.get(access.thread), access }
+        let time = if access.until.is_some() { u32::MAX } else { now.get(access.thread) };
+        Self { time, access }
+    }
+
+    /// This note ends an access.
+    fn end(&mut self, now: &VectorClock, note: usize) {
+        if self.access.until == Some(note) {
+            self.time = now.get(self.access.thread);
+        }
+    }
+
+    /// Whether it has not ended.
+    fn goes_on(&self) -> bool {
+        self.time == u32::MAX
     }
 
     /// Whether a later access, by a thread that knows `now`, conflicts with it and is not ordered after it.
@@ -147,7 +238,7 @@ impl Cell {
             self.write = Some(Dated::new(now, access));
             self.reads.clear();
         } else {
-            self.reads.retain(|earlier| earlier.access.thread != access.thread);
+            self.reads.retain(|earlier| earlier.access.thread != access.thread || earlier.goes_on());
             self.reads.push(Dated::new(now, access));
         }
         None
@@ -204,7 +295,7 @@ impl Pass {
                     self.threads[thread].now.join(dropped);
                 }
             }
-            NoteKind::CellRead(_) | NoteKind::CellWrite(_) => {}
+            NoteKind::CellRead(_) | NoteKind::CellWrite(_) | NoteKind::CellEnd(_) => {}
             NoteKind::End | NoteKind::Flush(_) | NoteKind::Counted | NoteKind::Hint | NoteKind::Panic(_) => {}
         }
     }

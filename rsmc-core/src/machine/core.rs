@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashSet;
 
 use crate::base::{Digest, EventId, IdVec, LocId, ThreadId};
+use crate::machine::accesses::Accesses;
 use crate::machine::ahead::Trust;
 use crate::machine::endless::{Endless, Turns};
 use crate::machine::graphs::Graphs;
@@ -138,6 +139,7 @@ pub struct Machine {
     /// What the next operation takes, if the plan or the policy says so.
     pub(super) taken: Option<Source>,
     pub(super) graphs: Graphs,
+    pub(super) accesses: Accesses,
     names: Names,
     /// Whether threads wait in loops, in one execution or another.
     pub(super) waits: bool,
@@ -184,6 +186,7 @@ impl Machine {
             again: false,
             watcher: None,
             strengthened: Vec::new(),
+            accesses: Accesses::default(),
         }
     }
 
@@ -277,6 +280,9 @@ impl Machine {
 
     /// Hands the finished run out, taking the memory of `run` for the next one.
     pub fn take_run(&mut self, run: &mut Run) {
+        if self.accesses.are_some {
+            self.leave_accesses_open();
+        }
         std::mem::swap(&mut self.run, run);
     }
 

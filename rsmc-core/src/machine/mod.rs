@@ -11,6 +11,7 @@
 //! - A forced step is taken as it is or the run ends as [`crate::step::End::Diverged`]; it is never replaced.
 //! - `perform` records exactly one event.
 
+mod accesses;
 mod ahead;
 mod choose;
 mod core;
@@ -23,6 +24,7 @@ mod rules;
 mod settle;
 mod tail;
 
+pub use self::accesses::Begun;
 pub use self::ahead::{Doubts, Place};
 pub use self::core::{Machine, Next, Outcome};
 pub use self::pure::{Glance, Glimpse, Preserved, State};

@@ -12,6 +12,10 @@ pub(super) fn title(scene: &Scene<'_>) -> Option<String> {
     let race = scene.finding.race?;
     let who = |access: &Access| format!("{} {}", scene.threads.name(access.thread), does(access));
     let cell = scene.locations.name(race.loc);
+    if race.is_of_one_thread() {
+        let (first, second) = (does(&race.first), does(&race.second));
+        return Some(format!("{} {second} {cell} while it {first} it itself", scene.threads.name(race.first.thread)));
+    }
     Some(format!("{} and {} {cell}, and nothing orders the two", who(&race.first), who(&race.second)))
 }
 
@@ -24,7 +28,13 @@ pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
     let Some(race) = scene.finding.race else { return Vec::new() };
     let name = scene.locations.name(race.loc);
     let info = &scene.finding.trace.locs[race.loc];
-    let unordered = "  there is no lock, no join, and no release that the other one acquires";
+    let unordered = if race.is_of_one_thread() {
+        "  one thread does both: the second begins within the first, whose pointer is in use until its end"
+    } else if race.first.until.is_some() || race.second.until.is_some() {
+        "  there is no lock, no join, and no release after the end of one that the other one acquires before it begins"
+    } else {
+        "  there is no lock, no join, and no release that the other one acquires"
+    };
     let mut lines = vec![access(scene, race, &race.first), access(scene, race, &race.second)];
     lines.push(format!("  {name}: {} created{}", info.kind, at(info.created)));
     lines.push(wrap(unordered, "  "));
@@ -34,7 +44,10 @@ pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
 
 fn access(scene: &Scene<'_>, race: &Race, access: &Access) -> String {
     let (who, cell) = (scene.threads.name(access.thread), scene.locations.name(race.loc));
-    format!("  {who} {} {cell}{}{}", does(access), at(access.site), row(scene.row_of_note(access.note)))
+    let rows = row(scene.row_of_note(access.note));
+    let until = access.until.and_then(|note| scene.row_of_note(note));
+    let until = until.map(|end| format!(", until #{end}")).unwrap_or_default();
+    format!("  {who} {} {cell}{}{rows}{until}", does(access), at(access.site))
 }
 
 /// A value that passed from the first thread to the second in between, and would have ordered the accesses if its
@@ -43,6 +56,9 @@ fn near_miss(scene: &Scene<'_>, race: &Race) -> Option<String> {
     let trace = scene.finding.trace;
     let note = |access: &Access| trace.notes.get(access.note);
     let (first, second) = (note(&race.first)?, note(&race.second)?);
+    if race.is_of_one_thread() {
+        return None;
+    }
     let between = first.at as usize..second.at as usize;
     let (read_at, write_at) = between.clone().rev().find_map(|at| {
         let event = trace.events.get(at).filter(|event| event.id.thread == second.thread)?;

@@ -264,6 +264,11 @@ impl<'a> Scene<'a> {
             }
             NoteKind::CellRead(cell) => format!("read {}", self.locations.name(cell)),
             NoteKind::CellWrite(cell) => format!("write {}", self.locations.name(cell)),
+            NoteKind::CellEnd(number) => match self.finding.trace.access(note.thread, number)?.1.kind {
+                NoteKind::CellRead(cell) => format!("end of read {}", self.locations.name(cell)),
+                NoteKind::CellWrite(cell) => format!("end of write {}", self.locations.name(cell)),
+                _ => return None,
+            },
             NoteKind::Panic(_) => "panic".to_owned(),
             NoteKind::Flush(store) if self.buffers.waits(store as usize) => {
                 let row = self.row_of_event(store as usize)?;

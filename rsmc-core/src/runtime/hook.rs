@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::base::{LocId, ThreadId};
-use crate::machine::Outcome;
+use crate::machine::{Begun, Outcome};
 use crate::runtime::arena;
 use crate::runtime::births::Birth;
 use crate::runtime::current::{CURRENT, in_current};
@@ -46,6 +46,15 @@ pub enum CellAccess {
     Read,
     /// A write.
     Write,
+}
+
+impl CellAccess {
+    fn note(self, cell: LocId) -> NoteKind {
+        match self {
+            CellAccess::Read => NoteKind::CellRead(cell),
+            CellAccess::Write => NoteKind::CellWrite(cell),
+        }
+    }
 }
 
 #[track_caller]
@@ -295,11 +304,33 @@ pub fn cell(object: Object<'_>, access: CellAccess) {
             return;
         }
         let loc = execution.locate(object, || 0, site);
-        let kind = match access {
-            CellAccess::Read => NoteKind::CellRead(loc),
-            CellAccess::Write => NoteKind::CellWrite(loc),
-        };
-        execution.note(kind, site);
+        execution.core.borrow_mut().machine.access(execution.running.get(), access.note(loc), site);
+    });
+}
+
+/// As [`cell`], for an access that lasts until [`cell_ends`]. `None` where no check sees it.
+#[inline]
+#[track_caller]
+pub fn cell_begins(object: Object<'_>, access: CellAccess) -> Option<Begun> {
+    if !meets(object) {
+        return None;
+    }
+    let site = here();
+    inside(|execution| {
+        if execution.unwinding.get() {
+            return None;
+        }
+        let loc = execution.locate(object, || 0, site);
+        execution.core.borrow_mut().machine.access_begins(execution.running.get(), access.note(loc), site)
+    })
+}
+
+/// An access of a cell ends.
+pub fn cell_ends(begun: Begun) {
+    enter(|execution| {
+        if !execution.unwinding.get() {
+            execution.core.borrow_mut().machine.access_ends(execution.running.get(), begun);
+        }
     });
 }
 

@@ -97,8 +97,12 @@ fn race(run: &Run) -> Option<Finding> {
         format!("{} {verb} it at {}", name(&run.trace, access.thread), access.site)
     };
     let cell = &run.trace.locs[race.loc];
+    let how = match race.is_of_one_thread() {
+        true => "within one another, in one thread",
+        false => "and nothing orders the two",
+    };
     let message = format!(
-        "data race on the {} created at {}: {} and {}, and nothing orders the two",
+        "data race on the {} created at {}: {} and {}, {how}",
         cell.kind,
         cell.created,
         side(race.first),

@@ -214,6 +214,8 @@ pub enum NoteKind {
     CellRead(LocId),
     /// Wrote a tracked cell.
     CellWrite(LocId),
+    /// The access of a cell that its thread began as this one, counted from 0, is over. One that has none ended where it began.
+    CellEnd(u32),
     /// `hint::spin_loop` or `thread::yield_now`.
     Hint,
     /// Dropped one reference to a shared value: what came before is visible to the last owner.

@@ -172,6 +172,13 @@ impl Trace {
         })
     }
 
+    /// The access of a cell that a thread began as this one, counted from 0, and its place in the notes.
+    pub fn access(&self, thread: ThreadId, number: u32) -> Option<(usize, &Note)> {
+        let begins = |note: &Note| matches!(note.kind, NoteKind::CellRead(_) | NoteKind::CellWrite(_));
+        let of_thread = |(_, note): &(usize, &Note)| note.thread == thread && begins(note);
+        self.notes.iter().enumerate().filter(of_thread).nth(number as usize)
+    }
+
     /// The threads other than the test body, in the order in which they were spawned.
     pub fn spawned(&self) -> impl Iterator<Item = ThreadId> + '_ {
         self.notes.iter().filter_map(|note| match note.kind {

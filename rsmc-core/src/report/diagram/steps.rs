@@ -191,6 +191,7 @@ fn operation(kind: NoteKind) -> &'static str {
         NoteKind::Flush(_) => "flush",
         NoteKind::CellRead(_) => "read",
         NoteKind::CellWrite(_) => "write",
+        NoteKind::CellEnd(_) => "access end",
         NoteKind::Panic(_) => "panic",
         NoteKind::Counted | NoteKind::Hint | NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) => "note",
     }

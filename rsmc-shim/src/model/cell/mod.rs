@@ -10,4 +10,4 @@ mod unsafe_cell;
 
 pub use cell::Cell;
 pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
-pub use unsafe_cell::UnsafeCell;
+pub use unsafe_cell::{ConstPtr, MutPtr, UnsafeCell};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use rsmc_core::machine::Begun;
 use rsmc_core::runtime::hook::{self, CellAccess, Object};
 
 use crate::model::statics::Home;
@@ -10,10 +11,12 @@ use rsmc_core::runtime::Identity;
 const KIND: &str = "UnsafeCell";
 
 /// [`std::cell::UnsafeCell`] with accesses that a check can see: [`with`](Self::with) and
-/// [`with_mut`](Self::with_mut).
+/// [`with_mut`](Self::with_mut), which last as long as their closure, and [`ptr`](Self::ptr) and [`ptr_mut`](Self::ptr_mut), whose
+/// accesses last as long as what they return.
 ///
-/// Two accesses of which one writes, unordered by happens-before, are a data race, which a check reports. The access
-/// is recorded when the method is called; what the closure does with the pointer is up to it. [`get`](Self::get),
+/// Two accesses of which one writes are a data race, which a check reports, unless the end of one happens before the start of
+/// the other: also if one thread begins the second within the first. What is done with the pointer meanwhile is up to the
+/// caller. [`get`](Self::get),
 /// [`get_mut`](Self::get_mut) and [`into_inner`](Self::into_inner) are not recorded: the first cannot be, and the
 /// others cannot race without `unsafe` elsewhere.
 ///
@@ -49,14 +52,54 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[inline]
     #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
-        read(self.access(KIND, CellAccess::Read))
+        let _going_on = self.begin(CellAccess::Read);
+        read(self.value.get())
     }
 
     /// Writes, or reads and writes, through a pointer. The caller must keep other accesses from happening meanwhile.
     #[inline]
     #[track_caller]
     pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
-        write(self.access(KIND, CellAccess::Write))
+        let _going_on = self.begin(CellAccess::Write);
+        write(self.value.get())
+    }
+
+    /// A pointer to read through. The access lasts until it is dropped, and the caller must keep writes from happening
+    /// meanwhile.
+    ///
+    /// ```
+    /// let cell = rsmc_shim::cell::UnsafeCell::new(1);
+    /// let pointer = cell.ptr();
+    /// // SAFETY: nobody else has the cell.
+    /// assert_eq!(unsafe { *pointer.deref() }, 1);
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn ptr(&self) -> ConstPtr<'_, T> {
+        ConstPtr { cell: self, _going_on: self.begin(CellAccess::Read) }
+    }
+
+    /// A pointer to write through, or to read and write. The access lasts until it is dropped, and the caller must keep
+    /// other accesses from happening meanwhile.
+    ///
+    /// ```
+    /// let cell = rsmc_shim::cell::UnsafeCell::new(1);
+    /// // SAFETY: nobody else has the cell.
+    /// cell.ptr_mut().with(|value| unsafe { *value = 2 });
+    /// assert_eq!(cell.into_inner(), 2);
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn ptr_mut(&self) -> MutPtr<'_, T> {
+        MutPtr { cell: self, _going_on: self.begin(CellAccess::Write) }
+    }
+
+    #[inline]
+    #[track_caller]
+    fn begin(&self, access: CellAccess) -> GoingOn {
+        let begun = hook::cell_begins(self.object(), access);
+        self.home.touch(self.value.get(), None);
+        GoingOn(begun)
     }
 
     /// The cell, which the user knows as a `kind`.
@@ -90,6 +133,81 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[inline]
     pub const fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
+    }
+}
+
+/// An access that goes on until this is dropped, also by a panic.
+struct GoingOn(Option<Begun>);
+
+impl Drop for GoingOn {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(begun) = self.0 {
+            hook::cell_ends(begun);
+        }
+    }
+}
+
+/// A pointer to read through, from [`UnsafeCell::ptr`]. In a check the access lasts until it is dropped.
+#[must_use = "the access ends when it is dropped"]
+pub struct ConstPtr<'a, T: ?Sized> {
+    cell: &'a UnsafeCell<T>,
+    _going_on: GoingOn,
+}
+
+impl<T: ?Sized> ConstPtr<'_, T> {
+    /// The value.
+    ///
+    /// # Safety
+    /// Nobody may write it while the reference is used.
+    #[inline]
+    pub unsafe fn deref(&self) -> &T {
+        // SAFETY: the caller's.
+        unsafe { &*self.cell.get() }
+    }
+
+    /// Passes the pointer on, which must not be used after this was dropped.
+    #[inline]
+    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        read(self.cell.get())
+    }
+}
+
+/// A pointer to write through, from [`UnsafeCell::ptr_mut`]. In a check the access lasts until it is dropped.
+#[must_use = "the access ends when it is dropped"]
+pub struct MutPtr<'a, T: ?Sized> {
+    cell: &'a UnsafeCell<T>,
+    _going_on: GoingOn,
+}
+
+impl<T: ?Sized> MutPtr<'_, T> {
+    /// The value.
+    ///
+    /// # Safety
+    /// Nobody else may access it while the reference is used.
+    #[inline]
+    #[expect(clippy::mut_from_ref, reason = "the cell is shared")]
+    pub unsafe fn deref(&self) -> &mut T {
+        // SAFETY: the caller's.
+        unsafe { &mut *self.cell.get() }
+    }
+
+    /// Passes the pointer on, which must not be used after this was dropped.
+    #[inline]
+    pub fn with<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        write(self.cell.get())
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for ConstPtr<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Pointer::fmt(&self.cell.get(), f)
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for MutPtr<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Pointer::fmt(&self.cell.get(), f)
     }
 }
 

@@ -1,0 +1,92 @@
+//! Accesses of tracked cells that last.
+//!
+//! An access lasts until its closure or guard ends. Mostly its thread does nothing meanwhile, and one note says all of it. Where
+//! it does something, the end has a note as well. So has an access that goes on when the execution ends.
+
+use crate::base::{IdVec, ThreadId};
+use crate::machine::Machine;
+use crate::trace::{Note, NoteKind, Site};
+
+/// An access that goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// Which of the accesses of its thread.
+    number: u32,
+    /// How many events its thread had performed.
+    events: u32,
+}
+
+/// The accesses of an execution.
+#[derive(Debug, Default)]
+pub(super) struct Accesses {
+    /// There are some.
+    pub(super) are_some: bool,
+    by_thread: IdVec<ThreadId, OfThread>,
+}
+
+#[derive(Debug, Default)]
+struct OfThread {
+    /// How many it has begun.
+    begun: u32,
+    /// Those that go on, with their places.
+    open: Vec<(Begun, Site)>,
+}
+
+impl Machine {
+    /// A thread accesses a cell, which its note says. `None` where what it does is none of the execution.
+    pub fn access(&mut self, thread: ThreadId, kind: NoteKind, site: Site) -> Option<Begun> {
+        if self.is_tested(thread) {
+            return None;
+        }
+        self.note(thread, kind, site);
+        self.accesses.are_some = true;
+        self.accesses.by_thread.grow_to(thread, OfThread::default);
+        let begun = &mut self.accesses.by_thread[thread].begun;
+        *begun += 1;
+        Some(Begun { number: *begun - 1, events: self.run.trace.count(thread) })
+    }
+
+    /// As [`access`](Self::access), for one that lasts until [`access_ends`](Self::access_ends).
+    pub fn access_begins(&mut self, thread: ThreadId, kind: NoteKind, site: Site) -> Option<Begun> {
+        let begun = self.access(thread, kind, site)?;
+        self.accesses.by_thread[thread].open.push((begun, site));
+        Some(begun)
+    }
+
+    /// It ends.
+    pub fn access_ends(&mut self, thread: ThreadId, begun: Begun) {
+        self.accesses.by_thread.grow_to(thread, OfThread::default);
+        let open = &mut self.accesses.by_thread[thread].open;
+        let Some(place) = open.iter().rposition(|(other, _)| *other == begun) else { return };
+        let (_, site) = open.remove(place);
+        if self.has_lasted(thread, begun) {
+            self.note(thread, NoteKind::CellEnd(begun.number), site);
+        }
+    }
+
+    /// The execution is over: accesses that go on have no end in it.
+    pub(super) fn leave_accesses_open(&mut self) {
+        let at = self.run.trace.events.len() as u32;
+        for thread in 0..self.accesses.by_thread.len() {
+            let thread = ThreadId(thread as u32);
+            while let Some((begun, site)) = self.accesses.by_thread[thread].open.pop() {
+                if self.has_lasted(thread, begun) {
+                    let kind = NoteKind::CellEnd(begun.number);
+                    self.run.trace.notes.push(Note { at, thread, kind, site });
+                }
+            }
+            self.accesses.by_thread[thread].begun = 0;
+        }
+        self.accesses.are_some = false;
+    }
+
+    /// Whether its thread has done anything since.
+    fn has_lasted(&self, thread: ThreadId, begun: Begun) -> bool {
+        let trace = &self.run.trace;
+        let last =
+            trace.notes.iter().rev().find(|note| note.thread == thread && !matches!(note.kind, NoteKind::Flush(_)));
+        let is_start = last.is_some_and(|note| matches!(note.kind, NoteKind::CellRead(_) | NoteKind::CellWrite(_)));
+        let is_last = self.accesses.by_thread[thread].begun == begun.number + 1;
+        !is_start || !is_last || trace.count(thread) != begun.events
+    }
+}
