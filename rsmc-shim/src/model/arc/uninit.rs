@@ -12,6 +12,13 @@ impl<T> Arc<T> {
     pub fn new_uninit() -> Arc<MaybeUninit<T>> {
         Arc::fresh(StdArc::new_uninit())
     }
+
+    /// A first reference to a value of zeros, which is filled in or taken as it is later.
+    #[must_use]
+    #[track_caller]
+    pub fn new_zeroed() -> Arc<MaybeUninit<T>> {
+        Arc::fresh(StdArc::new(MaybeUninit::zeroed()))
+    }
 }
 
 impl<T> Arc<[T]> {
@@ -20,6 +27,13 @@ impl<T> Arc<[T]> {
     #[track_caller]
     pub fn new_uninit_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
         Arc::fresh(StdArc::new_uninit_slice(len))
+    }
+
+    /// A first reference to so many values of zeros, which are filled in or taken as they are later.
+    #[must_use]
+    #[track_caller]
+    pub fn new_zeroed_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
+        Arc::fresh((0..len).map(|_| MaybeUninit::zeroed()).collect())
     }
 }
 

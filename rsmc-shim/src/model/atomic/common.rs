@@ -161,6 +161,46 @@ macro_rules! atomic_common {
                 Err(old)
             }
 
+            /// As [`fetch_update`](Self::fetch_update): std's newer name of it. In a check it is the same steps.
+            ///
+            /// # Errors
+            /// The value for which `update` returned `None`.
+            ///
+            /// # Panics
+            /// If `fetch_order` is `Release` or `AcqRel`, as in std.
+            #[inline(always)]
+            #[track_caller]
+            pub fn try_update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                update: impl FnMut($value) -> Option<$value>,
+            ) -> Result<$value, $value> {
+                self.fetch_update(set_order, fetch_order, update)
+            }
+
+            /// Replaces the value by a function of it: a load, then `compare_exchange` until it succeeds. Returns the old
+            /// value. In a check it is the same steps.
+            ///
+            /// # Panics
+            /// If `fetch_order` is `Release` or `AcqRel`, as in std.
+            #[inline(always)]
+            #[track_caller]
+            pub fn update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                mut update: impl FnMut($value) -> $value,
+            ) -> $value {
+                let mut old = self.load(fetch_order);
+                loop {
+                    match self.compare_exchange(old, update(old), set_order, fetch_order) {
+                        Ok(old) => return old,
+                        Err(now) => old = now,
+                    }
+                }
+            }
+
             /// The value, which nobody else can access. A relaxed load in a check.
             #[inline(always)]
             #[track_caller]

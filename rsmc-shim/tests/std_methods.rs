@@ -1,0 +1,88 @@
+//! The shim's types have the methods of std's, but for those that are named here.
+//!
+//! What std has is read from its documentation, where the toolchain has that (the component `rust-docs`); elsewhere nothing
+//! is compared. Methods of traits are not looked at, and a method counts as there if a source of its type defines one of its name.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A page of std's documentation, the sources of that type, and the methods that are left out.
+type Page = (&'static str, &'static [&'static str], &'static [&'static str]);
+
+const PAGES: &[Page] = &[
+    ("sync/atomic/struct.AtomicUsize", &["atomic/common.rs", "atomic/int.rs"], &["from_ptr"]),
+    ("sync/atomic/struct.AtomicI8", &["atomic/common.rs", "atomic/int.rs"], &["from_ptr"]),
+    ("sync/atomic/struct.AtomicBool", &["atomic/common.rs", "atomic/boolean.rs"], &["from_ptr"]),
+    ("sync/atomic/struct.AtomicPtr", &["atomic/common.rs", "atomic/ptr.rs"], &["from_ptr"]),
+    ("sync/struct.Arc", &["arc.rs", "arc/raw.rs", "arc/uninit.rs", "arc/traits.rs"], &[]),
+    ("sync/struct.Weak", &["arc/weak.rs", "arc/raw.rs"], &[]),
+    ("sync/struct.Mutex", &["mutex/mod.rs"], &[]),
+    ("sync/struct.MutexGuard", &["mutex/guard.rs"], &[]),
+    ("sync/struct.RwLock", &["rwlock/mod.rs"], &[]),
+    // 1.92.
+    ("sync/struct.RwLockWriteGuard", &["rwlock/guard.rs"], &["downgrade"]),
+    ("sync/struct.Condvar", &["condvar.rs"], &[]),
+    ("sync/struct.Barrier", &["barrier.rs"], &[]),
+    ("sync/struct.Once", &["once/mod.rs"], &[]),
+    ("sync/struct.OnceLock", &["once/cell.rs"], &[]),
+    // 1.94.
+    ("sync/struct.LazyLock", &["once/lazy.rs"], &["force_mut", "get", "get_mut"]),
+    ("sync/mpsc/struct.Receiver", &["mpsc/receiver.rs"], &[]),
+    ("sync/mpsc/struct.Sender", &["mpsc/sender.rs"], &[]),
+    ("sync/mpsc/struct.SyncSender", &["mpsc/sender.rs"], &[]),
+    ("thread/struct.JoinHandle", &["thread/spawned.rs"], &[]),
+    ("thread/struct.Builder", &["thread/spawned.rs", "thread/scoped.rs"], &["spawn_unchecked"]),
+    ("thread/struct.Thread", &["thread/handle.rs"], &["into_raw", "from_raw"]),
+    ("thread/struct.LocalKey", &["thread/local.rs"], &[]),
+    ("thread/struct.Scope", &["thread/scoped.rs"], &[]),
+    ("thread/struct.ScopedJoinHandle", &["thread/scoped.rs"], &[]),
+    // They take a place that holds a value and no more for a cell.
+    ("cell/struct.Cell", &["cell/cell.rs"], &["from_mut", "as_slice_of_cells", "as_array_of_cells"]),
+    ("cell/struct.UnsafeCell", &["cell/unsafe_cell.rs"], &["from_mut", "raw_get"]),
+    ("time/struct.Instant", &["time.rs"], &[]),
+];
+
+fn std_pages() -> Option<PathBuf> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).args(["--print", "sysroot"]).output().ok()?;
+    let pages = Path::new(String::from_utf8(output.stdout).ok()?.trim()).join("share/doc/rust/html/std");
+    pages.is_dir().then_some(pages)
+}
+
+/// The stable methods on a page.
+fn stable_methods(page: &str) -> BTreeSet<&str> {
+    let end = ["id=\"deref-methods", "id=\"trait-implementations\""].iter().filter_map(|end| page.find(end)).min();
+    let methods = page[..end.unwrap_or(page.len())].split("<section id=\"method.").skip(1);
+    let is_stable = |text: &&str| {
+        let behind = text.split_once("</section>").map_or("", |(_, behind)| behind);
+        !behind.split("docblock").next().is_some_and(|behind| behind.contains("stab unstable"))
+    };
+    methods.filter(is_stable).filter_map(|text| text.split(['"', '-']).next()).collect()
+}
+
+/// Whether a source defines a method of this name, itself or by a macro.
+fn defines(code: &str, method: &str) -> bool {
+    [format!("fn {method}("), format!("fn {method}<"), format!(" {method} = ")].iter().any(|text| code.contains(text))
+}
+
+#[test]
+fn every_method_of_std_is_there() {
+    let Some(pages) = std_pages() else { return };
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/model");
+    let (mut missing, mut seen) = (Vec::new(), 0);
+    for (page, files, left_out) in PAGES {
+        let html = std::fs::read_to_string(pages.join(format!("{page}.html"))).expect("std has the type");
+        let read = |file: &&str| std::fs::read_to_string(sources.join(file)).expect("the source is there");
+        let text: String = files.iter().map(read).collect();
+        // A name in a comment is none that is there.
+        let code: String =
+            text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+        let std = stable_methods(&html);
+        seen += std.len();
+        let lacks = |method: &&&str| !defines(&code, method) && !left_out.contains(*method);
+        missing.extend(std.iter().filter(lacks).map(|method| format!("{page}: {method}")));
+    }
+    assert!(seen > 200, "only {seen} methods of std were found");
+    assert!(missing.is_empty(), "{missing:#?}");
+}
