@@ -1,11 +1,11 @@
 //! Loops that keep something where it is not seen: such a loop is ordinary code.
 //!
-//! Problem. A [`State`](crate::machine::State) has a thread's stack and registers, and the heap. A loop may also keep something in a static, in a
-//! thread-local of std, or in memory from before the check: it counts, or remembers what it saw. It comes back to an equal state,
-//! and yet its thread does something else later.
+//! Problem. A [`State`](crate::machine::State) has a thread's stack and registers, and the heap. A loop may also keep something in
+//! a static, in a thread-local of std, or in memory from before the check: it counts, or remembers what it saw. It comes back to an
+//! equal state, and yet its thread does something else later.
 //!
-//! Method. A place at which iterations are left out is put to two tests. In both the execution is none if the test fails: the
-//! place *hides* something, states are not asked for there any more, and [`crate::trace::spin`] bounds the loop.
+//! Method. A place at which iterations are left out has to pass two tests. If it fails one, it *hides* something: the machine
+//! discards the execution, asks for no states there any more, and [`crate::trace::spin`] bounds the loop.
 //! - Before the first iteration is left out there, the thread *runs ahead*: it does [`ITERATIONS`] more of them in silence, in which
 //!   its operations return what they returned in the last one and are no events. It must do nothing else.
 //! - An execution in which iterations with new values were left out is run again without them ([`Machine::resolve`]). All
