@@ -55,6 +55,7 @@ mod jobs;
 mod long;
 mod outcomes;
 mod run;
+mod said;
 mod terminal;
 
 pub use rsmc_core::base::{EventId, LocId, ThreadId};

@@ -8,12 +8,13 @@ use std::rc::Rc;
 
 use rsmc_core::report::{self, Manner};
 use rsmc_core::seed::Seed;
-use rsmc_core::session::{Config, ConfigError, FailureKind, Limit, Report, Verdict, trace_body};
+use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, trace_body};
 
 use crate::env::{self, EnvError};
 use crate::files::{self, sources};
 use crate::jobs::{self, Which};
 use crate::long;
+use crate::said;
 use crate::terminal;
 
 /// Checks `body` with the default configuration, as overridden by the environment.
@@ -192,6 +193,7 @@ fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
     // `cargo test` leaves the crate's name out.
     let name = path.map(|path| path.split_once("::").map_or(path, |(_, rest)| rest));
     let which = Which::next(name, Location::caller());
+    let who = said::who(which.test(), Location::caller());
     if jobs::is_passed(&which) {
         return;
     }
@@ -204,8 +206,7 @@ fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
         Err(error) => panic!("rsmc: {error}"),
     };
     let seed_file = match &report.verdict {
-        // A seed that does not fit is not to be run again.
-        Verdict::Failed(failure) if failure.kind != FailureKind::StaleSeed => {
+        Verdict::Failed(failure) if failure.kind.is_replayed() => {
             files::keep(&failure.seed, dir.as_deref(), &files::name_of(path))
         }
         _ => None,
@@ -219,6 +220,9 @@ fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
         interrupts.end(&text);
     }
     if passes(&config, &report) {
+        if matches!(report.verdict, Verdict::Verified) && report.threads <= 1 && !config.allow_trivial {
+            said::say(&who, &report::verified(&(&report).into()));
+        }
         #[allow(clippy::print_stdout, reason = "what a passing test found out; cargo shows it with --nocapture")]
         {
             println!("rsmc: {text}");

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use rsmc::sync::atomic::{AtomicU32, Ordering::*};
 use rsmc::sync::{Arc, Mutex, Weak};
 use rsmc::{Config, FailureKind, Verdict, thread};
-use support::{OnDrop, failure, results, verified};
+use support::{OnDrop, failure, results, verified_alone};
 
 #[test]
 fn sharing_adds_no_execution() {
     for threads in 1..6 {
-        let report = verified(|| {
+        let report = verified_alone(|| {
             let shared = Arc::new(7);
             let threads: Vec<_> = (0..threads)
                 .map(|_| {
@@ -31,7 +31,7 @@ fn sharing_adds_no_execution() {
 
 #[test]
 fn a_destructor_without_steps_adds_none_either() {
-    let report = verified(|| {
+    let report = verified_alone(|| {
         let shared = Arc::new((Mutex::new(1), vec![Box::new(2)]));
         let other = Arc::clone(&shared);
         thread::spawn(move || drop(other));

@@ -27,7 +27,7 @@ fn example(kind: FailureKind) -> Example {
         FailureKind::DataRace => of(|| publish(Relaxed), || publish(Release)),
         FailureKind::Livelock => of(|| wait_for(2), || wait_for(1)),
         FailureKind::StepLimit => Example { config: config.max_steps(20), fails: || add(30), passes: || add(20) },
-        FailureKind::Nondeterminism => of(random, || drop(thread::spawn(|| ()).join())),
+        FailureKind::Nondeterminism => of(random, joined),
         FailureKind::StackOverflow => Example {
             config: config.stack_size(16 * 1024),
             fails: || assert_ne!(depth(1 << 20), 1),
@@ -40,13 +40,12 @@ fn example(kind: FailureKind) -> Example {
         },
         FailureKind::StaleSeed => Example { config: config.replay(seed()), fails: || add(1), passes: || update(false) },
         FailureKind::Leak => of(|| std::mem::forget(Arc::new(1)), || drop(Arc::new(1))),
-        FailureKind::ThreadLeft => Example {
-            config: config.check_joins(true),
-            fails: || drop(thread::spawn(|| ())),
-            passes: || drop(thread::spawn(|| ()).join()),
-        },
+        FailureKind::ThreadLeft => {
+            Example { config: config.check_joins(true), fails: || drop(thread::spawn(|| ())), passes: joined }
+        }
         FailureKind::WrongThread => of(|| give_away(Drop::There), || give_away(Drop::Here)),
         FailureKind::Misuse => of(|| count(AtomicU32::new(0)), || drop(std::thread::spawn(|| ()).join())),
+        FailureKind::NothingShared => of(of_std, || update(true)),
         kind => panic!("{kind:?} has no example"),
     }
 }
@@ -127,6 +126,21 @@ fn random() {
         scope.spawn(|| x.store(1, Relaxed));
         if even { drop(x.load(Relaxed).to_string()) } else { x.store(2, Relaxed) }
     });
+}
+
+/// Near misses: the same in every run, and joined.
+fn joined() {
+    let x = Arc::new(AtomicU32::new(0));
+    let other = Arc::clone(&x);
+    let writer = thread::spawn(move || other.store(1, Relaxed));
+    x.load(Relaxed);
+    writer.join().unwrap();
+}
+
+/// Nothing shared: the atomic is std's.
+fn of_std() {
+    let x = StdAtomicU32::new(0);
+    thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(|| x.fetch_add(1, Relaxed)))));
 }
 
 /// Stack overflow: a recursion that is deep for the stack.

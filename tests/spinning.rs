@@ -173,6 +173,7 @@ fn a_long_bounded_retry_leaves_in_the_end() {
                 let retry = scope.spawn(|| bounded(&flag, 500, hints));
                 assert!(!retry.join().unwrap());
             });
+            assert!(!flag.load(SeqCst));
         });
         assert_eq!(report.executions, 1);
     }

@@ -12,7 +12,7 @@ use rsmc::sync::mpsc::{RecvTimeoutError, channel};
 use rsmc::sync::{Condvar, Mutex};
 use rsmc::time::{Duration, Instant};
 use rsmc::{Config, Explorer, FailureKind, Report, Verdict, hint, thread};
-use support::{explore, failure, verified};
+use support::{explore, failure, verified, verified_alone};
 
 const MILLI: Duration = Duration::from_millis(1);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -91,7 +91,7 @@ fn clocks_follow_spawns_and_joins() {
 
 #[test]
 fn a_thread_that_panics_takes_its_time_too() {
-    verified(|| {
+    verified_alone(|| {
         let start = Instant::now();
         let child = thread::spawn(|| {
             thread::sleep(HOUR);
@@ -335,7 +335,7 @@ fn a_race_on_a_cell_is_found_and_a_near_miss_verified() {
         assert!(reads.into_iter().all(|other| passes(&hand_over(Relaxed, read, other))));
     }
     // What needs the cell for itself is no access.
-    verified(|| {
+    verified_alone(|| {
         let mut shared = Shared(Cell::new(1));
         thread::scope(|scope| {
             let shared = &shared;

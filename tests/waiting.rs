@@ -644,7 +644,7 @@ fn a_weak_compare_exchange_is_repeated() {
     let gives_up = |x: &AtomicU32, _: &AtomicU32| {
         assert!((0..2).any(|_| x.compare_exchange_weak(0, 1, SeqCst, SeqCst).is_ok()), "twice without cause");
     };
-    everywhere(Verified, || with(&[&gives_up]));
+    everywhere(Verified, || with(&[&gives_up, &|x, _| _ = x.load(SeqCst)]));
 }
 
 /// Who polls under a lock is seen with it, and again without.

@@ -26,6 +26,15 @@ pub fn verified(body: impl Fn() + Sync) -> Report {
     report
 }
 
+/// As [`verified`], for threads that are meant to share nothing.
+#[track_caller]
+pub fn verified_alone(body: impl Fn() + Sync) -> Report {
+    let report = rsmc::explore(&Config::default().allow_trivial(true), body);
+    assert!(matches!(report.verdict, Verdict::Verified), "{}", rsmc::render(&report, None));
+    assert!(report.threads > 1 && !report.shares, "{report:?}");
+    report
+}
+
 /// Every explorer that proves, under every model that it knows.
 pub fn pairs() -> impl Iterator<Item = Config> {
     use Explorer::{Exhaustive, ReadsFrom, ReadsValueFrom, View};

@@ -38,7 +38,9 @@ pub(super) fn title(scene: &Scene<'_>) -> String {
         FailureKind::Livelock if finding.repeats.is_some() => goes_round(scene),
         FailureKind::Deadlock | FailureKind::Livelock => nobody_left(finding),
         FailureKind::Nondeterminism => split_difference(finding.message),
-        FailureKind::StaleSeed => finding.message.split_once(": ").map(|(what, why)| format!("{what}\n  {why}")),
+        FailureKind::StaleSeed | FailureKind::NothingShared => {
+            finding.message.split_once(": ").map(|(what, why)| format!("{what}\n  {why}"))
+        }
         _ => None,
     };
     let message = message.unwrap_or_else(|| finding.message.to_owned());
@@ -179,6 +181,12 @@ fn advice(kind: FailureKind) -> &'static [&'static str] {
         FailureKind::StaleSeed => &[
             "the code changed since the seed was made, or it belongs to another test",
             "to search again, run without RSMC_REPLAY: if something still fails, there is a new seed",
+        ],
+        FailureKind::NothingShared => &[
+            "no order of their operations makes a difference, so nothing was tested",
+            "usual cause: a `use std::sync` where `use rsmc_shim::sync` (or `rsmc::sync`) was meant, here or in the code under \
+             test",
+            "if it is meant: `#[rsmc::test(allow_trivial = true)]`, or `Config::allow_trivial(true)`",
         ],
         FailureKind::Crash => &[
             "usual causes: `unsafe` code, or an abort; what the process printed is lost",

@@ -149,7 +149,7 @@ pub(super) fn replay_section(finding: &Finding<'_>, name: Option<&str>) -> Strin
 /// The command itself; none for a seed that does not fit.
 pub(super) fn replay_command(finding: &Finding<'_>, name: Option<&str>) -> Option<String> {
     let command = name.map(|name| format!(" cargo test {name}")).unwrap_or_default();
-    (finding.kind != FailureKind::StaleSeed).then(|| format!("RSMC_REPLAY={}{command}", finding.seed))
+    finding.kind.is_replayed().then(|| format!("RSMC_REPLAY={}{command}", finding.seed))
 }
 
 fn how(counts: &Counts) -> String {

@@ -5,6 +5,7 @@ use std::any::Any;
 use crate::machine::Rules;
 use crate::runtime::Runtime;
 use crate::session::jobs::{Crew, Link, work};
+use crate::session::trivial::judged;
 use crate::session::{Checkpoint, Config, ConfigError, ExplorerKind, Long, Report, Seen};
 use crate::session::{check, check_counted, check_divided, check_long, check_watched};
 use crate::step::{Executor, Run, Watcher};
@@ -26,6 +27,7 @@ pub fn check_body(
     observe: &mut (dyn FnMut(&Run, bool) + Send),
 ) -> Result<Report, ConfigError> {
     with_executor(config, body, |executor| check_counted(config, executor, observe))
+        .map(|report| judged(config, report))
 }
 
 /// As [`check_body`]; `watch` also sees when the exploration starts over.
@@ -41,7 +43,7 @@ pub fn watch_body(
     body: &(dyn Fn() + Sync),
     watch: &mut (dyn FnMut(Seen<'_>) + Send),
 ) -> Result<Report, ConfigError> {
-    with_executor(config, body, |executor| check_watched(config, executor, watch))
+    with_executor(config, body, |executor| check_watched(config, executor, watch)).map(|report| judged(config, report))
 }
 
 /// As [`check_body`]; the watcher sees every execution while it goes on. It is made in the thread of the check, and called on
@@ -62,6 +64,7 @@ pub fn trace_body(
         executor.watch(Some(watcher()));
         check(config, executor, &mut |_| {})
     })
+    .map(|report| judged(config, report))
 }
 
 /// As [`check_body`], with workers; `observe` sees what is run in this process.
@@ -79,6 +82,7 @@ pub fn check_body_divided(
     crew: &mut (dyn Crew + Send),
 ) -> Result<Report, ConfigError> {
     with_executor(config, body, |executor| check_divided(config, executor, observe, crew))
+        .map(|report| judged(config, report))
 }
 
 /// As [`check_body`], with workers if there are any, for a check that may take long; see [`check_long`]. `watch` sees what is
@@ -100,6 +104,7 @@ pub fn check_body_long(
     with_executor(config, body, |executor| {
         check_long(config, executor, watch, crew.map(|crew| crew as &mut dyn Crew), long)
     })
+    .map(|(report, checkpoint)| (judged(config, report), checkpoint))
 }
 
 /// Does jobs of a check of `body` until there are no more. `link` makes the link, in the thread of the check.

@@ -147,6 +147,8 @@ pub struct Config {
     pub check_leaks: bool,
     /// Report threads that nobody joined. Default: false.
     pub check_joins: bool,
+    /// Let a check pass whose threads share nothing. Default: false.
+    pub allow_trivial: bool,
     /// How many runs may look for a smaller schedule of a failure. Default: 2,000.
     pub shrink: u32,
     /// Whether shrinking improves the schedule first, or only searches.
@@ -190,6 +192,7 @@ impl Default for Config {
             check_races: true,
             check_leaks: true,
             check_joins: false,
+            allow_trivial: false,
             shrink: 2_000,
             shrink_improves: true,
             replay: None,
@@ -287,6 +290,21 @@ impl Config {
     /// need not be joined; but then it may outlive the test.
     pub fn check_joins(mut self, on: bool) -> Self {
         self.check_joins = on;
+        self
+    }
+
+    /// Lets a check pass whose threads share nothing, or does not. Without it, a check of two threads or more fails as
+    /// [`crate::session::FailureKind::NothingShared`] if no two of them use one atomic, lock or cell of the shim in any execution, and
+    /// a check that starts no thread says so on stderr. A value that a thread returns to its `join` is nothing that is shared.
+    ///
+    /// ```
+    /// use rsmc_core::session::Config;
+    ///
+    /// assert!(!Config::default().allow_trivial);
+    /// assert!(Config::default().allow_trivial(true).allow_trivial);
+    /// ```
+    pub fn allow_trivial(mut self, on: bool) -> Self {
+        self.allow_trivial = on;
         self
     }
 

@@ -13,6 +13,7 @@ mod run;
 mod same;
 mod shrink;
 mod tally;
+mod trivial;
 mod weakest;
 
 pub use crate::explore::rf_smc::Estimate;

@@ -41,6 +41,10 @@ pub enum FailureKind {
     Crash,
     /// A seed that does not fit the program.
     StaleSeed,
+    /// Threads were started, and no two of them used one object of the shim in any execution: no order of their operations
+    /// could make a difference. Usually the code still has a `use std::sync` where one of the shim was meant.
+    /// [`super::Config::allow_trivial`] lets such a check pass.
+    NothingShared,
 }
 
 impl FailureKind {
@@ -59,7 +63,21 @@ impl FailureKind {
         FailureKind::StackOverflow,
         FailureKind::Crash,
         FailureKind::StaleSeed,
+        FailureKind::NothingShared,
     ];
+
+    /// Whether a failure of this kind has a seed that runs its execution again. A seed that is stale runs another one, and where
+    /// nothing is shared it is not one execution that fails.
+    ///
+    /// ```
+    /// use rsmc_core::session::FailureKind;
+    ///
+    /// assert!(FailureKind::Deadlock.is_replayed());
+    /// assert!(!FailureKind::NothingShared.is_replayed());
+    /// ```
+    pub fn is_replayed(self) -> bool {
+        !matches!(self, FailureKind::StaleSeed | FailureKind::NothingShared)
+    }
 }
 
 /// A failing execution.
@@ -70,10 +88,12 @@ pub struct Failure {
     pub kind: FailureKind,
     /// What went wrong, in one line.
     pub message: String,
-    /// Replays the execution. For [`FailureKind::StaleSeed`] the seed that does not fit.
+    /// Replays the execution. For [`FailureKind::StaleSeed`] the seed that does not fit; for [`FailureKind::NothingShared`] one
+    /// of no steps.
     pub seed: Seed,
     /// The execution. Empty for [`FailureKind::Crash`], where it went with its process, and for
-    /// [`FailureKind::StaleSeed`], where it is not the one that is meant.
+    /// [`FailureKind::StaleSeed`], where it is not the one that is meant; also for [`FailureKind::NothingShared`], where it is
+    /// not one execution that fails.
     pub trace: Trace,
     /// The threads that wait at its end, and for what.
     pub waiting: Vec<Pending>,
@@ -180,7 +200,8 @@ mod tests {
             FailureKind::StackOverflow => 10,
             FailureKind::Crash => 11,
             FailureKind::StaleSeed => 12,
+            FailureKind::NothingShared => 13,
         };
-        assert!(FailureKind::ALL.iter().map(place).eq(0..13));
+        assert!(FailureKind::ALL.iter().map(place).eq(0..14));
     }
 }

@@ -261,7 +261,7 @@ impl Diagram {
             title: headline::title(&scene),
             details: headline::details(&scene).iter().flat_map(|part| part.lines()).map(str::to_owned).collect(),
             test: test.map(str::to_owned),
-            seed: (finding.kind != FailureKind::StaleSeed).then(|| finding.seed.to_owned()),
+            seed: finding.kind.is_replayed().then(|| finding.seed.to_owned()),
             replay: summary::replay_command(finding, test),
             check: counts.into(),
             settings: settings::of(config),

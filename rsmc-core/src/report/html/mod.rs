@@ -130,6 +130,7 @@ fn main(diagram: &Diagram, data: &Data) -> String {
 fn schedule(diagram: &Diagram, data: &Data) -> String {
     if diagram.steps.is_empty() && diagram.waiting.is_empty() {
         let why = match diagram.kind {
+            FailureKind::NothingShared => "It is not one execution that fails: nothing is shared in any of them.",
             FailureKind::StaleSeed => "The execution that the seed means is not possible any more.",
             _ => "No step of the execution is known.",
         };

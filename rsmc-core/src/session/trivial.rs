@@ -1,0 +1,20 @@
+//! Checks that could not have failed by any order of operations: their threads share nothing.
+//!
+//! A check of real code asks for this. Litmus programs, which tests draw at random, are left as they are.
+
+use crate::seed::Seed;
+use crate::session::judge::unseen;
+use crate::session::{Config, FailureKind, Report, Verdict};
+use crate::step::Run;
+
+/// The report, as a failure where every execution was covered and no two threads have used one object.
+pub(super) fn judged(config: &Config, mut report: Report) -> Report {
+    let is_verified = matches!(report.verdict, Verdict::Verified);
+    if is_verified && report.threads > 1 && !report.shares && !config.allow_trivial {
+        let what = format!("nothing shared by {} threads", report.threads);
+        let message = format!("{what}: no atomic, lock or cell of `rsmc_shim` is used by two of them");
+        let seed = Seed::of_run(&Run::default(), report.memory);
+        report.verdict = Verdict::Failed(Box::new(unseen(FailureKind::NothingShared, message, seed)));
+    }
+    report
+}
