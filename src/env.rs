@@ -58,6 +58,9 @@ pub enum EnvError {
     /// A value that stands for nothing to print.
     #[error("`RSMC_LOG` must be `trace`, which prints every operation while it happens, not `{0}`")]
     NotALog(String),
+    /// A value that says nothing about incomplete checks.
+    #[error("`RSMC_INCOMPLETE` must be `fail`, which makes every check fail that is not complete, not `{0}`")]
+    NotIncomplete(String),
     /// A seed that cannot be read.
     #[error("`RSMC_REPLAY`: {0}")]
     Seed(SeedError),
@@ -75,10 +78,13 @@ pub enum EnvError {
     /// A value that names no folder.
     #[error("`RSMC_REPORT_DIR` must name a folder, such as `target/rsmc`; it is empty")]
     NoFolder,
+    /// A value that names no file.
+    #[error("`RSMC_SUMMARY` must name a file, such as `target/rsmc.jsonl`; it is empty")]
+    NoFile,
 }
 
 /// The variables there are.
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 12] = [
     "RSMC_REPLAY",
     "RSMC_MEMORY",
     "RSMC_EXPLORER",
@@ -89,6 +95,8 @@ const KNOWN: [&str; 10] = [
     "RSMC_SHRINK",
     "RSMC_REPORT_DIR",
     "RSMC_RESUME",
+    "RSMC_INCOMPLETE",
+    "RSMC_SUMMARY",
 ];
 
 /// The variables that start with `RSMC_`, except those of the project's own tests, and what makes a process a worker.
@@ -118,9 +126,8 @@ pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Resul
             "RSMC_LOG" if value == "trace" => config,
             "RSMC_LOG" => return Err(EnvError::NotALog(value.clone())),
             "RSMC_SHRINK" => config.shrink(u32::try_from(number("RSMC_SHRINK", value)?).unwrap_or(u32::MAX)),
-            "RSMC_REPORT_DIR" => config, // see `report_dir`
-            // Not of the configuration: see `resumes`.
-            "RSMC_RESUME" => config,
+            // Not of the configuration: see `report_dir`, `resumes`, `fails_incomplete` and `summary`.
+            "RSMC_REPORT_DIR" | "RSMC_RESUME" | "RSMC_INCOMPLETE" | "RSMC_SUMMARY" => config,
             _ => return Err(EnvError::Unknown(name.clone())),
         };
     }
@@ -156,6 +163,23 @@ pub(crate) fn report_dir(variables: &[(String, String)]) -> Result<Option<PathBu
     match variables.iter().find(|(name, _)| name == "RSMC_REPORT_DIR") {
         Some((_, folder)) if folder.is_empty() => Err(EnvError::NoFolder),
         folder => Ok(folder.map(|(_, folder)| PathBuf::from(folder))),
+    }
+}
+
+/// Whether a check fails that is not complete.
+pub(crate) fn fails_incomplete(variables: &[(String, String)]) -> Result<bool, EnvError> {
+    match variables.iter().find(|(name, _)| name == "RSMC_INCOMPLETE").map(|(_, value)| value.as_str()) {
+        None => Ok(false),
+        Some("fail") => Ok(true),
+        Some(value) => Err(EnvError::NotIncomplete(value.to_owned())),
+    }
+}
+
+/// The file that gets a line for each check, if one is asked for.
+pub(crate) fn summary(variables: &[(String, String)]) -> Result<Option<PathBuf>, EnvError> {
+    match variables.iter().find(|(name, _)| name == "RSMC_SUMMARY") {
+        Some((_, file)) if file.is_empty() => Err(EnvError::NoFile),
+        file => Ok(file.map(|(_, file)| PathBuf::from(file))),
     }
 }
 
@@ -244,6 +268,27 @@ mod tests {
         let of = |value: &str| resumes(&[("RSMC_RESUME".to_owned(), value.to_owned())]);
         assert_eq!((resumes(&[]), of("0"), of("1")), (Ok(false), Ok(false), Ok(true)));
         assert_eq!(of("yes").unwrap_err().to_string(), "`RSMC_RESUME` must be 1, or 0, not `yes`");
+    }
+
+    #[test]
+    fn what_a_pipeline_asks_for() {
+        let of = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
+        assert_eq!(fails_incomplete(&[]), Ok(false));
+        assert_eq!(fails_incomplete(&of("RSMC_INCOMPLETE", "fail")), Ok(true));
+        let error = fails_incomplete(&of("RSMC_INCOMPLETE", "1")).unwrap_err().to_string();
+        assert!(error.starts_with("`RSMC_INCOMPLETE` must be `fail`") && error.ends_with("not `1`"), "{error}");
+        assert_eq!(summary(&[]), Ok(None));
+        assert_eq!(summary(&of("RSMC_SUMMARY", "a.jsonl")), Ok(Some(PathBuf::from("a.jsonl"))));
+        assert_eq!(summary(&of("RSMC_SUMMARY", "")), Err(EnvError::NoFile));
+    }
+
+    #[test]
+    fn the_readme_has_every_variable() {
+        let readme = include_str!("../README.md");
+        let rows: Vec<&str> = readme.lines().filter(|line| line.starts_with("| `RSMC_")).collect();
+        for name in KNOWN {
+            assert!(rows.iter().any(|row| row.contains(&format!("`{name}`"))), "{name} has no row in README.md");
+        }
     }
 
     #[test]

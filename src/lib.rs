@@ -56,6 +56,7 @@ mod long;
 mod outcomes;
 mod run;
 mod said;
+mod summary;
 mod terminal;
 
 pub use rsmc_core::base::{EventId, LocId, ThreadId};

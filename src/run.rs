@@ -15,6 +15,7 @@ use crate::files::{self, sources};
 use crate::jobs::{self, Which};
 use crate::long;
 use crate::said;
+use crate::summary;
 use crate::terminal;
 
 /// Checks `body` with the default configuration, as overridden by the environment.
@@ -174,19 +175,24 @@ struct Asked {
     is_traced: bool,
     /// Whether the check goes on from its checkpoint.
     resumes: bool,
+    /// Whether a check fails that is not complete.
+    fails_incomplete: bool,
+    /// The file that gets a line about the check.
+    summary: Option<PathBuf>,
 }
 
 fn from_environment(config: Config) -> Result<Asked, EnvError> {
     let variables = env::read()?;
     let (dir, is_traced) = (env::report_dir(&variables)?, env::wants_trace(&variables));
     let (config, resumes) = (env::apply(config, &variables)?, env::resumes(&variables)?);
-    Ok(Asked { config, dir, is_traced, resumes })
+    let (fails_incomplete, summary) = (env::fails_incomplete(&variables)?, env::summary(&variables)?);
+    Ok(Asked { config, dir, is_traced, resumes, fails_incomplete, summary })
 }
 
 /// `path` is that of the test, with the name of its crate.
 #[track_caller]
 fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
-    let Asked { config, dir, is_traced, resumes } = match from_environment(config) {
+    let Asked { config, dir, is_traced, resumes, fails_incomplete, summary } = match from_environment(config) {
         Ok(asked) => asked,
         Err(error) => panic!("rsmc: {error}"),
     };
@@ -216,10 +222,22 @@ fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
     if let (Some(dir), Some(diagram)) = (dir, report::diagram(&report, &config, name)) {
         text = format!("{}\n{}\n", text.trim_end_matches('\n'), files::write(&dir, &files::name_of(path), &diagram));
     }
+    let mut passes = passes(&config, &report);
+    if passes && fails_incomplete && matches!(report.verdict, Verdict::Incomplete(_)) {
+        passes = false;
+        text += "\nRSMC_INCOMPLETE=fail: a check that is not complete fails";
+    }
+    if let Some(file) = summary
+        && let Err(why) = summary::append(&file, &report, path, which.test(), Location::caller(), passes)
+    {
+        passes = false;
+        text += &format!("\n{why}");
+    }
+    report.stale_pins().for_each(|note| said::say(&who, note));
     if let Some(interrupts) = interrupts {
         interrupts.end(&text);
     }
-    if passes(&config, &report) {
+    if passes {
         if matches!(report.verdict, Verdict::Verified) && report.threads <= 1 && !config.allow_trivial {
             said::say(&who, &report::verified(&(&report).into()));
         }

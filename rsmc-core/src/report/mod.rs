@@ -24,6 +24,8 @@
 //! - `dot`: a graph for Graphviz.
 //! - `html`: a page to look at in a browser.
 //! - `json`: plain data as JSON.
+//!
+//! Of any check there is a `line`, for who counts many of them.
 
 mod buffers;
 mod diagram;
@@ -34,6 +36,7 @@ mod html;
 mod json;
 mod lanes;
 mod legend;
+mod line;
 mod live;
 mod manner;
 mod names;
@@ -57,6 +60,7 @@ use crate::trace::Trace;
 pub use diagram::{Change, Check, Coherence, Diagram, Location, Place, Setting, Step, Thread, VERSION, Waiting};
 pub use dot::dot;
 pub use html::html;
+pub use line::{About, line};
 pub use live::Live;
 pub use manner::Manner;
 pub use summary::{incomplete, verified};

@@ -179,6 +179,23 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
+/// What the note about a pinned seed says that is stale.
+pub(super) const STALE: &str = "it does not fit this test any more: ";
+
+impl Report {
+    /// The notes about seeds that were pinned and do not fit the code any more: these executions were not run.
+    ///
+    /// ```
+    /// use rsmc_core::session::{Config, check_body};
+    ///
+    /// let report = check_body(&Config::default(), &|| {}, &mut |_, _| {}).unwrap();
+    /// assert_eq!(report.stale_pins().count(), 0);
+    /// ```
+    pub fn stale_pins(&self) -> impl Iterator<Item = &str> {
+        self.notes.iter().map(String::as_str).filter(|note| note.starts_with("pinned seed") && note.contains(STALE))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,6 +14,7 @@ use crate::session::config::RANDOM_EXECUTIONS;
 use crate::session::jobs::{Crew, Nobody, Problem, Samples, Team, Then, Work, compare_with_route};
 use crate::session::judge::{Finding, failure, is_final, judge, judge_replay, unseen, why_stale};
 use crate::session::long::{Long, Pulse, note_what_is_lost};
+use crate::session::outcome::STALE;
 use crate::session::same::Sameness;
 use crate::session::shrink::{Cost, LONGEST as SHRINKS_FOR, shrink};
 use crate::session::tally::{Tally, Worth};
@@ -282,7 +283,7 @@ impl<'c> Check<'c> {
             }
             self.run_seed(seed, executor, watch);
             if let Some(why) = why_stale(seed, &self.run) {
-                self.notes.push(passed_over(&format!("it does not fit this test any more: {why}")));
+                self.notes.push(passed_over(&format!("{STALE}{why}")));
             } else if let Some(finding) = judge(&self.run, config) {
                 let failure = self.failure(finding, executor);
                 self.of_pinned.get_or_insert_with(|| Box::new(failure));
