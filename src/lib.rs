@@ -54,6 +54,7 @@ mod files;
 mod jobs;
 mod long;
 mod outcomes;
+mod returned;
 mod run;
 mod said;
 mod summary;
@@ -84,5 +85,6 @@ static ALLOCATOR: rsmc_core::runtime::Allocator = rsmc_core::runtime::Allocator;
 /// What `#[rsmc::test]` expands to. Not for use by hand.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::run::{TestResult, parse_seed, run_test};
+    pub use crate::returned::{ByTermination, Returned, returned};
+    pub use crate::run::{parse_seed, run_test};
 }

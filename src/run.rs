@@ -1,14 +1,13 @@
 //! Running a check and saying how it went: the only place that panics or prints.
 
 use std::cell::RefCell;
-use std::fmt::Debug;
 use std::panic::Location;
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use rsmc_core::report::{self, Manner};
 use rsmc_core::seed::Seed;
-use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, trace_body};
+use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, assert_no_check, trace_body};
 
 use crate::env::{self, EnvError};
 use crate::files::{self, sources};
@@ -132,30 +131,10 @@ pub fn render_in(report: &Report, manner: &Manner<'_>) -> String {
     report::text(report, manner)
 }
 
-/// What a test body may return.
-#[doc(hidden)]
-pub trait TestResult {
-    /// Panics if the result is an error.
-    fn settle(self);
-}
-
-impl TestResult for () {
-    fn settle(self) {}
-}
-
-impl<E: Debug> TestResult for Result<(), E> {
-    #[track_caller]
-    fn settle(self) {
-        if let Err(error) = self {
-            panic!("the test returned an error: {error:?}");
-        }
-    }
-}
-
 #[doc(hidden)]
 #[track_caller]
-pub fn run_test<R: TestResult>(name: &str, config: Config, body: impl Fn() -> R + Sync) {
-    settle(config, Some(name), &|| body().settle());
+pub fn run_test(name: &str, config: Config, body: impl Fn() + Sync) {
+    settle(config, Some(name), &body);
 }
 
 #[doc(hidden)]
@@ -192,6 +171,8 @@ fn from_environment(config: Config) -> Result<Asked, EnvError> {
 /// `path` is that of the test, with the name of its crate.
 #[track_caller]
 fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
+    // Said here, where the caller's place is known, and also in a worker, which passes other checks by.
+    assert_no_check();
     let Asked { config, dir, is_traced, resumes, fails_incomplete, summary } = match from_environment(config) {
         Ok(asked) => asked,
         Err(error) => panic!("rsmc: {error}"),

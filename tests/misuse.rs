@@ -317,9 +317,17 @@ fn statics_are_used_by_others_as_well() {
 
 #[test]
 fn checks_do_not_nest() {
-    let line = line!() + 1;
-    let found = failure(|| drop(rsmc::explore(&Config::default(), || ())));
-    assert_eq!(found.kind, FailureKind::Panic);
-    assert!(found.message.contains("checks do not nest"), "{}", found.message);
-    assert!(found.message.contains(&format!("tests/misuse.rs:{line}")), "{}", found.message);
+    // Each in one line, which is the place that is told.
+    let bodies: [(u32, fn()); 4] = [
+        (line!(), || drop(rsmc::explore(&Config::default(), || ()))),
+        (line!(), || drop(rsmc::outcomes(&Config::default(), || 1))),
+        (line!(), || rsmc::check(|| ())),
+        (line!(), || rsmc::check_with(Config::default(), || ())),
+    ];
+    for (line, body) in bodies {
+        let found = failure(body);
+        assert_eq!(found.kind, FailureKind::Panic);
+        assert!(found.message.contains("checks do not nest"), "{}", found.message);
+        assert!(found.message.contains(&format!("tests/misuse.rs:{line}")), "{line}: {}", found.message);
+    }
 }

@@ -94,11 +94,19 @@ fn model_test(args: &Args, function: &Function, attrs: &[Attribute], model: &Mod
 }
 
 /// The call that runs the check. It bears the span of the function's name: a `#[track_caller]` callee is told that line,
-/// not the attribute's, and a return type that is no test result is reported there.
+/// not the attribute's, and a return type that is no test result is reported there. What the body returns is looked at here and not
+/// in the callee, so that its panic is at that line, too.
 fn call(function: &Function, name: &str, config: &TokenStream, path: TokenStream) -> TokenStream {
     let body = &function.sig.ident;
     let full_name = quote!(::core::concat!(::core::module_path!(), "::", #name));
-    quote_spanned!(body.span()=> ::rsmc::__private::run_test(#full_name, #config, #path #body))
+    quote_spanned! {body.span()=>
+        ::rsmc::__private::run_test(#full_name, #config, || {
+            #[allow(unused_imports)]
+            use ::rsmc::__private::ByTermination as _;
+            #[allow(clippy::unit_arg)]
+            ::rsmc::__private::returned(#path #body()).settle();
+        })
+    }
 }
 
 #[cfg(test)]
@@ -129,7 +137,12 @@ mod tests {
                     ::rsmc::__private::run_test(
                         ::core::concat!(::core::module_path!(), "::", "f"),
                         ::rsmc::Config::default().seed(7),
-                        f
+                        || {
+                            #[allow(unused_imports)]
+                            use ::rsmc::__private::ByTermination as _;
+                            #[allow(clippy::unit_arg)]
+                            ::rsmc::__private::returned(f()).settle();
+                        }
                     );
                 }
             },
@@ -165,7 +178,12 @@ mod tests {
                         ::rsmc::__private::run_test(
                             ::core::concat!(::core::module_path!(), "::", "tso"),
                             ::rsmc::Config::default().memory(::rsmc::MemoryModel::Tso),
-                            super::queue
+                            || {
+                                #[allow(unused_imports)]
+                                use ::rsmc::__private::ByTermination as _;
+                                #[allow(clippy::unit_arg)]
+                                ::rsmc::__private::returned(super::queue()).settle();
+                            }
                         );
                     }
                 }

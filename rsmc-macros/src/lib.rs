@@ -19,6 +19,7 @@ use proc_macro::TokenStream;
 ///
 /// Write it where `#[test]` would stand. Other attributes (`#[should_panic]`, `#[ignore]`, `#[cfg]`, lint levels), the
 /// visibility and the return type are kept, and the test is found by `cargo test` and `cargo nextest` under its own name.
+/// The body may return what `main` may: an error or an exit code that is not success fails the test.
 ///
 /// ```ignore
 /// #[rsmc::test]

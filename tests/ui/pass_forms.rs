@@ -17,6 +17,47 @@ fn result() -> Result<(), std::num::ParseIntError> {
 }
 
 #[rsmc::test]
+fn exit_code() -> std::process::ExitCode {
+    std::process::ExitCode::SUCCESS
+}
+
+#[rsmc::test]
+#[should_panic(expected = "which is not success")]
+fn exit_code_of_a_failure() -> std::process::ExitCode {
+    std::process::ExitCode::from(3)
+}
+
+#[rsmc::test]
+fn result_of_an_exit_code() -> Result<std::process::ExitCode, String> {
+    Ok(std::process::ExitCode::SUCCESS)
+}
+
+#[rsmc::test]
+#[should_panic(expected = "which is not success")]
+fn result_of_an_exit_code_of_a_failure() -> Result<std::process::ExitCode, String> {
+    Ok(std::process::ExitCode::FAILURE)
+}
+
+#[rsmc::test]
+fn whatever_main_may_return() -> impl std::process::Termination {}
+
+#[rsmc::test]
+#[should_panic(expected = "which is not success")]
+fn of_the_user() -> Verdict {
+    Verdict
+}
+
+#[cfg(test)]
+struct Verdict;
+
+#[cfg(test)]
+impl std::process::Termination for Verdict {
+    fn report(self) -> std::process::ExitCode {
+        std::process::ExitCode::FAILURE
+    }
+}
+
+#[rsmc::test]
 fn explicit_unit() -> () {
     return;
 }

@@ -123,6 +123,19 @@ pub fn work_on_body<L: Link>(
     with_executor(config, body, |executor| work(config, executor, &mut link()))
 }
 
+/// That no check is started here, since one goes on.
+///
+/// # Panics
+/// If it is called inside an execution.
+///
+/// ```
+/// rsmc_core::session::assert_no_check();
+/// ```
+#[track_caller]
+pub fn assert_no_check() {
+    assert!(!crate::runtime::in_run(), "a check was started inside the body of another: checks do not nest");
+}
+
 /// Makes an executor of `body` in a thread of its own.
 #[track_caller]
 fn with_executor<T: Send>(
@@ -130,7 +143,7 @@ fn with_executor<T: Send>(
     body: &(dyn Fn() + Sync),
     explore: impl FnOnce(&mut Runtime<'_>) -> T + Send,
 ) -> Result<T, ConfigError> {
-    assert!(!crate::runtime::in_run(), "a check was started inside the body of another: checks do not nest");
+    assert_no_check();
     config.validate()?;
     let memory = config.effective_memory();
     let Config { max_steps, spin_bound, spurious, .. } = *config;
@@ -141,7 +154,10 @@ fn with_executor<T: Send>(
         let builder = std::thread::Builder::new().name("rsmc".to_owned());
         builder.spawn_scoped(scope, explore).expect("this process can start a thread").join()
     });
-    Ok(result.unwrap_or_else(|payload| passed_on(payload)))
+    match result {
+        Ok(result) => Ok(result),
+        Err(payload) => passed_on(payload),
+    }
 }
 
 /// Passes a panic of the check itself on to its caller. It is raised anew: inside an execution panics print nothing.

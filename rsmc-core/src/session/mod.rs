@@ -17,7 +17,9 @@ mod trivial;
 mod weakest;
 
 pub use crate::explore::rf_smc::Estimate;
-pub use body::{check_body, check_body_divided, check_body_long, trace_body, watch_body, work_on_body};
+pub use body::{
+    assert_no_check, check_body, check_body_divided, check_body_long, trace_body, watch_body, work_on_body,
+};
 pub use checkpoint::Checkpoint;
 pub use config::{Config, ConfigError, ExplorerKind, MemoryModel};
 pub use long::{Long, Progress};

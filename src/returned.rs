@@ -1,0 +1,47 @@
+//! What a test body may return: what `main` may, as for libtest.
+//!
+//! The call of [`Returned::settle`] is written by the attribute, at the name of the test: so a failure is there and not in a file of
+//! rsmc. An error is told as it is, and not by its exit code: the method of `Returned` itself comes before that of the trait.
+
+use std::fmt::Debug;
+use std::process::{ExitCode, Termination};
+
+/// What a test body has returned.
+#[doc(hidden)]
+pub struct Returned<T>(T);
+
+#[doc(hidden)]
+pub fn returned<T: Termination>(value: T) -> Returned<T> {
+    Returned(value)
+}
+
+impl<T: Termination, E: Debug> Returned<Result<T, E>> {
+    /// Panics if the result is an error, or a code that says that it failed.
+    #[track_caller]
+    pub fn settle(self) {
+        match self.0 {
+            Ok(value) => succeed(value),
+            Err(error) => panic!("the test returned an error: {error:?}"),
+        }
+    }
+}
+
+/// Results that are no `Result`.
+#[doc(hidden)]
+pub trait ByTermination {
+    /// Panics if the code says that it failed.
+    fn settle(self);
+}
+
+impl<T: Termination> ByTermination for Returned<T> {
+    #[track_caller]
+    fn settle(self) {
+        succeed(self.0);
+    }
+}
+
+#[track_caller]
+fn succeed(value: impl Termination) {
+    let code = value.report();
+    assert!(code == ExitCode::SUCCESS, "the test returned {code:?}, which is not success");
+}
