@@ -74,7 +74,8 @@ fn run(body: &Body, config: &Config) -> Shown {
 
 /// What random samples show, without any waiting.
 fn samples(body: &Body, memory: MemoryModel, seed: u64, samples: u64) -> Shown {
-    let config = Config::default().memory(memory).explorer(Explorer::Random).max_executions(samples);
+    let config =
+        Config::default().memory(memory).allow_trivial(true).explorer(Explorer::Random).max_executions(samples);
     run(body, &config.seed(seed).waiting(false))
 }
 
@@ -83,7 +84,7 @@ fn explored(body: &Body, memory: MemoryModel, effort: Effort) -> Option<Shown> {
     let started = Instant::now();
     let (limit, mut executions) = (Duration::from_secs(3), 0);
     let (log, mut shown) = (Log::default(), Shown::default());
-    let config = Config::default().memory(memory).spin_bound(effort.spin_bound).sees(effort.sees);
+    let config = Config::default().memory(memory).allow_trivial(true).spin_bound(effort.spin_bound).sees(effort.sees);
     let config = config.max_executions(effort.runs).max_duration(limit).max_steps(STEPS);
     let mut observe = |run: &Run, counted: bool| {
         executions += u64::from(counted);
@@ -241,7 +242,7 @@ fn samples_show_what_waiting_hides() {
     let differs = (0..20).any(|seed| {
         let body = Body::random(seed, &bounded);
         let memory = model(seed);
-        let few = run(&body, &Config::default().memory(memory).max_executions(1));
+        let few = run(&body, &Config::default().memory(memory).allow_trivial(true).max_executions(1));
         !samples(&body, memory, seed, 100).outcomes.is_subset(&few.outcomes)
     });
     assert!(differs);
