@@ -214,7 +214,7 @@ fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
         passes = false;
         text += &format!("\n{why}");
     }
-    report.stale_pins().for_each(|note| said::say(&who, note));
+    report.stale_pins.iter().for_each(|note| said::say(&who, note));
     if let Some(interrupts) = interrupts {
         interrupts.end(&text);
     }

@@ -193,7 +193,7 @@ fn a_pinned_seed_that_became_stale_is_said_and_not_kept() {
     // One that fits, and one of another model, are nothing to tell.
     assert!(run("inner::complete", &[]).stderr.is_empty());
     let report = rsmc::explore(&Config::default().explorer(Explorer::View).pin(seed()), || update(true));
-    assert!(report.notes.len() == 1 && report.stale_pins().count() == 0, "{report:?}");
+    assert!(report.notes.len() == 1 && report.stale_pins.is_empty(), "{report:?}");
 }
 
 /// The page has the keys of a line, and the variables that there are.

@@ -2,6 +2,9 @@
 //!
 //! The tests run this executable again for the checks of `inner`.
 
+// What the attribute writes needs no permission.
+#![forbid(unused_imports, clippy::unit_arg)]
+
 use std::process::Command;
 
 /// Says that the tests of `inner` are to fail.

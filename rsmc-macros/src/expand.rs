@@ -93,20 +93,21 @@ fn model_test(args: &Args, function: &Function, attrs: &[Attribute], model: &Mod
     }
 }
 
-/// The call that runs the check. It bears the span of the function's name: a `#[track_caller]` callee is told that line,
-/// not the attribute's, and a return type that is no test result is reported there. What the body returns is looked at here and not
-/// in the callee, so that its panic is at that line, too.
+/// The call that runs the check, and the one that looks at what the body returned, bear the span of the function's name: a
+/// `#[track_caller]` callee is told that line, not the attribute's. The rest is the macro's own, so lints of the user's crate do not
+/// apply to it: the trait is not used where the result is a `Result`.
 fn call(function: &Function, name: &str, config: &TokenStream, path: TokenStream) -> TokenStream {
     let body = &function.sig.ident;
     let full_name = quote!(::core::concat!(::core::module_path!(), "::", #name));
-    quote_spanned! {body.span()=>
-        ::rsmc::__private::run_test(#full_name, #config, || {
-            #[allow(unused_imports)]
+    let returned = quote!(::rsmc::__private::returned(#path #body()));
+    let settle = quote_spanned!(body.span()=> settle());
+    let code = quote! {
+        || {
             use ::rsmc::__private::ByTermination as _;
-            #[allow(clippy::unit_arg)]
-            ::rsmc::__private::returned(#path #body()).settle();
-        })
-    }
+            #returned.#settle;
+        }
+    };
+    quote_spanned!(body.span()=> ::rsmc::__private::run_test(#full_name, #config, #code))
 }
 
 #[cfg(test)]
@@ -138,9 +139,7 @@ mod tests {
                         ::core::concat!(::core::module_path!(), "::", "f"),
                         ::rsmc::Config::default().seed(7),
                         || {
-                            #[allow(unused_imports)]
                             use ::rsmc::__private::ByTermination as _;
-                            #[allow(clippy::unit_arg)]
                             ::rsmc::__private::returned(f()).settle();
                         }
                     );
@@ -179,9 +178,7 @@ mod tests {
                             ::core::concat!(::core::module_path!(), "::", "tso"),
                             ::rsmc::Config::default().memory(::rsmc::MemoryModel::Tso),
                             || {
-                                #[allow(unused_imports)]
                                 use ::rsmc::__private::ByTermination as _;
-                                #[allow(clippy::unit_arg)]
                                 ::rsmc::__private::returned(super::queue()).settle();
                             }
                         );

@@ -5,7 +5,7 @@ use std::any::Any;
 use crate::machine::Rules;
 use crate::runtime::Runtime;
 use crate::session::jobs::{Crew, Link, work};
-use crate::session::trivial::judged;
+use crate::session::trivial::fail_if_trivial;
 use crate::session::{Checkpoint, Config, ConfigError, ExplorerKind, Long, Report, Seen};
 use crate::session::{check, check_counted, check_divided, check_long, check_watched};
 use crate::step::{Executor, Run, Watcher};
@@ -26,8 +26,7 @@ pub fn check_body(
     body: &(dyn Fn() + Sync),
     observe: &mut (dyn FnMut(&Run, bool) + Send),
 ) -> Result<Report, ConfigError> {
-    with_executor(config, body, |executor| check_counted(config, executor, observe))
-        .map(|report| judged(config, report))
+    report_on(config, body, |executor| check_counted(config, executor, observe))
 }
 
 /// As [`check_body`]; `watch` also sees when the exploration starts over.
@@ -43,7 +42,7 @@ pub fn watch_body(
     body: &(dyn Fn() + Sync),
     watch: &mut (dyn FnMut(Seen<'_>) + Send),
 ) -> Result<Report, ConfigError> {
-    with_executor(config, body, |executor| check_watched(config, executor, watch)).map(|report| judged(config, report))
+    report_on(config, body, |executor| check_watched(config, executor, watch))
 }
 
 /// As [`check_body`]; the watcher sees every execution while it goes on. It is made in the thread of the check, and called on
@@ -60,11 +59,10 @@ pub fn trace_body(
     body: &(dyn Fn() + Sync),
     watcher: impl FnOnce() -> Watcher + Send,
 ) -> Result<Report, ConfigError> {
-    with_executor(config, body, |executor| {
+    report_on(config, body, |executor| {
         executor.watch(Some(watcher()));
         check(config, executor, &mut |_| {})
     })
-    .map(|report| judged(config, report))
 }
 
 /// As [`check_body`], with workers; `observe` sees what is run in this process.
@@ -81,8 +79,7 @@ pub fn check_body_divided(
     observe: &mut (dyn FnMut(&Run, bool) + Send),
     crew: &mut (dyn Crew + Send),
 ) -> Result<Report, ConfigError> {
-    with_executor(config, body, |executor| check_divided(config, executor, observe, crew))
-        .map(|report| judged(config, report))
+    report_on(config, body, |executor| check_divided(config, executor, observe, crew))
 }
 
 /// As [`check_body`], with workers if there are any, for a check that may take long; see [`check_long`]. `watch` sees what is
@@ -101,10 +98,13 @@ pub fn check_body_long(
     crew: Option<&mut (dyn Crew + Send)>,
     long: Long<'_>,
 ) -> Result<(Report, Option<Checkpoint>), ConfigError> {
-    with_executor(config, body, |executor| {
-        check_long(config, executor, watch, crew.map(|crew| crew as &mut dyn Crew), long)
-    })
-    .map(|(report, checkpoint)| (judged(config, report), checkpoint))
+    let mut checkpoint = None;
+    let report = report_on(config, body, |executor| {
+        let (report, own) = check_long(config, executor, watch, crew.map(|crew| crew as &mut dyn Crew), long);
+        checkpoint = own;
+        report
+    })?;
+    Ok((report, checkpoint))
 }
 
 /// Does jobs of a check of `body` until there are no more. `link` makes the link, in the thread of the check.
@@ -123,7 +123,7 @@ pub fn work_on_body<L: Link>(
     with_executor(config, body, |executor| work(config, executor, &mut link()))
 }
 
-/// That no check is started here, since one goes on.
+/// Asserts that no check goes on here.
 ///
 /// # Panics
 /// If it is called inside an execution.
@@ -134,6 +134,16 @@ pub fn work_on_body<L: Link>(
 #[track_caller]
 pub fn assert_no_check() {
     assert!(!crate::runtime::in_run(), "a check was started inside the body of another: checks do not nest");
+}
+
+/// The report on a check of `body`, which fails where its threads share nothing.
+#[track_caller]
+fn report_on(
+    config: &Config,
+    body: &(dyn Fn() + Sync),
+    explore: impl FnOnce(&mut Runtime<'_>) -> Report + Send,
+) -> Result<Report, ConfigError> {
+    with_executor(config, body, explore).map(|report| fail_if_trivial(config, report))
 }
 
 /// Makes an executor of `body` in a thread of its own.

@@ -177,23 +177,8 @@ pub struct Report {
     pub explorer: ExplorerKind,
     /// What is to be said besides, for instance why there was no worker process.
     pub notes: Vec<String>,
-}
-
-/// What the note about a pinned seed says that is stale.
-pub(super) const STALE: &str = "it does not fit this test any more: ";
-
-impl Report {
-    /// The notes about seeds that were pinned and do not fit the code any more: these executions were not run.
-    ///
-    /// ```
-    /// use rsmc_core::session::{Config, check_body};
-    ///
-    /// let report = check_body(&Config::default(), &|| {}, &mut |_, _| {}).unwrap();
-    /// assert_eq!(report.stale_pins().count(), 0);
-    /// ```
-    pub fn stale_pins(&self) -> impl Iterator<Item = &str> {
-        self.notes.iter().map(String::as_str).filter(|note| note.starts_with("pinned seed") && note.contains(STALE))
-    }
+    /// Those of the notes that name a pinned seed which does not fit the code any more: its execution was not run.
+    pub stale_pins: Vec<String>,
 }
 
 #[cfg(test)]

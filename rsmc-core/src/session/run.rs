@@ -14,7 +14,6 @@ use crate::session::config::RANDOM_EXECUTIONS;
 use crate::session::jobs::{Crew, Nobody, Problem, Samples, Team, Then, Work, compare_with_route};
 use crate::session::judge::{Finding, failure, is_final, judge, judge_replay, unseen, why_stale};
 use crate::session::long::{Long, Pulse, note_what_is_lost};
-use crate::session::outcome::STALE;
 use crate::session::same::Sameness;
 use crate::session::shrink::{Cost, LONGEST as SHRINKS_FOR, shrink};
 use crate::session::tally::{Tally, Worth};
@@ -120,6 +119,7 @@ pub(super) struct Check<'c> {
     /// The classes of the livelocks so far.
     pub(super) livelocks: FxHashSet<Digest>,
     notes: Vec<String>,
+    stale_pins: Vec<String>,
     /// Where it goes on, until it does.
     resume: Option<Checkpoint>,
     /// How long the parts of the check before this one took, and how many runs they had.
@@ -174,6 +174,7 @@ impl<'c> Check<'c> {
             extra_runs: 0,
             livelocks: FxHashSet::default(),
             notes: Vec::new(),
+            stale_pins: Vec::new(),
             resume: None,
             before: Duration::ZERO,
             runs_before: 0,
@@ -283,7 +284,9 @@ impl<'c> Check<'c> {
             }
             self.run_seed(seed, executor, watch);
             if let Some(why) = why_stale(seed, &self.run) {
-                self.notes.push(passed_over(&format!("{STALE}{why}")));
+                let note = passed_over(&format!("it does not fit this test any more: {why}"));
+                self.stale_pins.push(note.clone());
+                self.notes.push(note);
             } else if let Some(finding) = judge(&self.run, config) {
                 let failure = self.failure(finding, executor);
                 self.of_pinned.get_or_insert_with(|| Box::new(failure));
@@ -551,6 +554,7 @@ impl<'c> Check<'c> {
             memory: self.memory,
             explorer: self.config.explorer,
             notes: self.notes,
+            stale_pins: self.stale_pins,
         }
     }
 }

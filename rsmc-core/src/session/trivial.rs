@@ -7,8 +7,8 @@ use crate::session::judge::unseen;
 use crate::session::{Config, FailureKind, Report, Verdict};
 use crate::step::Run;
 
-/// The report, as a failure where every execution was covered and no two threads have used one object.
-pub(super) fn judged(config: &Config, mut report: Report) -> Report {
+/// Makes a failure of a report that says *verified* though no two threads have used one object.
+pub(super) fn fail_if_trivial(config: &Config, mut report: Report) -> Report {
     let is_verified = matches!(report.verdict, Verdict::Verified);
     if is_verified && report.threads > 1 && !report.shares && !config.allow_trivial {
         let what = format!("nothing shared by {} threads", report.threads);
