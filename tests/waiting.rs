@@ -1,103 +1,18 @@
-//! What a loop that waits means, under every explorer that proves and every memory model it knows: the right verdict, soon,
-//! and never "verified" without an execution.
+//! What a loop that waits means, under every explorer that proves and every memory model it knows. `polling` has the loops that poll
+//! a lock, a future or a choice.
+
+#[path = "support/everywhere.rs"]
+mod everywhere;
+mod support;
 
 use std::cell::Cell;
-use std::future::poll_fn;
-use std::task::Poll;
-use std::time::{Duration, Instant};
 
-use rsmc::MemoryModel::{C11, Pso, Sc, Tso};
-use rsmc::future::block_on;
+use everywhere::{Livelock, Panic, Verified, everywhere, first_line, in_each, soon, with, writes_x};
+use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use rsmc::sync::{Arc, Condvar, Mutex};
-use rsmc::{Config, Explorer, FailureKind, Report, Verdict, choose, hint, render, thread};
+use rsmc::{Config, Explorer, Verdict, hint, render, thread};
 use rsmc_core::session::check_body;
-
-/// Every explorer that proves, under every model that it knows.
-fn pairs() -> Vec<Config> {
-    use Explorer::{Exhaustive, ReadsFrom, ReadsValueFrom, View};
-    let mut pairs = Vec::new();
-    for (explorer, memories) in [
-        (ReadsFrom, &[Sc, Tso, Pso, C11][..]),
-        (View, &[Sc, Tso, Pso]),
-        (ReadsValueFrom, &[Sc]),
-        (Exhaustive, &[Sc, Tso, Pso, C11]),
-    ] {
-        pairs.extend(memories.iter().map(|&memory| Config::default().explorer(explorer).memory(memory)));
-    }
-    pairs
-}
-
-/// How a check should end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Expected {
-    Verified,
-    Livelock,
-    /// With these words.
-    Panic(&'static str),
-}
-use Expected::{Livelock, Panic, Verified};
-
-fn first_line(report: &Report) -> String {
-    render(report, None).lines().next().unwrap_or_default().to_owned()
-}
-
-/// Asks every explorer, and says all that is wrong at once.
-#[track_caller]
-fn everywhere(expected: Expected, body: impl Fn() + Sync) {
-    in_each(pairs(), expected, body);
-}
-
-#[track_caller]
-fn in_each(pairs: Vec<Config>, expected: Expected, body: impl Fn() + Sync) {
-    let mut wrong = String::new();
-    for config in pairs {
-        let (explorer, memory) = (config.explorer, config.memory.expect("it is set"));
-        let (limit, started) = (if explorer == Explorer::Exhaustive { 20 } else { 3 }, Instant::now());
-        let config = config.max_duration(Duration::from_secs(limit)).max_steps(5_000).shrink(0);
-        let report = check_body(&config, &body, &mut |_, _| {}).unwrap();
-        let is_right = match (&report.verdict, expected) {
-            (Verdict::Verified, Verified) => report.executions > 0,
-            (Verdict::Failed(failure), Livelock) => failure.kind == FailureKind::Livelock,
-            (Verdict::Failed(failure), Panic(words)) => {
-                failure.kind == FailureKind::Panic && failure.message.contains(words)
-            }
-            _ => false,
-        };
-        if !is_right || started.elapsed() > Duration::from_secs(limit) {
-            wrong += &format!("\n  {explorer} under {memory}, {:?}: {}", started.elapsed(), first_line(&report));
-        }
-    }
-    assert!(wrong.is_empty(), "expected {expected:?}{wrong}");
-}
-
-/// With the default settings, in under a second.
-#[track_caller]
-fn soon(body: impl Fn() + Sync) {
-    let started = Instant::now();
-    let config = Config::default().max_duration(Duration::from_secs(1)).shrink(0);
-    let report = check_body(&config, &body, &mut |_, _| {}).unwrap();
-    assert!(matches!(report.verdict, Verdict::Verified), "{}", first_line(&report));
-    assert!(report.executions > 0 && started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
-}
-
-/// What a thread does with two atomics.
-type Code<'a> = &'a (dyn Fn(&AtomicU32, &AtomicU32) + Sync);
-
-/// Two atomics, and threads that use them.
-fn with(loops: &[Code<'_>]) {
-    let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
-    thread::scope(|scope| {
-        for run in loops {
-            scope.spawn(|| run(&x, &y));
-        }
-    });
-}
-
-fn writes_x(x: &AtomicU32, _: &AtomicU32) {
-    x.store(1, SeqCst);
-}
-
+use support::pairs;
 /// A loop that becomes more patient.
 #[derive(Default)]
 struct Backoff {
@@ -339,51 +254,6 @@ fn flags_are_asked_in_turn() {
     everywhere(Livelock, || with_writer(0));
 }
 
-/// A future that is polled again at once, while another thread is busy.
-#[test]
-fn a_future_that_wakes_itself() {
-    let body = || {
-        let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                for value in 1..3 {
-                    y.store(value, SeqCst);
-                }
-                x.store(1, SeqCst);
-            });
-            block_on(poll_fn(|context| {
-                if x.load(SeqCst) != 0 {
-                    return Poll::Ready(());
-                }
-                context.waker().wake_by_ref();
-                hint::spin_loop();
-                Poll::Pending
-            }));
-            assert_eq!(y.load(SeqCst), 2);
-        });
-    };
-    soon(body);
-    // Brute force has too many interleavings of what wakes a future, where each read takes each write.
-    let mut pairs = pairs();
-    pairs.retain(|config| config.explorer != Explorer::Exhaustive || config.memory != Some(C11));
-    in_each(pairs, Verified, body);
-}
-
-#[test]
-fn polling_under_a_lock() {
-    let body = |value: u32| {
-        let done = Mutex::new(0);
-        thread::scope(|scope| {
-            scope.spawn(|| *done.lock().unwrap() = value);
-            while *done.lock().unwrap() == 0 {
-                hint::spin_loop();
-            }
-        });
-    };
-    everywhere(Verified, || body(1));
-    everywhere(Livelock, || body(0));
-}
-
 /// What is kept of values seen while waiting, wherever it is kept: the threads that write let it be 1, for a moment.
 #[track_caller]
 fn keeps(kept: impl Fn(&AtomicU32, &AtomicU32) -> u32 + Sync) {
@@ -535,8 +405,8 @@ fn polite(mine: &AtomicU32, other: &AtomicU32) {
 fn two_that_are_polite_go_on_for_ever() {
     let body = || with(&[&|x, y| polite(x, y), &|x, y| polite(y, x)]);
     // Brute force tries everything else before.
-    let proves = pairs().into_iter().filter(|config| config.explorer != Explorer::Exhaustive);
-    in_each(proves.collect(), Livelock, body);
+    let proves = pairs().filter(|config| config.explorer != Explorer::Exhaustive);
+    in_each(proves, Livelock, body);
     let report = check_body(&Config::default(), &body, &mut |_, _| {}).unwrap();
     let text = render(&report, None);
     assert!(text.starts_with("livelock: t1 and t2 can repeat #"), "{text}");
@@ -557,8 +427,8 @@ fn two_that_put_their_forks_back_go_on_for_ever() {
             drop(first);
         }
     };
-    let proves = pairs().into_iter().filter(|config| config.explorer != Explorer::Exhaustive);
-    in_each(proves.collect(), Livelock, || {
+    let proves = pairs().filter(|config| config.explorer != Explorer::Exhaustive);
+    in_each(proves, Livelock, || {
         let (left, right) = (Mutex::new(()), Mutex::new(()));
         thread::scope(|scope| {
             scope.spawn(|| eats(&left, &right));
@@ -588,104 +458,4 @@ fn a_value_that_is_new_at_every_look() {
         let counts = |x: &AtomicU32, _: &AtomicU32| (0..3).for_each(|_| _ = x.fetch_add(1, SeqCst));
         with(&[&waits, &counts]);
     });
-}
-
-/// The body itself waits, and reads nothing but zeros; the answers of `choose` say when it stops.
-#[test]
-fn a_wait_that_may_stop() {
-    everywhere(Verified, || {
-        let x = Arc::new(AtomicU32::new(0));
-        let other = Arc::clone(&x);
-        let writer = thread::spawn(move || other.store(1, SeqCst));
-        while x.load(SeqCst) == 0 {
-            if choose(2) == 1 {
-                break;
-            }
-        }
-        writer.join().unwrap();
-    });
-    everywhere(Panic("it stopped"), || {
-        let x = Arc::new(AtomicU32::new(0));
-        let other = Arc::clone(&x);
-        let writer = thread::spawn(move || other.store(1, SeqCst));
-        while x.load(SeqCst) == 0 {
-            assert!(choose(2) == 0, "it stopped");
-        }
-        writer.join().unwrap();
-    });
-}
-
-/// From some time on `choose` may answer 0 for ever, but nothing else.
-#[test]
-fn a_loop_by_choice() {
-    everywhere(Verified, || while choose(2) == 1 {});
-    everywhere(Verified, || while choose(3) != 0 {});
-    everywhere(Livelock, || while choose(2) == 0 {});
-    everywhere(Livelock, || while choose(3) != 1 {});
-    let waits_for_one =
-        |x: &AtomicU32, y: &AtomicU32| while choose(2) == 1 || (x.load(SeqCst) == 0 && y.load(SeqCst) == 0) {};
-    everywhere(Verified, || with(&[&waits_for_one, &writes_x]));
-    everywhere(Livelock, || with(&[&waits_for_one]));
-}
-
-/// One failure without cause is followed by another look, and is nothing to wait for.
-#[test]
-fn a_weak_compare_exchange_is_repeated() {
-    let increments = |x: &AtomicU32, _: &AtomicU32| {
-        let mut value = x.load(SeqCst);
-        while let Err(now) = x.compare_exchange_weak(value, value + 1, SeqCst, SeqCst) {
-            value = now;
-        }
-    };
-    everywhere(Verified, || with(&[&increments, &increments]));
-    let expects_one = |x: &AtomicU32, _: &AtomicU32| while x.compare_exchange_weak(1, 2, SeqCst, SeqCst).is_err() {};
-    everywhere(Verified, || with(&[&expects_one, &writes_x]));
-    everywhere(Livelock, || with(&[&expects_one]));
-    let gives_up = |x: &AtomicU32, _: &AtomicU32| {
-        assert!((0..2).any(|_| x.compare_exchange_weak(0, 1, SeqCst, SeqCst).is_ok()), "twice without cause");
-    };
-    everywhere(Verified, || with(&[&gives_up, &|x, _| _ = x.load(SeqCst)]));
-}
-
-/// Who polls under a lock is seen with it, and again without.
-#[test]
-fn a_lock_that_is_polled_is_held_now_and_then() {
-    let polled = |attempts: usize, held: &'static [bool], words: &'static str| {
-        move || {
-            let (done, mut found) = (Mutex::new(false), Vec::new());
-            thread::scope(|scope| {
-                scope.spawn(|| while !*done.lock().unwrap() {});
-                found.extend((0..attempts).map(|_| done.try_lock().is_err()));
-                *done.lock().unwrap() = true;
-            });
-            assert!(found.is_empty() || found != held, "{words}");
-        }
-    };
-    everywhere(Verified, polled(0, &[], ""));
-    everywhere(Panic("it was free"), polled(1, &[false], "it was free"));
-    everywhere(Panic("it was held"), polled(1, &[true], "it was held"));
-    everywhere(Panic("held, then free"), polled(2, &[true, false], "held, then free"));
-    everywhere(Panic("free, then held"), polled(2, &[false, true], "free, then held"));
-}
-
-/// A wait with a timeout in a loop waits for what its condition says.
-#[test]
-fn a_wait_with_a_timeout_in_a_loop() {
-    let waits = |ready: &Mutex<bool>, changed: &Condvar| {
-        let mut guard = ready.lock().unwrap();
-        while !*guard {
-            guard = changed.wait_timeout(guard, Duration::from_millis(5)).unwrap().0;
-        }
-    };
-    everywhere(Verified, || {
-        let (ready, changed) = (Mutex::new(false), Condvar::new());
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                *ready.lock().unwrap() = true;
-                changed.notify_one();
-            });
-            waits(&ready, &changed);
-        });
-    });
-    everywhere(Livelock, || waits(&Mutex::new(false), &Condvar::new()));
 }

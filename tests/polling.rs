@@ -1,0 +1,160 @@
+//! What a loop means that polls a lock, a future or a choice, under every explorer that proves and every memory model it knows.
+
+#[path = "support/everywhere.rs"]
+mod everywhere;
+mod support;
+
+use std::future::poll_fn;
+use std::task::Poll;
+use std::time::Duration;
+
+use everywhere::{Livelock, Panic, Verified, everywhere, in_each, soon, with, writes_x};
+use rsmc::MemoryModel::C11;
+use rsmc::future::block_on;
+use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use rsmc::sync::{Arc, Condvar, Mutex};
+use rsmc::{Explorer, choose, hint, thread};
+use support::pairs;
+/// A future that is polled again at once, while another thread is busy.
+#[test]
+fn a_future_that_wakes_itself() {
+    let body = || {
+        let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for value in 1..3 {
+                    y.store(value, SeqCst);
+                }
+                x.store(1, SeqCst);
+            });
+            block_on(poll_fn(|context| {
+                if x.load(SeqCst) != 0 {
+                    return Poll::Ready(());
+                }
+                context.waker().wake_by_ref();
+                hint::spin_loop();
+                Poll::Pending
+            }));
+            assert_eq!(y.load(SeqCst), 2);
+        });
+    };
+    soon(body);
+    // Brute force has too many interleavings of what wakes a future, where each read takes each write.
+    let few = pairs().filter(|config| config.explorer != Explorer::Exhaustive || config.memory != Some(C11));
+    in_each(few, Verified, body);
+}
+
+#[test]
+fn polling_under_a_lock() {
+    let body = |value: u32| {
+        let done = Mutex::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| *done.lock().unwrap() = value);
+            while *done.lock().unwrap() == 0 {
+                hint::spin_loop();
+            }
+        });
+    };
+    everywhere(Verified, || body(1));
+    everywhere(Livelock, || body(0));
+}
+
+/// The body itself waits, and reads nothing but zeros; the answers of `choose` say when it stops.
+#[test]
+fn a_wait_that_may_stop() {
+    everywhere(Verified, || {
+        let x = Arc::new(AtomicU32::new(0));
+        let other = Arc::clone(&x);
+        let writer = thread::spawn(move || other.store(1, SeqCst));
+        while x.load(SeqCst) == 0 {
+            if choose(2) == 1 {
+                break;
+            }
+        }
+        writer.join().unwrap();
+    });
+    everywhere(Panic("it stopped"), || {
+        let x = Arc::new(AtomicU32::new(0));
+        let other = Arc::clone(&x);
+        let writer = thread::spawn(move || other.store(1, SeqCst));
+        while x.load(SeqCst) == 0 {
+            assert!(choose(2) == 0, "it stopped");
+        }
+        writer.join().unwrap();
+    });
+}
+
+/// From some time on `choose` may answer 0 for ever, but nothing else.
+#[test]
+fn a_loop_by_choice() {
+    everywhere(Verified, || while choose(2) == 1 {});
+    everywhere(Verified, || while choose(3) != 0 {});
+    everywhere(Livelock, || while choose(2) == 0 {});
+    everywhere(Livelock, || while choose(3) != 1 {});
+    let waits_for_one =
+        |x: &AtomicU32, y: &AtomicU32| while choose(2) == 1 || (x.load(SeqCst) == 0 && y.load(SeqCst) == 0) {};
+    everywhere(Verified, || with(&[&waits_for_one, &writes_x]));
+    everywhere(Livelock, || with(&[&waits_for_one]));
+}
+
+/// One failure without cause is followed by another look, and is nothing to wait for.
+#[test]
+fn a_weak_compare_exchange_is_repeated() {
+    let increments = |x: &AtomicU32, _: &AtomicU32| {
+        let mut value = x.load(SeqCst);
+        while let Err(now) = x.compare_exchange_weak(value, value + 1, SeqCst, SeqCst) {
+            value = now;
+        }
+    };
+    everywhere(Verified, || with(&[&increments, &increments]));
+    let expects_one = |x: &AtomicU32, _: &AtomicU32| while x.compare_exchange_weak(1, 2, SeqCst, SeqCst).is_err() {};
+    everywhere(Verified, || with(&[&expects_one, &writes_x]));
+    everywhere(Livelock, || with(&[&expects_one]));
+    let gives_up = |x: &AtomicU32, _: &AtomicU32| {
+        assert!((0..2).any(|_| x.compare_exchange_weak(0, 1, SeqCst, SeqCst).is_ok()), "twice without cause");
+    };
+    everywhere(Verified, || with(&[&gives_up, &|x, _| _ = x.load(SeqCst)]));
+}
+
+/// Who polls under a lock is seen with it, and again without.
+#[test]
+fn a_lock_that_is_polled_is_held_now_and_then() {
+    let polled = |attempts: usize, held: &'static [bool], words: &'static str| {
+        move || {
+            let (done, mut found) = (Mutex::new(false), Vec::new());
+            thread::scope(|scope| {
+                scope.spawn(|| while !*done.lock().unwrap() {});
+                found.extend((0..attempts).map(|_| done.try_lock().is_err()));
+                *done.lock().unwrap() = true;
+            });
+            assert!(found.is_empty() || found != held, "{words}");
+        }
+    };
+    everywhere(Verified, polled(0, &[], ""));
+    everywhere(Panic("it was free"), polled(1, &[false], "it was free"));
+    everywhere(Panic("it was held"), polled(1, &[true], "it was held"));
+    everywhere(Panic("held, then free"), polled(2, &[true, false], "held, then free"));
+    everywhere(Panic("free, then held"), polled(2, &[false, true], "free, then held"));
+}
+
+/// A wait with a timeout in a loop waits for what its condition says.
+#[test]
+fn a_wait_with_a_timeout_in_a_loop() {
+    let waits = |ready: &Mutex<bool>, changed: &Condvar| {
+        let mut guard = ready.lock().unwrap();
+        while !*guard {
+            guard = changed.wait_timeout(guard, Duration::from_millis(5)).unwrap().0;
+        }
+    };
+    everywhere(Verified, || {
+        let (ready, changed) = (Mutex::new(false), Condvar::new());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                *ready.lock().unwrap() = true;
+                changed.notify_one();
+            });
+            waits(&ready, &changed);
+        });
+    });
+    everywhere(Livelock, || waits(&Mutex::new(false), &Condvar::new()));
+}
