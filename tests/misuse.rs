@@ -249,15 +249,27 @@ struct Shared<T>(T);
 // SAFETY: the tests below use what they share one after another.
 unsafe impl<T> Sync for Shared<T> {}
 
-/// Whatever the object is: it was used in the check first, and then by a real thread.
+/// Whatever the object is, and wherever: it was used in the check first, and then by a real thread, or only by that.
 #[test]
 fn every_object_notices_a_real_thread() {
     fn misuse<T>(kind: &str, make: fn() -> T, used: fn(&T)) {
+        misuse_of(kind, true, |kept| kept(&make()), used);
+        misuse_of(kind, false, |kept| kept(&make()), used);
+        if cfg!(all(target_os = "linux", feature = "allocator")) {
+            misuse_of(kind, false, |kept| kept(&*Box::new(make())), used);
+            misuse_of(kind, false, |kept| kept(&vec![make(), make()][1]), used);
+        }
+    }
+    /// `keep` has an object for as long as it calls what it is given.
+    fn misuse_of<T>(kind: &str, is_used_before: bool, keep: impl Fn(&dyn Fn(&T)) + Sync, used: fn(&T)) {
         let found = failure(|| {
-            let object = Shared(make());
-            used(&object.0);
-            let object = &object;
-            std::thread::scope(|scope| drop(scope.spawn(move || used(&object.0)).join()));
+            keep(&|object| {
+                if is_used_before {
+                    used(object);
+                }
+                let object = &Shared(object);
+                std::thread::scope(|scope| drop(scope.spawn(move || used(object.0)).join()));
+            });
         });
         assert_eq!(found.kind, FailureKind::Misuse, "{kind}: {}", found.message);
         assert!(found.message.contains(&format!("the {kind} created at tests/misuse.rs")), "{}", found.message);
@@ -276,6 +288,42 @@ fn every_object_notices_a_real_thread() {
     misuse("UnsafeCell", || UnsafeCell::new(1), |cell| cell.with(|_| ()));
     misuse("Arc", || Arc::new(1), |arc| drop(Arc::clone(arc)));
     misuse("Arc", || Arc::new(1), |arc| drop(Arc::downgrade(arc)));
+}
+
+/// A thread that was spawned has a stack of its own.
+#[test]
+fn a_real_thread_that_uses_what_a_modelled_thread_made_is_noticed() {
+    let found = failure(|| {
+        let used = |x: &AtomicU32| drop(std::thread::scope(|scope| scope.spawn(|| x.load(Relaxed)).join()));
+        thread::scope(|scope| drop(scope.spawn(move || used(&AtomicU32::new(0)))));
+    });
+    assert_eq!(found.kind, FailureKind::Misuse, "{}", found.message);
+}
+
+/// Real threads, inside a body and elsewhere, have objects of their own while checks go on.
+#[test]
+fn what_real_threads_make_is_their_own() {
+    let own = || {
+        let (stack, heap) = (AtomicU32::new(1), Box::new(AtomicU32::new(2)));
+        let list: Vec<_> = (0..9).map(AtomicU32::new).collect();
+        stack.load(Relaxed) + heap.load(Relaxed) + list.iter().map(|x| x.load(Relaxed)).sum::<u32>()
+    };
+    let over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Relaxed) {
+                assert_eq!(own(), 39);
+            }
+        });
+        for _ in 0..20 {
+            verified(|| {
+                let x = AtomicU32::new(0);
+                assert_eq!(std::thread::spawn(own).join().unwrap(), 39);
+                thread::scope(|scope| drop(scope.spawn(|| x.store(1, Relaxed))));
+            });
+        }
+        over.store(true, Relaxed);
+    });
 }
 
 /// Without a word of it the value would seem to leak.

@@ -13,6 +13,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::ops::Range;
 use std::ptr::null_mut;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -89,6 +90,11 @@ impl Arena {
     /// Whether all that user code allocates is seen.
     pub(super) fn sees_all(&self) -> bool {
         self.0.as_ref().is_some_and(|inner| !inner.overflowed)
+    }
+
+    /// Where everything lies that it allocates, but for what does not fit.
+    pub(super) fn memory(&self) -> Range<usize> {
+        self.0.as_ref().map_or(0..0, |inner| inner.next..inner.end)
     }
 
     /// An execution begins.

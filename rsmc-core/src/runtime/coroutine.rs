@@ -41,6 +41,8 @@ struct Slot {
     switch: Cell<Option<*mut Switch>>,
     /// Where the stack of the job begins.
     base: Cell<usize>,
+    /// Somebody was told where the stack is.
+    is_known: Cell<bool>,
 }
 
 /// Why control came back from a coroutine.
@@ -195,6 +197,13 @@ impl Suspender {
     pub(super) fn base(self) -> usize {
         // SAFETY: as for `suspend`.
         unsafe { &*self.0 }.base.get()
+    }
+
+    /// Whether this is asked for the first time.
+    #[inline]
+    pub(super) fn is_new(self) -> bool {
+        // SAFETY: as for `suspend`.
+        !unsafe { &*self.0 }.is_known.replace(true)
     }
 
     /// Suspends the coroutine this handle belongs to, which must be the running one.

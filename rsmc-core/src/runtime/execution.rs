@@ -151,6 +151,8 @@ impl Execution {
             needed: FxHashMap::default(),
         };
         let has_arena = core.arena.sees_all();
+        let registered = Registered::new();
+        registered.has(core.arena.memory());
         Self {
             core: RefCell::new(core),
             body,
@@ -165,7 +167,7 @@ impl Execution {
             suspender: Cell::new(None),
             has_arena: Cell::new(has_arena),
             compares_states: Cell::new(false),
-            registered: Registered::new(),
+            registered,
         }
     }
 
@@ -206,7 +208,12 @@ impl Execution {
 
     /// User code of the execution runs, until what is returned is dropped.
     pub(super) fn enter_user_code(&self) -> Switched {
-        self.core.borrow_mut().arena.enter()
+        let mut core = self.core.borrow_mut();
+        if let Some(suspender) = self.suspender.get().filter(|suspender| suspender.is_new()) {
+            let base = suspender.base();
+            self.registered.has(base.saturating_sub(core.stack_size)..base);
+        }
+        core.arena.enter()
     }
 
     /// Runs one execution.

@@ -4,7 +4,11 @@
 //! at. That is noticed where an object belongs to an execution that goes on elsewhere; but not for a static, which
 //! ordinary code may use at the same time. A static lies near the statics of this file, and what a body creates does not:
 //! it is on a stack, or in memory that was allocated by a thread that is not the first one.
+//!
+//! An object that no execution has used belongs to the check in whose memory it is: on the stack of one of its threads, or
+//! among what user code of it has allocated. Limits: without the check's allocator what is on the heap is not seen.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,6 +21,8 @@ struct Check {
     noticed: AtomicBool,
     /// What a thread that it does not know has done; nothing where ordinary code used a static of it.
     misuse: Mutex<Option<String>>,
+    /// Where its objects are that no execution has used: its heap, and the stacks of its threads.
+    memory: Mutex<Vec<Range<usize>>>,
 }
 
 /// What was noticed in an execution.
@@ -29,6 +35,9 @@ pub(super) enum Notice {
 
 /// How many checks go on. Looked at before the table is.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
+/// All memory of checks, now and before, lies between these. Looked at before the table is.
+static LOWEST: AtomicUsize = AtomicUsize::new(usize::MAX);
+static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 static CHECKS: Mutex<Vec<Arc<Check>>> = Mutex::new(Vec::new());
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -45,6 +54,13 @@ impl Registered {
         lock(&CHECKS).push(Arc::clone(&check));
         RUNNING.fetch_add(1, Ordering::Relaxed);
         Self(check)
+    }
+
+    /// The check has this memory from now on.
+    pub(super) fn has(&self, memory: Range<usize>) {
+        LOWEST.fetch_min(memory.start, Ordering::Relaxed);
+        HIGHEST.fetch_max(memory.end, Ordering::Relaxed);
+        lock(&self.0.memory).push(memory);
     }
 
     /// An execution begins.
@@ -71,17 +87,37 @@ impl Drop for Registered {
 }
 
 /// Called outside executions: tells the check to which the object at `address` belongs, if one goes on, and returns what
-/// to panic with. `what` is asked only then.
+/// to panic with. `execution` is the one that used the object last. `what` is asked only then.
 #[inline]
 pub(super) fn notice(execution: u64, address: usize, what: impl FnOnce() -> String) -> Option<String> {
-    if execution == 0 || RUNNING.load(Ordering::Relaxed) == 0 { None } else { report(execution, address, what) }
+    if RUNNING.load(Ordering::Relaxed) == 0 || (execution == 0 && is_elsewhere(address)) {
+        None
+    } else {
+        report(execution, address, what)
+    }
+}
+
+/// Whether no check has had memory there.
+fn is_elsewhere(address: usize) -> bool {
+    address < LOWEST.load(Ordering::Relaxed) || address >= HIGHEST.load(Ordering::Relaxed)
+}
+
+impl Check {
+    /// Whether an object is its own, and an execution of it goes on.
+    fn owns(&self, used_in: u64, address: usize) -> bool {
+        let goes_on = self.execution.load(Ordering::Relaxed);
+        match used_in {
+            0 => goes_on != 0 && lock(&self.memory).iter().any(|memory| memory.contains(&address)),
+            used_in => goes_on == used_in,
+        }
+    }
 }
 
 #[cold]
 fn report(execution: u64, address: usize, what: impl FnOnce() -> String) -> Option<String> {
     const NEAR: usize = 1 << 30;
     let checks = lock(&CHECKS);
-    let check = checks.iter().find(|check| check.execution.load(Ordering::Relaxed) == execution)?;
+    let check = checks.iter().find(|check| check.owns(execution, address))?;
     check.noticed.store(true, Ordering::Relaxed);
     if address.abs_diff(std::ptr::from_ref(&CHECKS).addr()) < NEAR {
         return None;
