@@ -84,12 +84,13 @@ pub enum EnvError {
 }
 
 /// The variables there are.
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 13] = [
     "RSMC_REPLAY",
     "RSMC_MEMORY",
     "RSMC_EXPLORER",
     "RSMC_MAX_EXECUTIONS",
     "RSMC_MAX_DURATION",
+    "RSMC_STUCK_AFTER",
     "RSMC_JOBS",
     "RSMC_LOG",
     "RSMC_SHRINK",
@@ -122,6 +123,7 @@ pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Resul
             "RSMC_EXPLORER" => config.explorer(named("RSMC_EXPLORER", value)?),
             "RSMC_MAX_EXECUTIONS" => config.max_executions(number("RSMC_MAX_EXECUTIONS", value)?),
             "RSMC_MAX_DURATION" => config.max_duration(duration("RSMC_MAX_DURATION", value)?),
+            "RSMC_STUCK_AFTER" => config.stuck_after(duration("RSMC_STUCK_AFTER", value)?),
             "RSMC_JOBS" => config.jobs(jobs(value)?),
             "RSMC_LOG" if value == "trace" => config,
             "RSMC_LOG" => return Err(EnvError::NotALog(value.clone())),
@@ -247,6 +249,8 @@ mod tests {
         assert_eq!(with("RSMC_MAX_EXECUTIONS", "1_000").unwrap().max_executions, Some(1000));
         assert_eq!(with("RSMC_MAX_DURATION", "90s").unwrap().max_duration, Duration::from_secs(90));
         assert_eq!(with("RSMC_MAX_DURATION", "1m30s").unwrap().max_duration, Duration::from_secs(90));
+        assert_eq!(with("RSMC_STUCK_AFTER", "2m").unwrap().stuck_after, Duration::from_secs(120));
+        assert_eq!(with("RSMC_STUCK_AFTER", "0s").unwrap().stuck_after, Duration::ZERO);
         assert_eq!(with("RSMC_EXPLORER", "pct").unwrap().explorer, ExplorerKind::Pct);
         assert_eq!(with("RSMC_JOBS", "3").unwrap().jobs, 3);
         assert_eq!(with("RSMC_SHRINK", "0").unwrap().shrink, 0);
@@ -298,6 +302,7 @@ mod tests {
         assert!(message("RSMC_EXPLORER", "rf").contains("there is no explorer `rf`; known are reads-from"));
         for wrong in ["90", "", "s", "1x", "1m30", "99999999999999999999h"] {
             assert!(message("RSMC_MAX_DURATION", wrong).contains("such as `500ms`"), "{wrong}");
+            assert!(message("RSMC_STUCK_AFTER", wrong).contains("such as `500ms`"), "{wrong}");
         }
         for wrong in ["0", "many", "-1"] {
             assert!(message("RSMC_JOBS", wrong).contains("from 1 on, or `all`"), "{wrong}");

@@ -79,15 +79,18 @@ pub(crate) fn name_of(path: Option<&str>) -> String {
     match path {
         Some(path) => file_name(path),
         None => {
-            let program = std::env::current_exe().ok();
-            let program = program.as_ref().and_then(|path| path.file_stem()).unwrap_or_default().to_string_lossy();
-            let thread = std::thread::current();
+            let (program, thread) = (program(), std::thread::current());
             let thread = thread.name().filter(|name| *name != "main");
-            file_name(
-                &thread.map_or(without_hash(&program).to_owned(), |name| format!("{}::{name}", without_hash(&program))),
-            )
+            file_name(&thread.map_or(program.clone(), |name| format!("{program}::{name}")))
         }
     }
+}
+
+/// The name of the test executable.
+pub(crate) fn program() -> String {
+    let program = std::env::current_exe().ok();
+    let program = program.as_ref().and_then(|path| path.file_stem()).unwrap_or_default().to_string_lossy();
+    without_hash(&program).to_owned()
 }
 
 /// Cargo ends the names of test executables with a hash, which changes: `queue-1f0e…` → `queue`.

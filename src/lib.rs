@@ -32,7 +32,8 @@
 //! - Only what goes through the shim is seen: real threads, real locks, real time and randomness are not.
 //! - A `compare_exchange_weak` fails, and a wait ends, without cause at most [`Config::spurious`] times in one execution
 //!   (by default once).
-//! - A loop without any operation of the shim (`loop {}`) is not noticed.
+//! - A loop without any operation of the shim (`loop {}`), and waiting for a lock of std that another modelled thread holds, ends the
+//!   process after [`Config::stuck_after`], with the seed.
 //! - That threads keep each other from locks for ever, each of which gives back what it has, is looked for and not excluded.
 //! - How often a loop that counts looks beyond [`Config::spin_bound`] equal iterations.
 //!
@@ -49,6 +50,7 @@
 //! the global one of the program. Switch it off in a program that has one of its own; then all loops are bounded as above. Changes
 //! of statics, of std's thread-locals and of memory from before the check are not seen.
 
+mod ends;
 mod env;
 mod files;
 mod jobs;

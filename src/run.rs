@@ -9,6 +9,7 @@ use rsmc_core::report::{self, Manner};
 use rsmc_core::seed::Seed;
 use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, assert_no_check, trace_body};
 
+use crate::ends;
 use crate::env::{self, EnvError};
 use crate::files::{self, sources};
 use crate::jobs::{self, Which};
@@ -185,7 +186,7 @@ fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
         return;
     }
     let ran = match is_traced {
-        true => trace(&config, body).map(|report| (report, None)).map_err(Into::into),
+        true => trace(&config.clone().test(which.test()), body).map(|report| (report, None)).map_err(Into::into),
         false => long::check(&which, &config, resumes, body),
     };
     let (report, interrupts) = match ran {
@@ -237,6 +238,7 @@ const TRACED_STACK: usize = 1024 * 1024;
 /// As [`jobs::check`] in this process; every operation is printed while it happens.
 #[track_caller]
 fn trace(config: &Config, body: &(dyn Fn() + Sync)) -> Result<Report, ConfigError> {
+    ends::prepare();
     let config = config.clone().stack_size(config.stack_size.max(TRACED_STACK));
     trace_body(&config, body, || {
         let live = RefCell::new(report::Live::default());

@@ -308,21 +308,22 @@ fn what_real_threads_make_is_their_own() {
         let list: Vec<_> = (0..9).map(AtomicU32::new).collect();
         stack.load(Relaxed) + heap.load(Relaxed) + list.iter().map(|x| x.load(Relaxed)).sum::<u32>()
     };
-    let over = std::sync::atomic::AtomicBool::new(false);
+    let (checks_go_on, ends_with_them) = std::sync::mpsc::channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            while !over.load(Relaxed) {
+            while ends_with_them.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
                 assert_eq!(own(), 39);
             }
         });
+        let _until_here = checks_go_on;
         for _ in 0..20 {
             verified(|| {
                 let x = AtomicU32::new(0);
                 assert_eq!(std::thread::spawn(own).join().unwrap(), 39);
                 thread::scope(|scope| drop(scope.spawn(|| x.store(1, Relaxed))));
+                assert_eq!(x.load(Relaxed), 1);
             });
         }
-        over.store(true, Relaxed);
     });
 }
 

@@ -156,6 +156,7 @@ mod tests {
         check("memory = \"tso\"", ".memory(::rsmc::MemoryModel::Tso)");
         check("max_executions = 1_000_000", ".max_executions(1_000_000)");
         check("max_duration = \"1m30s\",", ".max_duration(::core::time::Duration::from_millis(90000u64))");
+        check("stuck_after = \"0s\"", ".stuck_after(::core::time::Duration::from_millis(0u64))");
         check("max_steps = 0xff, spin_bound = 3u32", ".max_steps(0xff).spin_bound(3u32)");
         check("stack_size = 65536", ".stack_size(65536)");
         check("keep_going = true, check_races = false", ".keep_going(true).check_races(false)");

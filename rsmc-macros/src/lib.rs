@@ -50,6 +50,7 @@ use proc_macro::TokenStream;
 /// | `explorer` | `"reads-from"`, `"reads-value-from"`, `"view"`, `"value-centric"`, `"maximal-causality"`, `"happens-before"`, `"exhaustive"`, `"random"`, `"pct"` | what counts as the same execution, and how to look for the others |
 /// | `max_executions` | integer, at least 1 | stop after this many executions |
 /// | `max_duration` | `"500ms"`, `"30s"`, `"10m"` or `"10min"`, `"2h"`, `"1m30s"` | stop after this time |
+/// | `stuck_after` | as before | end the process if a modelled thread does nothing that rsmc sees for so long; `"0s"`: never |
 /// | `max_steps` | integer, at least 1 | steps that one execution may take |
 /// | `spin_bound` | integer, at least 1 | equal iterations after which a loop that counts waits or gives up |
 /// | `spurious` | integer | compare-exchanges that may fail, and waits that may end, without cause in one execution |

@@ -46,7 +46,7 @@ pub(crate) fn read(known: &Known, name: &Ident, value: &Expr) -> Result<Asked> {
         Kind::Explorer => explorer(known, value)?,
         Kind::Integer(min, max, ty) => integer(known, value, *min..=*max, ty)?,
         Kind::Bool => boolean(known, value)?,
-        Kind::Duration => time(known, value)?,
+        Kind::Duration(least) => time(known, value, *least)?,
         Kind::Replay => {
             let (pin, seed) = (Ident::new("pin", name.span()), replay(known, value)?);
             return Ok(Asked::Setter(quote!(.#pin(#seed))));
@@ -133,12 +133,12 @@ fn boolean(known: &Known, value: &Expr) -> Result<TokenStream> {
     }
 }
 
-/// Reads a duration longer than zero.
-fn time(known: &Known, value: &Expr) -> Result<TokenStream> {
+/// Reads a duration of at least so many milliseconds.
+fn time(known: &Known, value: &Expr, least: u64) -> Result<TokenStream> {
     let text = string(known, value, "a time as text")?;
     let error = match duration::millis(&text.value()) {
-        None => duration::EXPECTED,
-        Some(0) => "must be at least 1ms",
+        None => duration::EXPECTED.to_owned(),
+        Some(millis) if millis < least => format!("must be at least {least}ms"),
         Some(millis) => return Ok(quote!(::core::time::Duration::from_millis(#millis))),
     };
     Err(Error::new(text.span(), format!("`{}` {error}", known.name)))

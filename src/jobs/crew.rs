@@ -32,6 +32,8 @@ struct Process {
     stream: Option<TcpStream>,
     /// What it said last of where it is.
     at: Option<String>,
+    /// Whether it said that it ends, and whether it is stuck.
+    ends: Option<Option<String>>,
 }
 
 /// What a connection brings: whose it is, and a message, or that it is closed.
@@ -91,7 +93,8 @@ impl<'a> Processes<'a> {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
-        self.workers[worker] = Some(Process { child, token, started: Instant::now(), stream: None, at: None });
+        self.workers[worker] =
+            Some(Process { child, token, started: Instant::now(), stream: None, at: None, ends: None });
         Ok(())
     }
 
@@ -190,13 +193,21 @@ impl<'a> Processes<'a> {
                     process.at = Some(seed);
                 }
             }
+            Ok(FromWorker::Ends { stuck, seed }) => {
+                if let Some(process) = &mut self.workers[worker] {
+                    (process.at, process.ends) = (Some(seed), Some(stuck));
+                }
+            }
             Ok(FromWorker::Hello { .. }) => {}
             Err(_) => {
                 self.failures += 1;
-                let process = self.workers[worker].take();
+                let mut process = self.workers[worker].take();
                 let at = process.as_ref().and_then(|process| process.at.as_ref()?.parse().ok());
+                let ends = process.as_mut().and_then(|process| process.ends.take());
                 let (how, by_itself) = death::of(end(process));
-                self.news.push_back((worker, News::Died(Death { how, by_itself, at })));
+                let said_so = ends.is_some();
+                let how = ends.flatten().unwrap_or(how);
+                self.news.push_back((worker, News::Died(Death { how, by_itself, said_so, at })));
                 self.spawn_or_give_up(worker);
             }
         }

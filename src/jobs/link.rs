@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::net::TcpStream;
 use std::process::exit;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, OnceLock};
 
 use rsmc_core::seed::Seed;
 use rsmc_core::session::jobs::{Answer, Job, Link};
@@ -48,10 +48,23 @@ impl Assignment {
         let Ok(stream) = TcpStream::connect(&self.address) else { exit(1) };
         let connected = stream.set_nodelay(true).and_then(|()| send(&mut &stream, &hello));
         let Ok(()) = connected else { exit(1) };
+        if let Ok(stream) = stream.try_clone() {
+            drop(LAST.set(stream));
+        }
         // Ctrl-C in a terminal reaches all processes. What it means says the coordinator; this process ends with that.
         drop(ctrlc::try_set_handler(|| ()));
         let worked = work_on_body(config, body, || Connection::new(stream));
         exit(i32::from(worked.is_err()))
+    }
+}
+
+/// The connection, for last words: nobody else says anything then.
+static LAST: OnceLock<TcpStream> = OnceLock::new();
+
+/// The process ends in an execution.
+pub(super) fn say_last_words(stuck: Option<String>, seed: Option<String>) {
+    if let (Some(mut stream), Some(seed)) = (LAST.get(), seed) {
+        drop(send(&mut stream, &FromWorker::Ends { stuck, seed }));
     }
 }
 

@@ -23,6 +23,7 @@ use std::sync::{Mutex, PoisonError};
 use rsmc_core::session::{Checkpoint, Config, ConfigError, Long, Report};
 use rsmc_core::session::{check_body, check_body_divided, check_body_long};
 
+use crate::ends;
 use crate::jobs::crew::Processes;
 
 /// The variable that makes a process a worker: address, token, version of the protocol and check, with `/` between.
@@ -88,6 +89,11 @@ impl Which {
     }
 }
 
+/// Says to the coordinator of this worker that its process ends: that it is stuck, if it is, and where it was.
+pub(crate) fn say_last_words(stuck: Option<String>, seed: Option<String>) {
+    link::say_last_words(stuck, seed);
+}
+
 /// Whether this process is a worker.
 pub(crate) fn is_worker() -> bool {
     link::Assignment::read().is_some()
@@ -101,17 +107,19 @@ pub(crate) fn is_passed(which: &Which) -> bool {
 /// Runs a check with as many processes as it asks for. In a worker that is for this check it does not return.
 #[track_caller]
 pub(crate) fn check(which: &Which, config: &Config, body: &(dyn Fn() + Sync)) -> Result<Report, ConfigError> {
+    ends::prepare();
+    let named = config.clone().test(which.test());
     if let Some(assignment) = link::Assignment::read() {
         if assignment.is_for(&which.name) {
-            assignment.work(which.fingerprint(config), config, body);
+            assignment.work(which.fingerprint(config), &named, body);
         }
-        return check_body(config, body, &mut |_, _| {});
+        return check_body(&named, body, &mut |_, _| {});
     }
     if config.jobs <= 1 || config.replay.is_some() {
-        return check_body(config, body, &mut |_, _| {});
+        return check_body(&named, body, &mut |_, _| {});
     }
     let mut crew = Processes::new(which, config);
-    check_body_divided(config, body, &mut |_, _| {}, &mut crew)
+    check_body_divided(&named, body, &mut |_, _| {}, &mut crew)
 }
 
 /// As [`check`], for a check that may take long. Not in a worker.
@@ -122,9 +130,11 @@ pub(crate) fn check_long(
     body: &(dyn Fn() + Sync),
     long: Long<'_>,
 ) -> Result<(Report, Option<Checkpoint>), ConfigError> {
+    ends::prepare();
+    let named = config.clone().test(which.test());
     if config.jobs <= 1 {
-        return check_body_long(config, body, &mut |_| {}, None, long);
+        return check_body_long(&named, body, &mut |_| {}, None, long);
     }
     let mut crew = Processes::new(which, config);
-    check_body_long(config, body, &mut |_| {}, Some(&mut crew), long)
+    check_body_long(&named, body, &mut |_| {}, Some(&mut crew), long)
 }

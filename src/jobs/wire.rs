@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of the protocol. A worker that speaks another is not used.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 /// The longest message that is read.
 const LONGEST: u32 = 1 << 30;
@@ -31,6 +31,8 @@ pub(super) enum FromWorker {
     At(String),
     /// All that came of the last job.
     Answer(Box<Answer>),
+    /// The process is about to end: that it is stuck, as the end of a sentence, if it is, and the seed of the execution so far.
+    Ends { stuck: Option<String>, seed: String },
 }
 
 /// Writes a message.

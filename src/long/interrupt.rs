@@ -9,6 +9,8 @@ use std::io::Write;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
+use rsmc_core::runtime::expect_exit;
+
 /// What a process ends with that was interrupted.
 const STATUS: i32 = 130;
 
@@ -42,7 +44,7 @@ impl Listening {
         drop(writeln!(std::io::stderr(), "\nrsmc: {report}"));
         drop(self);
         if LISTENING.load(SeqCst) == 0 {
-            std::process::exit(STATUS);
+            exit();
         }
         loop {
             std::thread::park();
@@ -59,6 +61,11 @@ impl Drop for Listening {
 fn interrupt() {
     let again = INTERRUPTED.swap(true, SeqCst);
     if again || LISTENING.load(SeqCst) == 0 {
-        std::process::exit(STATUS);
+        exit();
     }
+}
+
+fn exit() -> ! {
+    expect_exit();
+    std::process::exit(STATUS)
 }

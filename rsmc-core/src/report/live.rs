@@ -39,6 +39,11 @@ impl Live {
 fn row(scene: &Scene<'_>, line: &Line) -> String {
     let number = line.number.map(|number| number.to_string()).unwrap_or_default();
     let thread = text::pad(scene.threads.name(line.thread), 4);
+    format!("rsmc: {number:>3} {thread} {}", said(line))
+}
+
+/// What happens in a row: `load usize1 → 0 (acq, from the initial value) at src/queue.rs:12`.
+pub(super) fn said(line: &Line) -> String {
     let from = match line.from {
         Origin::Nowhere => None,
         Origin::Init => Some("from the initial value".to_owned()),
@@ -53,5 +58,5 @@ fn row(scene: &Scene<'_>, line: &Line) -> String {
     let details: Vec<String> = order.into_iter().chain(from).chain(buffering).collect();
     let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
     let place = headline::at(line.site);
-    format!("rsmc: {number:>3} {thread} {}{details}{place}", line.what)
+    format!("{}{details}{place}", line.what)
 }

@@ -13,6 +13,7 @@
 //! - `buffers`: what the rows say about stores that wait in the buffer of their thread.
 //! - `manner`: how wide the schedule may be, colours, and letters.
 //! - `live`: the rows of an execution that goes on.
+//! - `last_words`: what is said when the process ends in the middle of an execution.
 //! - `table`: the rows with one column per thread; `lanes`: with one narrow lane per thread, where columns are too
 //!   wide.
 //! - `summary`: one line for a success, what to do about a limit, counts and replay line of a failure.
@@ -35,6 +36,7 @@ mod headline;
 mod html;
 mod json;
 mod lanes;
+mod last_words;
 mod legend;
 mod line;
 mod live;
@@ -60,6 +62,7 @@ use crate::trace::Trace;
 pub use diagram::{Change, Check, Coherence, Diagram, Location, Place, Setting, Step, Thread, VERSION, Waiting};
 pub use dot::dot;
 pub use html::html;
+pub use last_words::{last_seed, last_words, stuck};
 pub use line::{About, line};
 pub use live::Live;
 pub use manner::Manner;

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use scoped_tls::scoped_thread_local;
 
@@ -65,6 +66,13 @@ impl<'body> Runtime<'body> {
     /// The same with these savings only, to see what the others are worth.
     pub fn with_savings(mut self, savings: Savings) -> Self {
         self.execution.save(savings);
+        self
+    }
+
+    /// Says what check it is of, which is the one on this OS thread. Where no operation of it comes for `stuck_after`, the process
+    /// ends with last words ([`tell_by`](crate::runtime::tell_by)); with `None` it may take as long as it likes.
+    pub fn of_check(mut self, name: &str, stuck_after: Option<Duration>) -> Self {
+        self.execution.is_of(name, stuck_after);
         self
     }
 

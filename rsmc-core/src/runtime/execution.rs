@@ -6,6 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
@@ -25,6 +26,7 @@ use crate::runtime::locations::Locations;
 use crate::runtime::slots::{PutBack, Slots};
 use crate::runtime::state::Changes;
 use crate::runtime::time::Clock;
+use crate::runtime::watch::Watched;
 use crate::step::{End, Knowledge, Observed, Plan, Run, Watcher};
 use crate::trace::{NoteKind, Op, Site};
 
@@ -130,6 +132,7 @@ pub(super) struct Execution {
     /// States of threads are compared.
     pub(super) compares_states: Cell<bool>,
     registered: Registered,
+    pub(super) watched: Watched,
 }
 
 impl Execution {
@@ -168,7 +171,13 @@ impl Execution {
             has_arena: Cell::new(has_arena),
             compares_states: Cell::new(false),
             registered,
+            watched: Watched::default(),
         }
+    }
+
+    /// The check is this one, and must be on the OS thread that calls.
+    pub(super) fn is_of(&mut self, check: &str, stuck_after: Option<Duration>) {
+        self.watched = Watched::new(check, stuck_after, self.core.get_mut().stack_size);
     }
 
     pub(super) fn save(&mut self, savings: Savings) {
@@ -240,6 +249,7 @@ impl Execution {
     }
 
     fn execute_once(&self, plan: &Plan, run: &mut Run) {
+        let _goes_on = self.watched.begin(self);
         {
             let mut core = self.core.borrow_mut();
             core.machine.begin(plan);

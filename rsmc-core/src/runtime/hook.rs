@@ -71,6 +71,7 @@ pub(super) fn enter<R>(act: impl FnOnce(&Execution) -> R) -> Option<R> {
 pub(super) fn inside<R>(act: impl FnOnce(&Execution) -> R) -> R {
     in_current(|execution| {
         let _ours = arena::outside();
+        execution.watched.go_on();
         let result = act(execution);
         if execution.compares_states.get() {
             clear_below::<2048>();

@@ -19,6 +19,7 @@
 //! - `slots`: values that objects of the shim have in one execution only, and what the shim puts back at its end.
 //!   Dropping values is `unsafe`, too.
 //! - `time`: a clock for each modelled thread.
+//! - `watch`: checks that do not go on, and processes that end in the middle of one; `signals`: what signal handlers do there.
 //! - [`hook`]: what the shim calls. Everything else is private.
 
 mod abort;
@@ -49,10 +50,16 @@ mod locations;
 mod loops;
 pub mod object;
 mod panics;
+#[cfg(unix)]
+mod signals;
+#[cfg(not(unix))]
+#[path = "signals_elsewhere.rs"]
+mod signals;
 mod slots;
 mod state;
 mod teardown;
 mod time;
+mod watch;
 
 pub use arena::Allocator;
 pub use births::Birth;
@@ -62,3 +69,4 @@ pub use locals::Gone;
 pub use locations::Tag;
 pub use slots::{PutBack, Slot};
 pub use time::ORIGIN;
+pub use watch::{Fate, LastWords, Moment, Teller, expect_exit, tell_by};

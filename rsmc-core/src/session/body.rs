@@ -159,7 +159,9 @@ fn with_executor<T: Send>(
     let Config { max_steps, spin_bound, spurious, .. } = *config;
     let waiting = config.waiting || !matches!(config.explorer, ExplorerKind::Random | ExplorerKind::Pct);
     let rules = Rules { memory, max_steps, spin_bound, spurious, waiting, sees: config.sees };
-    let explore = move || explore(&mut Runtime::new(body, rules, config.stack_size));
+    let stuck_after = Some(config.stuck_after).filter(|time| !time.is_zero());
+    let name = config.test.as_deref().unwrap_or_default();
+    let explore = move || explore(&mut Runtime::new(body, rules, config.stack_size).of_check(name, stuck_after));
     let result = std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name("rsmc".to_owned());
         builder.spawn_scoped(scope, explore).expect("this process can start a thread").join()

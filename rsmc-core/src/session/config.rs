@@ -131,6 +131,11 @@ pub struct Config {
     pub max_duration: Duration,
     /// Whether the user chose `max_duration`.
     pub max_duration_chosen: bool,
+    /// How long a modelled thread may do nothing that rsmc sees. Default: 5 seconds; no time at all: as long as it likes.
+    pub stuck_after: Duration,
+    /// What the test is called.
+    #[doc(hidden)]
+    pub test: Option<String>,
     /// End an execution after this many visible operations. Default: 100,000.
     pub max_steps: u32,
     /// How often a loop whose state never repeats may do the same before it waits. Default: 32.
@@ -184,6 +189,8 @@ impl Default for Config {
             max_executions: None,
             max_duration: Duration::from_secs(600),
             max_duration_chosen: false,
+            stuck_after: Duration::from_secs(5),
+            test: None,
             max_steps: 100_000,
             spin_bound: 32,
             spurious: 1,
@@ -236,6 +243,33 @@ impl Config {
     pub fn max_duration(mut self, duration: Duration) -> Self {
         self.max_duration = duration;
         self.max_duration_chosen = true;
+        self
+    }
+
+    /// Sets how long a modelled thread may go without an operation of the shim; no time at all ([`Duration::ZERO`]): as long as it
+    /// likes. Only time in the body counts.
+    ///
+    /// All threads of a check run on one OS thread. One that waits there for a lock, a condition variable or a channel of std waits
+    /// for ever, if another modelled thread is to let it go on. It cannot be stopped, so after this time the process says on stderr
+    /// which thread it is, where it is and what its seed is, and ends by SIGABRT; a worker process ([`Config::jobs`]) is reported as
+    /// a crash. A debugger, and output that nobody reads, are waited for.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// // Each execution computes for up to a minute.
+    /// let config = rsmc_core::session::Config::default().stuck_after(Duration::from_secs(60));
+    /// assert_eq!(config.stuck_after.as_secs(), 60);
+    /// ```
+    pub fn stuck_after(mut self, time: Duration) -> Self {
+        self.stuck_after = time;
+        self
+    }
+
+    /// Says what the test is called, for last words.
+    #[doc(hidden)]
+    pub fn test(mut self, name: Option<&str>) -> Self {
+        self.test = name.map(str::to_owned);
         self
     }
 
@@ -360,7 +394,7 @@ impl Config {
     /// Which failure is shown first may depend on timing, and with it what was counted until then; `runs` may, too, if the
     /// exploration starts over because something was learned, or there are loops that wait. What ends the process of a
     /// worker (a segmentation fault, an abort) is reported as [`crate::session::FailureKind::Crash`], with its schedule;
-    /// in the first 0.2 s, and with 1 job, it ends the process of the test, as everywhere.
+    /// in the first 0.2 s, and with 1 job, it ends the process of the test, as everywhere, which says the seed before.
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.jobs = jobs;
         self

@@ -20,6 +20,7 @@ fn values(config: &Config) -> Vec<(&'static str, String)> {
         ("explorer", config.explorer.to_string()),
         ("max_executions", or_none(config.max_executions.map(|number| number.to_string()))),
         ("max_duration", duration(config.max_duration)),
+        ("stuck_after", duration(config.stuck_after)),
         ("max_steps", config.max_steps.to_string()),
         ("spin_bound", config.spin_bound.to_string()),
         ("spurious", config.spurious.to_string()),

@@ -4,9 +4,9 @@
 //!
 //! Method. What is likely to be large is given away first. Only where a worker has nothing to do and nothing is left to
 //! give, the one that is longest at its job is asked to answer; what it has left is divided. A job is away until it is
-//! answered. If its worker ends instead, the job is given away again, *careful*: the worker then says at every step where
-//! it is. If that worker ends as well, by its own doing, the test has crashed, and the last thing that it said is the
-//! schedule. A job in which three workers ended is given up, and so is the check.
+//! answered. If its worker ends instead, by its own doing, and says where it was, the test has crashed there. If it says nothing, the
+//! job is given away again, *careful*: the worker then says at every step where it is. If that worker ends as well, by its own
+//! doing, the test has crashed, and the last thing that it said is the schedule. A job in which three workers ended is given up, and so is the check.
 //!
 //! Where the check is stopped, all are asked to answer. What is not answered soon counts as not explored, so all that
 //! is left is known here, and goes into a checkpoint. A check that goes on from one begins here; until the first worker is
@@ -342,7 +342,7 @@ impl Coordinator<'_, '_, '_> {
     /// A worker ended without an answer.
     fn mourn(&mut self, given: Given, death: Death) -> Option<Then> {
         let deaths = given.deaths + 1;
-        if let Some(seed) = death.at.filter(|_| death.by_itself && given.deaths > 0) {
+        if let Some(seed) = death.at.filter(|_| death.by_itself && (death.said_so || given.deaths > 0)) {
             self.check.crashed(&death.how, seed);
             return Some(self.over(Verdict::Verified));
         }

@@ -101,7 +101,9 @@ pub struct Death {
     pub how: String,
     /// It ended itself; otherwise something else did.
     pub by_itself: bool,
-    /// Where a careful job was, if it said so.
+    /// It said so before.
+    pub said_so: bool,
+    /// Where it was, if it said so, as it ended or in a careful job.
     pub at: Option<Seed>,
 }
 
