@@ -310,7 +310,7 @@ fn what_real_threads_make_is_their_own() {
     };
     let (checks_go_on, ends_with_them) = std::sync::mpsc::channel::<()>();
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        scope.spawn(move || {
             while ends_with_them.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
                 assert_eq!(own(), 39);
             }
