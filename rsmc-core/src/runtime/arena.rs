@@ -1,37 +1,67 @@
-//! The check's allocator: what user code allocates in an execution lies in one piece of memory.
+//! The check's allocator: what user code allocates in an execution lies in one piece of address space, at the same place in every
+//! execution.
 //!
 //! Problem. What a thread will do depends on its stack and on what it reaches by pointers. The stacks are ours
 //! (`coroutine`); the heap is ours as well if the program allocates from here. Then a change of either can be seen
-//! (`state`), and a loop iteration that changes neither is known to change nothing.
+//! (`state`), and a loop iteration that changes neither is known to change nothing. And addresses are values: where they differ
+//! between two runs of one execution, code that compares or hashes them does not do the same.
 //!
-//! Method. Memory comes from a region that is reserved once, in pieces of [`PIECE`] bytes, of which a check takes one. Blocks
-//! lie one behind the other; memory that was freed is not used again in the same execution. When the next one begins, the dead
-//! blocks at the end are dropped, so what outlives an execution (a captured collection, say) keeps its memory and all else is
-//! used again. Outside user code of executions, and where a piece is full, it is the system's allocator.
+//! Method. A check has a piece of the reserved address space (`pieces`). In it each thread has areas of its own: a small one, and
+//! where that is full, larger ones. In an area, blocks lie one behind the other; memory that was freed is not used again in
+//! the same execution. So the place of a block depends on what its thread has allocated before, and on nothing else. The next
+//! execution begins with empty areas: in the same piece if nothing is alive in it, else in another, so what outlives
+//! an execution (a captured collection, say) keeps its memory. Outside user code of executions, and where areas are full, it is
+//! the system's allocator.
 //!
-//! Limits. Memory that was allocated outside executions is not seen, nor are statics and std's thread-locals.
+//! Cost. An allocation is a few instructions; the next execution begins without looking at blocks.
+//!
+//! Limits. Memory that was allocated outside executions is not seen, nor are statics and std's thread-locals. Of large areas there
+//! are few: where [`LEVELS`] has fewer than there are threads, some share one, and the place of a block depends on what they do.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ops::Range;
 use std::ptr::null_mut;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How much memory a check has, in bytes. Only what is used takes memory.
-const PIECE: usize = 64 << 20;
+use xxhash_rust::xxh3::xxh3_64;
 
-/// How many pieces there are at most. Where so much address space is not to be had, there are fewer.
-const PIECES: usize = 1 << 10;
+use crate::base::{Id, ThreadId};
+use crate::runtime::pieces::{self, Addresses, PIECE, Piece};
+
+/// Areas of one size, which lie one behind the other.
+struct Level {
+    /// Where the first one is in a piece.
+    start: usize,
+    /// How many bytes each has.
+    bytes: usize,
+    /// How many there are.
+    count: usize,
+    /// The number of the first one among all areas.
+    first: usize,
+}
+
+/// A thread's block is in the first of these in which there is room.
+const LEVELS: [Level; 3] = [
+    Level { start: 0, bytes: 256 << 10, count: 256, first: 0 },
+    Level { start: 64 << 20, bytes: 4 << 20, count: 64, first: 256 },
+    Level { start: 320 << 20, bytes: 64 << 20, count: 8, first: 320 },
+];
+
+/// How many areas there are.
+const AREAS: usize = 328;
 
 /// What stands before each block.
 #[repr(C)]
 struct Header {
-    /// Where the header of the block before it is; 0 for the first.
+    /// Where the header of the block before it is, in any area; 0 for the first.
     before: usize,
-    /// 1 while the block is in use.
-    alive: AtomicUsize,
+    /// [`ALIVE`] while the block is in use.
+    state: AtomicUsize,
 }
+
+const ALIVE: usize = 1;
+const DEAD: usize = 0;
 
 /// An allocator for test builds. [`Runtime`](super::Runtime) knows whether it is installed.
 ///
@@ -45,31 +75,28 @@ struct Header {
 #[derive(Debug)]
 pub struct Allocator;
 
-/// Where the region begins, and how many bytes it has: none as long as it is not reserved.
-static REGION: AtomicUsize = AtomicUsize::new(0);
-static BYTES: AtomicUsize = AtomicUsize::new(0);
-/// By piece, how many blocks are alive in it.
-static ALIVE: [AtomicUsize; PIECES] = [const { AtomicUsize::new(0) }; PIECES];
-static TAKEN: Mutex<Taken> = Mutex::new(Taken { pieces: Vec::new(), ever: 0, is_reserved: false });
-
-/// The pieces that are in use by checks, how many were ever used, and whether the region was asked for.
-struct Taken {
-    pieces: Vec<usize>,
-    ever: usize,
-    is_reserved: bool,
-}
-
 thread_local! {
     /// The arena from which the code that runs allocates, if it is user code in an execution.
     static CURRENT: Cell<*mut Inner> = const { Cell::new(null_mut()) };
 }
 
+/// A part of a piece, from the beginning of the piece on.
+#[derive(Clone, Copy)]
+struct Area {
+    /// Where this execution's blocks begin, and where the next one comes.
+    from: u32,
+    next: u32,
+}
+
 struct Inner {
-    piece: usize,
-    /// Where this execution's blocks begin, where the next one comes, and where the piece ends.
+    piece: Piece,
+    /// Where the piece begins.
     start: usize,
-    next: usize,
-    end: usize,
+    /// Whose code runs.
+    thread: usize,
+    areas: [Area; AREAS],
+    /// In which areas this execution has blocks, a bit for each.
+    used: [u64; AREAS.div_ceil(64)],
     /// The header of the last block.
     last: usize,
     /// Something did not fit.
@@ -82,9 +109,7 @@ pub(super) struct Arena(Option<Box<Inner>>);
 impl Arena {
     /// A piece of its own, if the allocator is installed and there is one left.
     pub(super) fn new() -> Self {
-        let Some(piece) = is_installed().then(take_piece).flatten() else { return Self(None) };
-        let start = REGION.load(Ordering::Relaxed) + piece * PIECE;
-        Self(Some(Box::new(Inner { piece, start, next: start, end: start + PIECE, last: 0, overflowed: false })))
+        Self(is_installed().then(Inner::new).flatten().map(Box::new))
     }
 
     /// Whether all that user code allocates is seen.
@@ -92,48 +117,52 @@ impl Arena {
         self.0.as_ref().is_some_and(|inner| !inner.overflowed)
     }
 
-    /// Where everything lies that it allocates, but for what does not fit.
+    /// Where everything lies that this execution allocates, but for what does not fit.
     pub(super) fn memory(&self) -> Range<usize> {
-        self.0.as_ref().map_or(0..0, |inner| inner.next..inner.end)
+        self.0.as_ref().map_or(0..0, |inner| inner.start..inner.start + PIECE)
+    }
+
+    /// What stands for the addresses in it.
+    pub(super) fn addresses(&self) -> Addresses {
+        self.0.as_ref().map_or_else(Addresses::default, |inner| Addresses::of(&inner.piece))
     }
 
     /// An execution begins.
     pub(super) fn begin(&mut self) {
-        let Some(inner) = &mut self.0 else { return };
-        while inner.last != 0 {
-            // SAFETY: `last` is the address of a header in this arena's piece, which is never unmapped.
-            let header = unsafe { &*std::ptr::with_exposed_provenance::<Header>(inner.last) };
-            if header.alive.load(Ordering::Acquire) != 0 {
-                break;
-            }
-            inner.next = inner.last;
-            inner.last = header.before;
+        if let Some(inner) = &mut self.0 {
+            inner.begin();
         }
-        inner.start = inner.next;
-        inner.overflowed = false;
     }
 
-    /// What this execution's blocks hold.
-    pub(super) fn bytes(&self) -> &[u8] {
-        let Some(inner) = &self.0 else { return &[] };
-        // SAFETY: the piece is mapped and readable from its beginning on, and all that user code has written to it; nobody
-        // writes while this is looked at, since all threads of a check share one OS thread, and it runs this.
-        unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(inner.start), inner.next - inner.start) }
+    /// A number for what this execution's blocks hold.
+    pub(super) fn number(&self) -> u64 {
+        let Some(inner) = &self.0 else { return 0 };
+        inner.ranges().fold(0, |number: u64, range| {
+            // SAFETY: the piece is mapped and readable, and all that user code has written to it; nobody writes while this is
+            // looked at, since all threads of a check share one OS thread, and it runs this.
+            let bytes =
+                unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(range.start), range.len()) };
+            number.wrapping_mul(31).wrapping_add(xxh3_64(bytes))
+        })
+    }
+
+    /// Whether an address is in one of this execution's blocks, or between two.
+    pub(super) fn contains(&self, address: usize) -> bool {
+        self.0.as_ref().is_some_and(|inner| inner.ranges().any(|range| range.contains(&address)))
+    }
+
+    /// A thread's user code runs from now on.
+    #[inline]
+    pub(super) fn turn(&mut self, thread: ThreadId) {
+        if let Some(inner) = &mut self.0 {
+            inner.thread = thread.index();
+        }
     }
 
     /// User code runs from now on, until what is returned is dropped.
     pub(super) fn enter(&mut self) -> Switched {
         let inner = self.0.as_mut().map_or(null_mut(), |inner| std::ptr::from_mut(&mut **inner));
         switch(inner)
-    }
-}
-
-impl Drop for Arena {
-    fn drop(&mut self) {
-        if let Some(inner) = &self.0 {
-            let mut taken = TAKEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            taken.pieces.retain(|&piece| piece != inner.piece);
-        }
     }
 }
 
@@ -156,74 +185,103 @@ pub(super) fn outside() -> Switched {
     switch(null_mut())
 }
 
-/// Whether this is the program's allocator: one who has no room left notices what does not fit.
+/// In [`CURRENT`], no arena, but a question: whether anybody asks it.
+const QUESTION: *mut Inner = std::ptr::without_provenance_mut(1);
+
+/// Whether this is the program's allocator: then it answers the question.
 fn is_installed() -> bool {
-    let mut full = Inner { piece: 0, start: 0, next: 0, end: 0, last: 0, overflowed: false };
-    let until = switch(&raw mut full);
+    let _until = switch(QUESTION);
     drop(std::hint::black_box(Box::new(0_u8)));
-    drop(until);
-    full.overflowed
-}
-
-/// A piece that no check uses, and in which nothing is alive.
-fn take_piece() -> Option<usize> {
-    let taken = &mut *TAKEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if !std::mem::replace(&mut taken.is_reserved, true)
-        && let Some((region, bytes)) = reserve()
-    {
-        REGION.store(region, Ordering::Relaxed);
-        BYTES.store(bytes, Ordering::Release);
-    }
-    let pieces = BYTES.load(Ordering::Relaxed) / PIECE;
-    let is_free = |piece: &usize| !taken.pieces.contains(piece) && ALIVE[*piece].load(Ordering::Acquire) == 0;
-    let piece = (0..taken.ever).find(is_free).or_else(|| (taken.ever < pieces).then_some(taken.ever))?;
-    taken.ever = taken.ever.max(piece + 1);
-    taken.pieces.push(piece);
-    Some(piece)
-}
-
-/// Where the region begins, and how many bytes it has.
-#[cfg(all(unix, target_pointer_width = "64"))]
-fn reserve() -> Option<(usize, usize)> {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_NORESERVE;
-    let sizes = std::iter::successors(Some(PIECES), |&pieces| (pieces > 1).then_some(pieces / 2));
-    sizes.map(|pieces| pieces * PIECE).find_map(|bytes| {
-        // SAFETY: a new mapping, which nothing else refers to.
-        let region = unsafe { libc::mmap(null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-        (region != libc::MAP_FAILED).then(|| (region.expose_provenance(), bytes))
-    })
-}
-
-#[cfg(not(all(unix, target_pointer_width = "64")))]
-fn reserve() -> Option<(usize, usize)> {
-    None
-}
-
-/// Which piece an address is in.
-#[inline]
-fn piece_of(address: usize) -> Option<usize> {
-    let bytes = BYTES.load(Ordering::Acquire);
-    let offset = address.wrapping_sub(REGION.load(Ordering::Relaxed));
-    (offset < bytes).then_some(offset / PIECE)
+    CURRENT.get().is_null()
 }
 
 impl Inner {
+    fn new() -> Option<Self> {
+        let piece = Piece::take()?;
+        let start = piece.start();
+        let mut areas = [Area { from: 0, next: 0 }; AREAS];
+        for level in &LEVELS {
+            for number in 0..level.count {
+                let from = (level.start + number * level.bytes) as u32;
+                areas[level.first + number] = Area { from, next: from };
+            }
+        }
+        Some(Self { piece, start, thread: 0, areas, used: Default::default(), last: 0, overflowed: false })
+    }
+
+    fn begin(&mut self) {
+        self.overflowed = false;
+        if self.piece.alive() > 0 {
+            let Some(piece) = Piece::take() else { return self.go_on_behind() };
+            self.start = piece.start();
+            self.piece = piece;
+        }
+        self.last = 0;
+        for number in self.take_used() {
+            self.areas[number].next = self.areas[number].from;
+        }
+    }
+
+    /// There is no other piece: the execution's blocks lie behind those of the one before.
+    #[cold]
+    fn go_on_behind(&mut self) {
+        for number in self.take_used() {
+            self.areas[number].from = self.areas[number].next;
+        }
+    }
+
+    /// The areas that have blocks of this execution. None has from now on.
+    fn take_used(&mut self) -> impl Iterator<Item = usize> + use<> {
+        numbers(std::mem::take(&mut self.used))
+    }
+
+    /// Where this execution's blocks lie.
+    fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        numbers(self.used).map(|number| {
+            let Area { from, next } = self.areas[number];
+            self.start + from as usize..self.start + next as usize
+        })
+    }
+
+    #[inline]
     fn allocate(&mut self, layout: Layout) -> Option<*mut u8> {
-        let block = (self.next + size_of::<Header>()).next_multiple_of(layout.align().max(align_of::<Header>()));
-        let next = block.checked_add(layout.size())?.next_multiple_of(align_of::<Header>());
-        if next > self.end {
+        LEVELS.iter().find_map(|level| self.allocate_on(level, layout)).or_else(|| {
             self.overflowed = true;
+            None
+        })
+    }
+
+    #[inline]
+    fn allocate_on(&mut self, level: &Level, layout: Layout) -> Option<*mut u8> {
+        let nth = self.thread % level.count;
+        let number = level.first + nth;
+        let next = self.start + self.areas[number].next as usize;
+        let block = (next + size_of::<Header>()).next_multiple_of(layout.align().max(align_of::<Header>()));
+        let end = block.checked_add(layout.size())?.next_multiple_of(align_of::<Header>());
+        if end > self.start + level.start + (nth + 1) * level.bytes {
             return None;
         }
         let header = block - size_of::<Header>();
-        let written = Header { before: self.last, alive: AtomicUsize::new(1) };
-        // SAFETY: the bytes from `next` to `end` belong to this piece, are mapped, aligned and in use by nobody.
+        let written = Header { before: self.last, state: AtomicUsize::new(ALIVE) };
+        // SAFETY: the bytes from `next` to the end of the area belong to this piece, are mapped, aligned and in use by nobody.
         unsafe { std::ptr::with_exposed_provenance_mut::<Header>(header).write(written) };
-        ALIVE[self.piece].fetch_add(1, Ordering::Relaxed);
+        self.piece.has_one_more();
         self.last = header;
-        self.next = next;
+        self.areas[number].next = (end - self.start) as u32;
+        self.used[number / 64] |= 1 << (number % 64);
         Some(std::ptr::with_exposed_provenance_mut(block))
     }
+}
+
+/// The numbers of the bits that are set.
+fn numbers<const WORDS: usize>(bits: [u64; WORDS]) -> impl Iterator<Item = usize> {
+    bits.into_iter().enumerate().flat_map(|(word, mut bits)| {
+        std::iter::from_fn(move || {
+            let bit = bits.checked_ilog2()?;
+            bits &= !(1 << bit);
+            Some(word * 64 + bit as usize)
+        })
+    })
 }
 
 // SAFETY: a block is memory that is mapped, aligned as asked for, and in use by nobody else until it is freed; the rest is
@@ -232,7 +290,10 @@ unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let inner = CURRENT.try_with(Cell::get).unwrap_or(null_mut());
-        if inner.is_null() {
+        if inner.addr() <= QUESTION.addr() {
+            if inner == QUESTION {
+                CURRENT.set(null_mut());
+            }
             // SAFETY: as the caller promises.
             return unsafe { System.alloc(layout) };
         }
@@ -244,7 +305,7 @@ unsafe impl GlobalAlloc for Allocator {
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        match piece_of(block.addr()) {
+        match pieces::number_of(block.addr()) {
             None => {
                 // SAFETY: it comes from there.
                 unsafe { System.dealloc(block, layout) }
@@ -252,15 +313,15 @@ unsafe impl GlobalAlloc for Allocator {
             Some(piece) => {
                 // SAFETY: every block has a header before it.
                 let header = unsafe { &*block.cast::<Header>().sub(1) };
-                header.alive.store(0, Ordering::Release);
-                ALIVE[piece].fetch_sub(1, Ordering::Release);
+                header.state.store(DEAD, Ordering::Release);
+                pieces::has_one_less(piece);
             }
         }
     }
 
     #[inline]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if piece_of(block.addr()).is_none() {
+        if pieces::number_of(block.addr()).is_none() {
             // SAFETY: it comes from there.
             return unsafe { System.realloc(block, layout, size) };
         }
@@ -273,5 +334,161 @@ unsafe impl GlobalAlloc for Allocator {
             unsafe { self.dealloc(block, layout) };
         }
         new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What a thread does with the arena.
+    #[derive(Clone, Debug)]
+    enum Act {
+        Allocate(Layout),
+        /// Frees one of its own blocks, or of another thread's.
+        Free(usize),
+    }
+
+    fn acts() -> impl Strategy<Value = Vec<Vec<Act>>> {
+        let small = (0_usize..200, 0_u32..7);
+        let large = (0_usize..300 << 10, 0_u32..14);
+        let layout = prop_oneof![9 => small, 1 => large];
+        let layout = layout.prop_map(|(size, align)| Layout::from_size_align(size, 1 << align).unwrap());
+        let act = prop_oneof![3 => layout.prop_map(Act::Allocate), 1 => (0_usize..100).prop_map(Act::Free)];
+        proptest::collection::vec(proptest::collection::vec(act, 0..40), 1..5)
+    }
+
+    /// The oracle: which memory is in use, and what is in it.
+    #[derive(Default)]
+    struct InUse(BTreeMap<usize, (Layout, u8)>);
+
+    impl InUse {
+        /// A block is filled with a number.
+        fn add(&mut self, block: *mut u8, layout: Layout, number: u8) {
+            let (start, end) = (block.addr(), block.addr() + layout.size());
+            assert_eq!(start % layout.align(), 0, "{layout:?}");
+            let before = self.0.range(..start + 1).next_back();
+            assert!(before.is_none_or(|(at, (layout, _))| at + layout.size() <= start), "it overlaps one before");
+            let behind = self.0.range(start..).next();
+            assert!(behind.is_none_or(|(at, _)| *at >= end), "it overlaps one behind");
+            // SAFETY: as many bytes were just allocated.
+            unsafe { block.write_bytes(number, layout.size()) };
+            self.0.insert(start, (layout, number));
+        }
+
+        /// A block is freed: it holds what was written.
+        fn remove(&mut self, block: *mut u8) {
+            let (layout, number) = self.0.remove(&block.addr()).expect("it was in use");
+            // SAFETY: it is in use.
+            let bytes = unsafe { std::slice::from_raw_parts(block, layout.size()) };
+            assert!(bytes.iter().all(|&byte| byte == number), "nobody else writes to it");
+            // SAFETY: it comes from there, and nobody uses it any more.
+            unsafe { Allocator.dealloc(block, layout) };
+        }
+    }
+
+    /// Runs threads in an order that `turns` names. Returns by thread the places of its blocks, and what is left alive.
+    fn run(
+        inner: &mut Inner,
+        in_use: &mut InUse,
+        threads: &[Vec<Act>],
+        turns: &[usize],
+    ) -> (Vec<Vec<usize>>, Vec<*mut u8>) {
+        let mut places = vec![Vec::new(); threads.len()];
+        let mut alive = Vec::new();
+        let mut todo: Vec<_> = threads.iter().map(|acts| acts.iter()).collect();
+        let everybody = (0..threads.len()).flat_map(|thread| std::iter::repeat_n(thread, threads[thread].len()));
+        for thread in turns.iter().map(|turn| turn % threads.len()).chain(everybody) {
+            inner.thread = thread;
+            match todo[thread].next() {
+                None => {}
+                Some(Act::Allocate(layout)) => {
+                    let block = inner.allocate(*layout).expect("there is room");
+                    in_use.add(block, *layout, places[thread].len() as u8);
+                    places[thread].push(block.addr() - inner.start);
+                    alive.push(block);
+                }
+                Some(Act::Free(which)) if alive.is_empty() => {
+                    let _ = which;
+                }
+                Some(Act::Free(which)) => in_use.remove(alive.swap_remove(which % alive.len())),
+            }
+        }
+        let seen: Vec<_> = inner.ranges().collect();
+        let is_seen = |block: &*mut u8| seen.iter().any(|range| range.contains(&block.addr().saturating_sub(1)));
+        assert!(alive.iter().all(is_seen), "all blocks are in the parts that are seen");
+        (places, alive)
+    }
+
+    proptest! {
+        /// Against a map of what is in use: blocks do not overlap and keep what is in them, also those that outlive their
+        /// execution; and each is in the same place, whatever the order of the threads and whatever outlives.
+        #[test]
+        fn blocks_are_apart_and_lie_where_their_thread_says(
+            threads in acts(),
+            executions in proptest::collection::vec((proptest::collection::vec(0_usize..5, 0..100), 0_usize..4), 2..6),
+        ) {
+            let mut inner = Inner::new().expect("there is address space");
+            let mut in_use = InUse::default();
+            let mut outlive = Vec::new();
+            let mut first = None;
+            for (turns, outliving) in executions {
+                inner.begin();
+                let (places, mut alive) = run(&mut inner, &mut in_use, &threads, &turns);
+                prop_assert_eq!(&places, first.get_or_insert_with(|| places.clone()));
+                prop_assert!(!inner.overflowed);
+                outlive.extend(alive.drain(..outliving.min(alive.len())));
+                alive.into_iter().for_each(|block| in_use.remove(block));
+            }
+            outlive.into_iter().for_each(|block| in_use.remove(block));
+            prop_assert!(in_use.0.is_empty());
+            prop_assert_eq!(inner.piece.alive(), 0);
+        }
+    }
+
+    #[test]
+    fn areas_lie_apart_within_a_piece() {
+        let mut end = (0, 0);
+        for level in &LEVELS {
+            assert!(level.start >= end.0 && level.first == end.1);
+            end = (level.start + level.count * level.bytes, level.first + level.count);
+        }
+        assert!(end.0 <= PIECE && end.1 == AREAS);
+    }
+
+    /// A thread that allocates much gets larger areas, and what fits in none is the system's.
+    #[test]
+    fn a_thread_has_several_areas() {
+        let mut inner = Inner::new().expect("there is address space");
+        let layout = Layout::from_size_align(100 << 10, 8).unwrap();
+        let blocks: Vec<_> = (0..100).map(|_| inner.allocate(layout).expect("there is room")).collect();
+        assert_eq!(inner.ranges().count(), 3);
+        let huge = Layout::from_size_align(65 << 20, 8).unwrap();
+        assert!(inner.allocate(huge).is_none() && inner.overflowed);
+        // SAFETY: they come from there.
+        blocks.into_iter().for_each(|block| unsafe { Allocator.dealloc(block, layout) });
+        inner.begin();
+        assert!(!inner.overflowed && inner.ranges().count() == 0);
+    }
+
+    /// Threads without end share areas, which is no reason to fail.
+    #[test]
+    fn a_thousand_threads_allocate() {
+        let mut inner = Inner::new().expect("there is address space");
+        let mut in_use = InUse::default();
+        let layout = Layout::from_size_align(1000, 16).unwrap();
+        let blocks: Vec<_> = (0..1000)
+            .map(|thread| {
+                inner.thread = thread;
+                let block = inner.allocate(layout).expect("there is room");
+                in_use.add(block, layout, thread as u8);
+                block
+            })
+            .collect();
+        blocks.into_iter().for_each(|block| in_use.remove(block));
     }
 }

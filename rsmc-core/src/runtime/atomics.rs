@@ -68,11 +68,13 @@ extern "C-unwind" fn atomic_from(
     }
     inside(|execution| {
         let site = Site::Code(place);
-        let (action, order, failure) = unpacked(how, a, b);
+        // What is an address is known to the machine by its name, and a null pointer as it is.
+        let addresses = execution.addresses.get();
+        let (action, order, failure) = unpacked(how, addresses.exchange(a), addresses.exchange(b));
         execution.visit(frame, site, matches!(action, Action::Store(_)));
         let loc = execution.locate(object, || (kind.init)(identity), site);
         let Outcome { read, written } = execution.operate(Op { action, loc, order, failure, site });
-        Pair { low: read, high: 1 + u64::from(written.is_some()) }
+        Pair { low: addresses.exchange(read), high: 1 + u64::from(written.is_some()) }
     })
 }
 

@@ -23,6 +23,7 @@ use crate::runtime::holders::Holders;
 use crate::runtime::liveness::Registers;
 use crate::runtime::locals::Local;
 use crate::runtime::locations::Locations;
+use crate::runtime::pieces::Addresses;
 use crate::runtime::slots::{PutBack, Slots};
 use crate::runtime::state::Changes;
 use crate::runtime::time::Clock;
@@ -34,6 +35,8 @@ use crate::trace::{NoteKind, Op, Site};
 #[derive(Default)]
 pub(super) struct Fiber {
     pub(super) coroutine: Option<Coroutine>,
+    /// What it runs on when it has a job, so that its stack has the same place in all executions.
+    idle: Option<Coroutine>,
     pub(super) job: Option<Job>,
     /// A panic is unwinding it.
     pub(super) panicking: bool,
@@ -61,6 +64,7 @@ impl Fiber {
     fn begin(&mut self, job: Job) {
         let Self {
             coroutine: _,
+            idle: _,
             job: own,
             panicking,
             last_panic,
@@ -87,6 +91,9 @@ impl Fiber {
     }
 }
 
+/// So many threads have a stack of their own. The others share some, so that a body may start any number.
+const OWN_STACKS: usize = 64;
+
 /// The part of an execution that is borrowed for a moment at a time, never across a switch.
 pub(super) struct Core {
     pub(super) machine: Machine,
@@ -97,6 +104,7 @@ pub(super) struct Core {
     /// Something of the shim was used in a way that the execution does not see.
     pub(super) unmodelled: bool,
     pub(super) holders: Holders,
+    /// The stacks on which no thread runs that has none of its own.
     idle: Vec<Coroutine>,
     savings: Savings,
     stack_size: usize,
@@ -129,6 +137,8 @@ pub(super) struct Execution {
     pub(super) suspender: Cell<Option<Suspender>>,
     /// What user code allocates is seen.
     pub(super) has_arena: Cell<bool>,
+    /// What stands for the addresses of what it allocates.
+    pub(super) addresses: Cell<Addresses>,
     /// States of threads are compared.
     pub(super) compares_states: Cell<bool>,
     registered: Registered,
@@ -154,8 +164,6 @@ impl Execution {
             needed: FxHashMap::default(),
         };
         let has_arena = core.arena.sees_all();
-        let registered = Registered::new();
-        registered.has(core.arena.memory());
         Self {
             core: RefCell::new(core),
             body,
@@ -169,8 +177,9 @@ impl Execution {
             at_end: Cell::new(None),
             suspender: Cell::new(None),
             has_arena: Cell::new(has_arena),
+            addresses: Cell::default(),
             compares_states: Cell::new(false),
-            registered,
+            registered: Registered::new(),
             watched: Watched::default(),
         }
     }
@@ -220,7 +229,7 @@ impl Execution {
         let mut core = self.core.borrow_mut();
         if let Some(suspender) = self.suspender.get().filter(|suspender| suspender.is_new()) {
             let base = suspender.base();
-            self.registered.has(base.saturating_sub(core.stack_size)..base);
+            self.registered.has_stack(base.saturating_sub(core.stack_size)..base);
         }
         core.arena.enter()
     }
@@ -256,10 +265,11 @@ impl Execution {
             core.observed.join(&plan.observed);
             core.locations.begin();
             core.arena.begin();
+            self.addresses.set(core.arena.addresses());
             self.compares_states.set(core.machine.compares_states());
             core.births.clear();
             core.unmodelled = false;
-            self.registered.begin(core.locations.execution());
+            self.registered.begin(core.locations.execution(), core.arena.memory());
             core.holders.clear();
             core.admit(ThreadId::MAIN, Job::Body(Rc::clone(&self.body)));
         }
@@ -298,7 +308,11 @@ impl Execution {
 
     /// Lets a thread run until it suspends itself or ends.
     pub(super) fn resume(&self, thread: ThreadId) -> Returned {
-        let mut coroutine = self.core.borrow_mut().coroutine_for(thread);
+        let mut coroutine = {
+            let mut core = self.core.borrow_mut();
+            core.arena.turn(thread);
+            core.coroutine_for(thread)
+        };
         self.running.set(thread);
         let before = self.suspender.replace(Some(coroutine.suspender()));
         let returned = coroutine.resume();
@@ -478,7 +492,8 @@ impl Drop for Execution {
                 std::mem::forget(std::mem::take(fiber));
             }
         }
-        core.idle.drain(..).for_each(Coroutine::retire);
+        let own = core.fibers.values_mut().filter_map(|fiber| fiber.idle.take());
+        own.chain(core.idle.drain(..)).for_each(Coroutine::retire);
     }
 }
 
@@ -522,7 +537,9 @@ impl Core {
         if let Some(coroutine) = self.fibers[thread].coroutine.take() {
             return coroutine;
         }
-        let coroutine = self.idle.pop().unwrap_or_else(|| {
+        let idle = self.fibers[thread].idle.take();
+        let idle = idle.or_else(|| if thread.index() < OWN_STACKS { None } else { self.idle.pop() });
+        let coroutine = idle.unwrap_or_else(|| {
             self.stacks += 1;
             Coroutine::new(self.stack_size)
         });
@@ -536,7 +553,10 @@ impl Core {
         if let Some(coroutine) = self.fibers[thread].coroutine.take() {
             self.fibers[thread].panicking = false;
             if self.savings.pooled_stacks {
-                self.idle.push(coroutine);
+                match thread.index() < OWN_STACKS {
+                    true => self.fibers[thread].idle = Some(coroutine),
+                    false => self.idle.push(coroutine),
+                }
             }
         }
     }

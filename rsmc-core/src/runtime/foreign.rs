@@ -21,8 +21,9 @@ struct Check {
     noticed: AtomicBool,
     /// What a thread that it does not know has done; nothing where ordinary code used a static of it.
     misuse: Mutex<Option<String>>,
-    /// Where its objects are that no execution has used: its heap, and the stacks of its threads.
-    memory: Mutex<Vec<Range<usize>>>,
+    /// Where its objects are that no execution has used: the heap of the execution that runs, and the stacks of its threads.
+    heap: Mutex<Range<usize>>,
+    stacks: Mutex<Vec<Range<usize>>>,
 }
 
 /// What was noticed in an execution.
@@ -56,15 +57,16 @@ impl Registered {
         Self(check)
     }
 
-    /// The check has this memory from now on.
-    pub(super) fn has(&self, memory: Range<usize>) {
-        LOWEST.fetch_min(memory.start, Ordering::Relaxed);
-        HIGHEST.fetch_max(memory.end, Ordering::Relaxed);
-        lock(&self.0.memory).push(memory);
+    /// The check has this stack from now on.
+    pub(super) fn has_stack(&self, stack: Range<usize>) {
+        covers(&stack);
+        lock(&self.0.stacks).push(stack);
     }
 
-    /// An execution begins.
-    pub(super) fn begin(&self, execution: u64) {
+    /// An execution begins, with this heap.
+    pub(super) fn begin(&self, execution: u64, heap: Range<usize>) {
+        covers(&heap);
+        *lock(&self.0.heap) = heap;
         self.0.execution.store(execution, Ordering::Relaxed);
     }
 
@@ -97,6 +99,15 @@ pub(super) fn notice(execution: u64, address: usize, what: impl FnOnce() -> Stri
     }
 }
 
+/// A check has memory there.
+fn covers(memory: &Range<usize>) {
+    if memory.is_empty() {
+        return;
+    }
+    LOWEST.fetch_min(memory.start, Ordering::Relaxed);
+    HIGHEST.fetch_max(memory.end, Ordering::Relaxed);
+}
+
 /// Whether no check has had memory there.
 fn is_elsewhere(address: usize) -> bool {
     address < LOWEST.load(Ordering::Relaxed) || address >= HIGHEST.load(Ordering::Relaxed)
@@ -107,9 +118,13 @@ impl Check {
     fn owns(&self, used_in: u64, address: usize) -> bool {
         let goes_on = self.execution.load(Ordering::Relaxed);
         match used_in {
-            0 => goes_on != 0 && lock(&self.memory).iter().any(|memory| memory.contains(&address)),
+            0 => goes_on != 0 && self.has_memory_at(address),
             used_in => goes_on == used_in,
         }
+    }
+
+    fn has_memory_at(&self, address: usize) -> bool {
+        lock(&self.heap).contains(&address) || lock(&self.stacks).iter().any(|stack| stack.contains(&address))
     }
 }
 

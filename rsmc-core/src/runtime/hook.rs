@@ -95,7 +95,7 @@ impl Execution {
         if core.machine.remembers(me) {
             core.catch_up(me);
         }
-        let loc = core.create(object, init, site);
+        let loc = core.create(object, || self.addresses.get().exchange(init()), site);
         if core.machine.remembers(me) {
             core.pass_over(me);
         }

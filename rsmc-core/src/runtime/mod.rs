@@ -3,7 +3,8 @@
 //! - `births`: what has to be gone at the end of an execution.
 //! - `coroutine`: stackful coroutines with reused stacks. `unsafe` is here, where `current` calls it, and in
 //!   `abort`.
-//! - `arena`: the check's allocator, so that a change of the heap is seen.
+//! - `arena`: the check's allocator, so that a change of the heap is seen and addresses are always the same; `pieces`: the address
+//!   space that it has.
 //! - `frame`: what registers and stack hold when user code calls us; `liveness`: which of the registers are still read;
 //!   `state`: what a thread's future depends on.
 //! - `atomics` and `loops`: the parts of the door for atomics and for loops that wait. `identity`: part of every object of the shim.
@@ -50,6 +51,7 @@ mod locations;
 mod loops;
 pub mod object;
 mod panics;
+mod pieces;
 #[cfg(unix)]
 mod signals;
 #[cfg(not(unix))]

@@ -99,7 +99,7 @@ impl Execution {
         let here = 0_u8;
         let own = (&raw const here).addr()..self.suspender.get().map_or(0, Suspender::base);
         let others = core.fibers.values().filter(|fiber| fiber.coroutine.is_some() && fiber.low != 0);
-        core.arena.bytes().as_ptr_range().contains(&std::ptr::with_exposed_provenance(address))
+        core.arena.contains(address)
             || own.contains(&address)
             || others.map(|fiber| fiber.low..fiber.base).any(|stack| stack.contains(&address))
     }
@@ -143,7 +143,7 @@ impl Core {
     fn everything_around(&self, me: ThreadId) -> u64 {
         let others =
             self.fibers.iter().filter(|&(thread, fiber)| thread != me && fiber.coroutine.is_some() && fiber.low != 0);
-        others.fold(xxh3_64(self.arena.bytes()), |number, (thread, fiber)| {
+        others.fold(self.arena.number(), |number, (thread, fiber)| {
             let low = if self.machine.is_known(thread) { fiber.stood } else { fiber.low };
             number.wrapping_mul(31).wrapping_add(xxh3_64(bytes(low, fiber.base)))
         })
@@ -151,7 +151,7 @@ impl Core {
 
     /// A number for all memory that is seen but for a thread's own stack.
     fn number_around(&self, me: ThreadId) -> u64 {
-        let mut number = xxh3_64(self.arena.bytes());
+        let mut number = self.arena.number();
         for (thread, fiber) in self.fibers.iter() {
             if thread != me && fiber.coroutine.is_some() && fiber.low != 0 {
                 number = number.wrapping_mul(31).wrapping_add(xxh3_64(bytes(fiber.low, fiber.base)));
