@@ -5,7 +5,7 @@ mod everywhere;
 mod support;
 
 use std::future::poll_fn;
-use std::task::Poll;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use everywhere::{Livelock, Panic, Verified, everywhere, in_each, soon, with, writes_x};
@@ -42,6 +42,67 @@ fn a_future_that_wakes_itself() {
     // Brute force has too many interleavings of what wakes a future, where each read takes each write.
     let few = pairs().filter(|config| config.explorer != Explorer::Exhaustive || config.memory != Some(C11));
     in_each(few, Verified, body);
+}
+
+/// A place for a waker, as executors have it: who finds that another thread is about to wake wakes itself, and is polled again
+/// until that thread is done.
+#[derive(Default)]
+struct Place {
+    state: AtomicU32,
+    waker: Mutex<Option<Waker>>,
+}
+
+impl Place {
+    const REGISTERING: u32 = 1;
+    const WAKING: u32 = 2;
+
+    fn register(&self, waker: &Waker) {
+        match self.state.compare_exchange(0, Self::REGISTERING, SeqCst, SeqCst) {
+            Ok(_) => {
+                *self.waker.lock().unwrap() = Some(waker.clone());
+                if self.state.compare_exchange(Self::REGISTERING, 0, SeqCst, SeqCst).is_err() {
+                    let own = self.waker.lock().unwrap().take();
+                    self.state.store(0, SeqCst);
+                    own.unwrap().wake();
+                }
+            }
+            Err(state) => {
+                assert_eq!(state, Self::WAKING);
+                waker.wake_by_ref();
+            }
+        }
+    }
+
+    fn wake(&self) {
+        if self.state.fetch_or(Self::WAKING, SeqCst) == 0 {
+            let waker = self.waker.lock().unwrap().take();
+            self.state.fetch_and(!Self::WAKING, SeqCst);
+            waker.into_iter().for_each(Waker::wake);
+        }
+    }
+}
+
+/// Every fair schedule ends: no hint says so.
+#[test]
+fn a_future_that_wakes_itself_while_it_is_woken() {
+    let body = |wakes: u32| {
+        let (place, flag) = (Arc::new(Place::default()), Arc::new(AtomicU32::new(0)));
+        let (there, set) = (Arc::clone(&place), Arc::clone(&flag));
+        let waker = thread::spawn(move || {
+            for wake in 1..=wakes {
+                set.store(wake, SeqCst);
+                there.wake();
+            }
+        });
+        block_on(poll_fn(|context| {
+            place.register(context.waker());
+            if flag.load(SeqCst) == wakes { Poll::Ready(()) } else { Poll::Pending }
+        }));
+        waker.join().unwrap();
+    };
+    soon(|| body(2));
+    let few = pairs().filter(|config| config.explorer != Explorer::Exhaustive);
+    in_each(few, Verified, || body(2));
 }
 
 #[test]

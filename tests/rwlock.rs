@@ -405,7 +405,7 @@ fn a_reader_that_panics_does_not_poison() {
 
 /// Destructors of threads that are stuck use the lock that they are stuck at, and others.
 #[test]
-fn threads_that_are_stuck_are_unwound() {
+fn threads_that_are_stuck_run_no_destructor() {
     let dropped = StdAtomicUsize::new(0);
     let report = rsmc::explore(&Config::default().keep_going(true), || {
         let (lock, other) = (RwLock::new(0), RwLock::new(0));
@@ -424,12 +424,12 @@ fn threads_that_are_stuck_are_unwound() {
     });
     let Verdict::Failed(failure) = &report.verdict else { panic!("{:?}", report.verdict) };
     assert_eq!((failure.kind, report.failures), (FailureKind::Deadlock, report.executions));
-    assert_eq!(dropped.load(StdRelaxed) as u64, 2 * (report.runs + report.extra_runs));
+    assert_eq!(dropped.load(StdRelaxed), 0);
 }
 
 /// A thread that is unwound gives its place in the queue up, so that the destructors of others find the lock free.
 #[test]
-fn who_is_unwound_leaves_the_queue() {
+fn who_waits_for_a_thread_in_the_queue_writes_nothing() {
     let written = StdAtomicUsize::new(0);
     let report = rsmc::explore(&Config::default().keep_going(true), || {
         let (lock, reads) = (RwLock::new(0), AtomicBool::new(false));
@@ -447,7 +447,7 @@ fn who_is_unwound_leaves_the_queue() {
         });
     });
     assert_eq!(report.failures, report.executions);
-    assert_eq!(written.load(StdRelaxed) as u64, report.runs + report.extra_runs);
+    assert_eq!(written.load(StdRelaxed), 0);
 }
 
 /// A destructor that tries for ever to get what it cannot get is left alone.
@@ -485,7 +485,7 @@ fn an_execution_may_end_anywhere() {
         let ended = matches!(&report.verdict, Verdict::Failed(failure) if failure.kind == FailureKind::StepLimit);
         ends.fetch_add(usize::from(ended), StdRelaxed);
         assert!(ended || matches!(report.verdict, Verdict::Incomplete(_)), "{:?}", report.verdict);
-        assert!(dropped.load(StdRelaxed) > 0, "with {steps} steps, seed {seed}");
+        assert_eq!(dropped.load(StdRelaxed) == 2, !ended, "with {steps} steps, seed {seed}");
     }
     assert!((800..1000).contains(&ends.load(StdRelaxed)), "{ends:?}");
 }

@@ -13,6 +13,8 @@
 //! an execution (a captured collection, say) keeps its memory. Outside user code of executions, and where areas are full, it is
 //! the system's allocator.
 //!
+//! What threads own that are left behind when an execution is over is not freed. It stays until nothing points to it (`reclaim`).
+//!
 //! Cost. An allocation is a few instructions; the next execution begins without looking at blocks.
 //!
 //! Limits. Memory that was allocated outside executions is not seen, nor are statics and std's thread-locals. Of large areas there
@@ -22,12 +24,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ops::Range;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::base::{Id, ThreadId};
-use crate::runtime::pieces::{self, Addresses, PIECE, Piece};
+use crate::runtime::blocks::{Block, Header, blocks};
+use crate::runtime::pieces::{self, Addresses, PIECE, PIECES, Piece};
 
 /// Areas of one size, which lie one behind the other.
 struct Level {
@@ -51,17 +54,14 @@ const LEVELS: [Level; 3] = [
 /// How many areas there are.
 const AREAS: usize = 328;
 
-/// What stands before each block.
-#[repr(C)]
-struct Header {
-    /// Where the header of the block before it is, in any area; 0 for the first.
-    before: usize,
-    /// [`ALIVE`] while the block is in use.
-    state: AtomicUsize,
+/// How much of the piece of this number may be in use, one range for each level.
+pub(super) fn in_use(start: usize, piece: usize) -> impl Iterator<Item = Range<usize>> {
+    let marks = MARKS[piece].iter().map(|mark| mark.load(Ordering::Relaxed) as usize);
+    LEVELS.iter().zip(marks).map(move |(level, mark)| start + level.start..start + mark.max(level.start))
 }
 
-const ALIVE: usize = 1;
-const DEAD: usize = 0;
+/// By piece and level, up to where blocks were ever made.
+static MARKS: [[AtomicU32; LEVELS.len()]; PIECES] = [const { [const { AtomicU32::new(0) }; LEVELS.len()] }; PIECES];
 
 /// An allocator for test builds. [`Runtime`](super::Runtime) knows whether it is installed.
 ///
@@ -80,6 +80,9 @@ thread_local! {
     static CURRENT: Cell<*mut Inner> = const { Cell::new(null_mut()) };
 }
 
+/// What a part of memory takes at least.
+const PAGE: usize = 4096;
+
 /// A part of a piece, from the beginning of the piece on.
 #[derive(Clone, Copy)]
 struct Area {
@@ -97,8 +100,9 @@ struct Inner {
     areas: [Area; AREAS],
     /// In which areas this execution has blocks, a bit for each.
     used: [u64; AREAS.div_ceil(64)],
-    /// The header of the last block.
+    /// The header of the last block, and of the last one from before this execution.
     last: usize,
+    behind: usize,
     /// Something did not fit.
     overflowed: bool,
 }
@@ -127,10 +131,29 @@ impl Arena {
         self.0.as_ref().map_or_else(Addresses::default, |inner| Addresses::of(&inner.piece))
     }
 
-    /// An execution begins.
-    pub(super) fn begin(&mut self) {
-        if let Some(inner) = &mut self.0 {
-            inner.begin();
+    /// An execution begins, if there is a piece in which nothing is alive.
+    pub(super) fn begin(&mut self) -> bool {
+        self.0.as_mut().is_none_or(|inner| inner.begin())
+    }
+
+    /// An execution begins, behind what is alive.
+    #[cold]
+    pub(super) fn begin_anyhow(&mut self) {
+        if let Some(inner) = &mut self.0
+            && !inner.begin()
+        {
+            inner.begin_behind();
+        }
+    }
+
+    /// The execution is over, and its threads were left behind.
+    pub(super) fn was_left(&mut self) {
+        let Some(inner) = &mut self.0 else { return };
+        // SAFETY: `last` is the header of this piece's last block, or 0.
+        let own = unsafe { blocks(inner.last) }.take_while(|block| block.header() != inner.behind);
+        let left = own.filter(|block| block.leave_behind()).count();
+        if left > 0 {
+            pieces::were_left(inner.ranges().map(|range| range.len().next_multiple_of(PAGE)).sum());
         }
     }
 
@@ -206,25 +229,26 @@ impl Inner {
                 areas[level.first + number] = Area { from, next: from };
             }
         }
-        Some(Self { piece, start, thread: 0, areas, used: Default::default(), last: 0, overflowed: false })
+        Some(Self { piece, start, thread: 0, areas, used: Default::default(), last: 0, behind: 0, overflowed: false })
     }
 
-    fn begin(&mut self) {
+    fn begin(&mut self) -> bool {
         self.overflowed = false;
         if self.piece.alive() > 0 {
-            let Some(piece) = Piece::take() else { return self.go_on_behind() };
+            let Some(piece) = Piece::take() else { return false };
+            self.piece.ends_with(self.last);
             self.start = piece.start();
             self.piece = piece;
         }
-        self.last = 0;
+        (self.last, self.behind) = (0, 0);
         for number in self.take_used() {
             self.areas[number].next = self.areas[number].from;
         }
+        true
     }
 
-    /// There is no other piece: the execution's blocks lie behind those of the one before.
-    #[cold]
-    fn go_on_behind(&mut self) {
+    fn begin_behind(&mut self) {
+        self.behind = self.last;
         for number in self.take_used() {
             self.areas[number].from = self.areas[number].next;
         }
@@ -245,14 +269,15 @@ impl Inner {
 
     #[inline]
     fn allocate(&mut self, layout: Layout) -> Option<*mut u8> {
-        LEVELS.iter().find_map(|level| self.allocate_on(level, layout)).or_else(|| {
+        (0..LEVELS.len()).find_map(|level| self.allocate_on(level, layout)).or_else(|| {
             self.overflowed = true;
             None
         })
     }
 
     #[inline]
-    fn allocate_on(&mut self, level: &Level, layout: Layout) -> Option<*mut u8> {
+    fn allocate_on(&mut self, which: usize, layout: Layout) -> Option<*mut u8> {
+        let level = &LEVELS[which];
         let nth = self.thread % level.count;
         let number = level.first + nth;
         let next = self.start + self.areas[number].next as usize;
@@ -262,14 +287,25 @@ impl Inner {
             return None;
         }
         let header = block - size_of::<Header>();
-        let written = Header { before: self.last, state: AtomicUsize::new(ALIVE) };
+        let written = Header::new(self.last, layout.size());
         // SAFETY: the bytes from `next` to the end of the area belong to this piece, are mapped, aligned and in use by nobody.
         unsafe { std::ptr::with_exposed_provenance_mut::<Header>(header).write(written) };
         self.piece.has_one_more();
         self.last = header;
-        self.areas[number].next = (end - self.start) as u32;
+        let end = (end - self.start) as u32;
+        self.areas[number].next = end;
+        let mark = &MARKS[self.piece.number()][which];
+        if end > mark.load(Ordering::Relaxed) {
+            mark.store(end, Ordering::Relaxed);
+        }
         self.used[number / 64] |= 1 << (number % 64);
         Some(std::ptr::with_exposed_provenance_mut(block))
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.piece.ends_with(self.last);
     }
 }
 
@@ -311,10 +347,8 @@ unsafe impl GlobalAlloc for Allocator {
                 unsafe { System.dealloc(block, layout) }
             }
             Some(piece) => {
-                // SAFETY: every block has a header before it.
-                let header = unsafe { &*block.cast::<Header>().sub(1) };
-                header.state.store(DEAD, Ordering::Release);
-                pieces::has_one_less(piece);
+                // SAFETY: a block of this allocator begins there, and the caller has it.
+                unsafe { Block::at(block.expose_provenance()) }.free(piece);
             }
         }
     }
@@ -437,7 +471,7 @@ mod tests {
             let mut outlive = Vec::new();
             let mut first = None;
             for (turns, outliving) in executions {
-                inner.begin();
+                prop_assert!(inner.begin());
                 let (places, mut alive) = run(&mut inner, &mut in_use, &threads, &turns);
                 prop_assert_eq!(&places, first.get_or_insert_with(|| places.clone()));
                 prop_assert!(!inner.overflowed);
@@ -471,7 +505,7 @@ mod tests {
         assert!(inner.allocate(huge).is_none() && inner.overflowed);
         // SAFETY: they come from there.
         blocks.into_iter().for_each(|block| unsafe { Allocator.dealloc(block, layout) });
-        inner.begin();
+        assert!(inner.begin());
         assert!(!inner.overflowed && inner.ranges().count() == 0);
     }
 

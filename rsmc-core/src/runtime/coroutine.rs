@@ -13,6 +13,7 @@ use generator::{Gn, LocalGenerator, Scope};
 
 use crate::runtime::current::CURRENT;
 use crate::runtime::execution::Execution;
+use crate::runtime::leave;
 use crate::runtime::state::clear_below;
 
 /// What a coroutine runs.
@@ -43,6 +44,8 @@ struct Slot {
     base: Cell<usize>,
     /// Somebody was told where the stack is.
     is_known: Cell<bool>,
+    /// By what the job can be left.
+    mark: Cell<usize>,
 }
 
 /// Why control came back from a coroutine.
@@ -151,11 +154,34 @@ impl Coroutine {
     }
 }
 
-/// What a thread does when its job is done or unwound.
+/// What a thread does when its job is done.
 fn at_end() {
     if CURRENT.is_set() {
         CURRENT.with(Execution::drop_locals);
     }
+}
+
+/// Runs a job, which lies at `job`, and ends its thread. A job catches the panics of its user; what arrives here is the unwinding of a finished run
+/// whose threads are not left.
+unsafe extern "C" fn run(job: *mut ()) {
+    // SAFETY: `serve` passes it, and nobody else uses it meanwhile.
+    let job = unsafe { &mut *job.cast::<Option<Job>>() }.take().expect("there is a job");
+    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.run()));
+    let _ = std::panic::catch_unwind(at_end);
+}
+
+/// Runs a job until it returns or is left. It is a call, so that what is known of the job is forgotten then.
+#[inline(never)]
+fn serve_once(slot: &Slot, job: Job) {
+    if CURRENT.is_set() && CURRENT.with(|execution| execution.compares_states.get()) {
+        clear_below::<{ 32 << 10 }>();
+    }
+    let _user_code = CURRENT.is_set().then(|| CURRENT.with(Execution::enter_user_code));
+    let mut job = Some(job);
+    // SAFETY: the function gets the job that it expects, and it does not unwind. Nothing of this frame is used by a job but that,
+    // and what a job has in its own frames may be left behind: nobody reads them again, since the threads that may borrow from
+    // them are left as well (`teardown`).
+    unsafe { leave::call(slot.mark.as_ptr(), run, (&raw mut job).cast()) };
 }
 
 fn serve(slot: &Slot, mut scope: Scope<'_, '_, (), ()>) {
@@ -163,16 +189,7 @@ fn serve(slot: &Slot, mut scope: Scope<'_, '_, (), ()>) {
     slot.base.set(switch.expose_provenance());
     slot.switch.set(Some(switch.cast()));
     while let Some(job) = slot.job.take() {
-        // A job catches the panics of its user; what arrives here is the unwinding of a finished run.
-        if CURRENT.is_set() && CURRENT.with(|execution| execution.compares_states.get()) {
-            clear_below::<{ 32 << 10 }>();
-        }
-        let run = || {
-            let _user_code = CURRENT.is_set().then(|| CURRENT.with(Execution::enter_user_code));
-            job.run();
-        };
-        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
-        let _ = std::panic::catch_unwind(at_end);
+        serve_once(slot, job);
         slot.busy.set(false);
         scope.yield_with(());
     }
@@ -215,6 +232,14 @@ impl Suspender {
         // caller runs on that coroutine. Nobody else uses the scope between two jobs or during one: `serve` itself
         // is suspended in `job.run()`.
         unsafe { (*switch).yield_with(()) };
+    }
+
+    /// Ends the job of the coroutine this handle belongs to, which must be the running one, without unwinding it.
+    pub(super) fn leave(self) -> ! {
+        // SAFETY: as for `suspend`.
+        let mark = unsafe { &*self.0 }.mark.get();
+        // SAFETY: the caller runs on this coroutine, in the job, and nobody resumes a thread that was left.
+        unsafe { leave::leave(mark) }
     }
 }
 

@@ -23,7 +23,8 @@ use crate::runtime::holders::Holders;
 use crate::runtime::liveness::Registers;
 use crate::runtime::locals::Local;
 use crate::runtime::locations::Locations;
-use crate::runtime::pieces::Addresses;
+use crate::runtime::pieces::{self, Addresses};
+use crate::runtime::reclaim;
 use crate::runtime::slots::{PutBack, Slots};
 use crate::runtime::state::Changes;
 use crate::runtime::time::Clock;
@@ -124,7 +125,7 @@ pub(super) struct Execution {
     pub(super) running: Cell<ThreadId>,
     /// The thread to resume next, if any.
     next: Cell<Option<ThreadId>>,
-    /// The run is over and its threads are being unwound.
+    /// The run is over and its threads are being ended.
     pub(super) unwinding: Cell<bool>,
     /// The running thread must never be resumed.
     pub(super) abandoned: Cell<bool>,
@@ -133,7 +134,7 @@ pub(super) struct Execution {
     /// A thread was left for good while it unwound, so that std's count of panics never falls to 0 again.
     pub(super) panics_left_behind: Cell<bool>,
     /// What the shim does at the end, if it said so.
-    pub(super) at_end: Cell<Option<PutBack>>,
+    pub(super) at_end: RefCell<Vec<PutBack>>,
     pub(super) suspender: Cell<Option<Suspender>>,
     /// What user code allocates is seen.
     pub(super) has_arena: Cell<bool>,
@@ -174,7 +175,7 @@ impl Execution {
             broken: Cell::new(false),
             aside_left: Cell::new(0),
             panics_left_behind: Cell::new(std::thread::panicking()),
-            at_end: Cell::new(None),
+            at_end: RefCell::default(),
             suspender: Cell::new(None),
             has_arena: Cell::new(has_arena),
             addresses: Cell::default(),
@@ -264,7 +265,7 @@ impl Execution {
             core.machine.begin(plan);
             core.observed.join(&plan.observed);
             core.locations.begin();
-            core.arena.begin();
+            core.begin_arena();
             self.addresses.set(core.arena.addresses());
             self.compares_states.set(core.machine.compares_states());
             core.births.clear();
@@ -371,7 +372,7 @@ impl Execution {
         drop(core);
         self.suspend();
         if self.unwinding.get() {
-            self.unwind_from(me);
+            self.end_from(me);
             return self.operate_aside(op);
         }
         self.core.borrow_mut().machine.perform(me)
@@ -430,7 +431,7 @@ impl Execution {
         }
         self.suspend();
         if self.unwinding.get() {
-            self.unwind_from(me);
+            self.end_from(me);
         }
     }
 
@@ -506,6 +507,19 @@ fn whom(next: Next) -> Option<ThreadId> {
 }
 
 impl Core {
+    /// An execution begins, with memory in which nothing is in use.
+    fn begin_arena(&mut self) {
+        if pieces::is_much_left() {
+            reclaim::collect();
+        }
+        if !self.arena.begin() {
+            if pieces::is_something_left() {
+                reclaim::collect();
+            }
+            self.arena.begin_anyhow();
+        }
+    }
+
     /// The program observes how many references there are to a value behind an `Arc` of this type. If another thread could
     /// change that at this moment, the execution ends: it is run again with their counting as steps.
     pub(super) fn see_counts(&mut self, me: ThreadId, type_name: &'static str) {

@@ -559,10 +559,17 @@ pub fn empty(tag: &Tag) -> Option<Slot> {
     .flatten()
 }
 
-/// Runs `put_back` when all threads of the execution have ended or were unwound. Asked for again while values are dropped
+/// Runs `put_back` when all threads of the execution have ended or were left. Asked for again while values are dropped
 /// thereafter, it runs again.
 pub fn at_end(put_back: PutBack) {
-    enter(|execution| execution.at_end.set(Some(put_back)));
+    enter(|execution| execution.put_back_at_end(put_back));
+}
+
+/// Runs code of the shim that allocates for itself: what is none of the memory of the thread that runs, and may outlive the
+/// execution.
+pub fn aside<R>(act: impl FnOnce() -> R) -> R {
+    let _ours = arena::outside();
+    act()
 }
 
 /// Runs a thread's code and catches its panic. One that leaves the thread is on record for the report.

@@ -7,6 +7,7 @@ use std::any::Any;
 use std::ptr::NonNull;
 
 use crate::base::ThreadId;
+use crate::runtime::arena;
 use crate::runtime::execution::Execution;
 
 /// A value of a thread: its key, and `None` when it was dropped.
@@ -31,6 +32,7 @@ impl Execution {
         if let Some(found) = self.find_local(me, key) {
             return found;
         }
+        let _ours = arena::outside();
         self.core.borrow_mut().fibers[me].locals.push(Local { key, value: Some(value) });
         self.find_local(me, key).expect("it was just added")
     }

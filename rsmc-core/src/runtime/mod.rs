@@ -3,8 +3,8 @@
 //! - `births`: what has to be gone at the end of an execution.
 //! - `coroutine`: stackful coroutines with reused stacks. `unsafe` is here, where `current` calls it, and in
 //!   `abort`.
-//! - `arena`: the check's allocator, so that a change of the heap is seen and addresses are always the same; `pieces`: the address
-//!   space that it has.
+//! - `arena`: the check's allocator, so that a change of the heap is seen and addresses are always the same; `blocks`,
+//!   `pieces`: how its memory is divided. `leave`, `reclaim`: threads that are left in the middle, and what they own.
 //! - `frame`: what registers and stack hold when user code calls us; `liveness`: which of the registers are still read;
 //!   `state`: what a thread's future depends on.
 //! - `atomics` and `loops`: the parts of the door for atomics and for loops that wait. `identity`: part of every object of the shim.
@@ -27,6 +27,7 @@ mod abort;
 mod arena;
 mod atomics;
 mod births;
+mod blocks;
 mod coroutine;
 mod current;
 mod execution;
@@ -35,6 +36,7 @@ mod frame;
 mod holders;
 pub mod hook;
 mod identity;
+mod leave;
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), unix))]
 mod liveness;
 /// Nothing has a frame.
@@ -52,6 +54,7 @@ mod loops;
 pub mod object;
 mod panics;
 mod pieces;
+mod reclaim;
 #[cfg(unix)]
 mod signals;
 #[cfg(not(unix))]

@@ -4,6 +4,7 @@
 //! alive serves again, the first ones first, since their pages are there. Pieces begin at multiples of their size, so the same place
 //! in two pieces differs in the higher bits only, which [`Addresses`] exchanges.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,20 +12,33 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(super) const PIECE: usize = 1 << 30;
 
 /// How many pieces there are at most. Where so much address space is not to be had, there are fewer.
-const PIECES: usize = 1 << 12;
+pub(super) const PIECES: usize = 1 << 14;
 
 /// Where the region begins, and how many bytes it has: none as long as it is not reserved.
 static REGION: AtomicUsize = AtomicUsize::new(0);
 static BYTES: AtomicUsize = AtomicUsize::new(0);
 /// By piece, how many blocks are alive in it.
 static ALIVE: [AtomicUsize; PIECES] = [const { AtomicUsize::new(0) }; PIECES];
+/// The first piece in which the last block has died since a piece was taken.
+static FREED: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// By piece that no check has, where the header of the last block is that was made in it, from the beginning of the region on; or
+/// [`NOWHERE`]. It must not look like a pointer to what ends there (`reclaim`).
+static LAST: [AtomicUsize; PIECES] = [const { AtomicUsize::new(NOWHERE) }; PIECES];
+/// How much memory executions have left behind since it was last looked through, in bytes, and how much of that is a reason to look.
+static LEFT: AtomicUsize = AtomicUsize::new(0);
+static MUCH: AtomicUsize = AtomicUsize::new(LEAST);
 static TAKEN: Mutex<Taken> = Mutex::new(Taken { are_taken: Vec::new(), from: 0, is_reserved: false });
+
+const NOWHERE: usize = usize::MAX;
+
+/// Below this it is not worth while to look for memory that was left behind, in bytes.
+const LEAST: usize = 64 << 20;
 
 /// Which pieces checks have.
 struct Taken {
     /// By piece, as far as they were ever used.
     are_taken: Vec<bool>,
-    /// No piece before this one was free when it was looked at last.
+    /// No piece before this one is free, but for what [`FREED`] says.
     from: usize,
     /// The region was asked for.
     is_reserved: bool,
@@ -44,13 +58,11 @@ impl Piece {
             REGION.store(region, Ordering::Relaxed);
             BYTES.store(bytes, Ordering::Release);
         }
+        taken.from = taken.from.min(FREED.swap(usize::MAX, Ordering::Relaxed));
         let ever = taken.are_taken.len();
         let is_free = |&piece: &usize| !taken.are_taken[piece] && ALIVE[piece].load(Ordering::Acquire) == 0;
         let there_is_more = ever < BYTES.load(Ordering::Relaxed) / PIECE;
-        let piece = (taken.from..ever)
-            .find(is_free)
-            .or_else(|| there_is_more.then_some(ever))
-            .or_else(|| (0..taken.from).find(is_free))?;
+        let piece = (taken.from..ever).find(is_free).or_else(|| there_is_more.then_some(ever))?;
         if piece == ever {
             taken.are_taken.push(false);
         }
@@ -64,6 +76,12 @@ impl Piece {
         REGION.load(Ordering::Relaxed) + self.0 * PIECE
     }
 
+    /// Its number.
+    #[inline]
+    pub(super) fn number(&self) -> usize {
+        self.0
+    }
+
     /// How many blocks are alive in it.
     pub(super) fn alive(&self) -> usize {
         ALIVE[self.0].load(Ordering::Acquire)
@@ -74,6 +92,12 @@ impl Piece {
     pub(super) fn has_one_more(&self) {
         ALIVE[self.0].fetch_add(1, Ordering::Relaxed);
     }
+
+    /// The header of the last block that is in it; 0 if there is none.
+    pub(super) fn ends_with(&self, last: usize) {
+        let place = if last == 0 { NOWHERE } else { last - REGION.load(Ordering::Relaxed) };
+        LAST[self.0].store(place, Ordering::Relaxed);
+    }
 }
 
 impl Drop for Piece {
@@ -81,7 +105,9 @@ impl Drop for Piece {
     fn drop(&mut self) {
         let mut taken = lock();
         taken.are_taken[self.0] = false;
-        taken.from = 0;
+        if self.alive() == 0 {
+            taken.from = taken.from.min(self.0);
+        }
     }
 }
 
@@ -100,7 +126,71 @@ pub(super) fn number_of(address: usize) -> Option<usize> {
 /// A block in the piece of this number is dead.
 #[inline]
 pub(super) fn has_one_less(number: usize) {
-    ALIVE[number].fetch_sub(1, Ordering::Release);
+    let was_the_last = ALIVE[number].fetch_sub(1, Ordering::Release) == 1;
+    if was_the_last && number < FREED.load(Ordering::Relaxed) {
+        FREED.fetch_min(number, Ordering::Relaxed);
+    }
+}
+
+/// An execution has left so many bytes behind.
+pub(super) fn were_left(bytes: usize) {
+    LEFT.fetch_add(bytes, Ordering::Relaxed);
+}
+
+/// Whether that is worth to be looked through.
+#[inline]
+pub(super) fn is_much_left() -> bool {
+    LEFT.load(Ordering::Relaxed) >= MUCH.load(Ordering::Relaxed)
+}
+
+/// Whether it is worth while where there is no room left.
+pub(super) fn is_something_left() -> bool {
+    LEFT.load(Ordering::Relaxed) >= MUCH.load(Ordering::Relaxed) / 16
+}
+
+/// All pieces while no check gives one back or takes one.
+pub(super) struct All(MutexGuard<'static, Taken>);
+
+impl All {
+    pub(super) fn hold() -> Self {
+        Self(lock())
+    }
+
+    /// The address space of all pieces.
+    pub(super) fn region(&self) -> Range<usize> {
+        let start = REGION.load(Ordering::Relaxed);
+        start..start + BYTES.load(Ordering::Relaxed)
+    }
+
+    /// Of the pieces in which something is alive that no check has, the header of the last block.
+    pub(super) fn idle(&self) -> impl Iterator<Item = usize> {
+        let last = self.alive(false).map(|piece| LAST[piece].load(Ordering::Relaxed));
+        last.filter(|&place| place != NOWHERE).map(|place| REGION.load(Ordering::Relaxed) + place)
+    }
+
+    /// Where the pieces begin that checks have, and their numbers.
+    pub(super) fn taken(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.alive(true).map(|piece| (REGION.load(Ordering::Relaxed) + piece * PIECE, piece))
+    }
+
+    fn alive(&self, are_taken: bool) -> impl Iterator<Item = usize> {
+        let those = move |&(piece, &is_taken): &(usize, &bool)| {
+            is_taken == are_taken && ALIVE[piece].load(Ordering::Acquire) > 0
+        };
+        self.0.are_taken.iter().enumerate().filter(those).map(|(piece, _)| piece)
+    }
+
+    /// Much was looked through: so much stays in use, and the next time is when this has grown by as much, or the half of what was
+    /// looked through.
+    pub(super) fn were_looked_through(self, bytes: usize, stay: usize) {
+        LEFT.store(stay, Ordering::Relaxed);
+        MUCH.store(stay + LEAST.max(bytes / 2), Ordering::Relaxed);
+    }
+
+    /// The system does not show the memory: nobody has to try it again.
+    pub(super) fn cannot_be_looked_through(self) {
+        MUCH.store(usize::MAX, Ordering::Relaxed);
+    }
 }
 
 /// The addresses that blocks of a piece may have. They are values like others, but a check has not the same piece in all executions,
@@ -148,7 +238,16 @@ fn reserve() -> Option<(usize, usize)> {
         let region = unsafe {
             libc::mmap(std::ptr::null_mut(), bytes + PIECE, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
         };
-        (region != libc::MAP_FAILED).then(|| (region.expose_provenance().next_multiple_of(PIECE), bytes))
+        if region == libc::MAP_FAILED {
+            return None;
+        }
+        // A piece has a little memory in many places: a large page for each would be mostly empty.
+        #[cfg(target_os = "linux")]
+        // SAFETY: the mapping is ours, and it stays as it is.
+        unsafe {
+            libc::madvise(region, bytes + PIECE, libc::MADV_NOHUGEPAGE);
+        }
+        Some((region.expose_provenance().next_multiple_of(PIECE), bytes))
     })
 }
 

@@ -73,9 +73,29 @@ impl Execution {
         }
     }
 
+    /// As [`drop_slots`](Self::drop_slots) where threads were left: what objects were given stays, since the values may refer to
+    /// what was left.
+    pub(super) fn forget_slots(&self) {
+        self.put_back();
+        self.core.borrow_mut().slots.values.clear();
+    }
+
     /// Puts back what is left to be put back.
     pub(super) fn put_back(&self) -> Vec<Slot> {
-        self.at_end.take().map_or_else(Vec::new, |put_back| put_back())
+        let mut left = Vec::new();
+        loop {
+            // What is put back may ask for it once more.
+            let Some(put_back) = self.at_end.borrow_mut().pop() else { return left };
+            left.extend(put_back());
+        }
+    }
+
+    /// Something has to be put back by this function, whoever asks for it, and how often.
+    pub(super) fn put_back_at_end(&self, put_back: PutBack) {
+        let mut all = self.at_end.borrow_mut();
+        if !all.iter().any(|other| std::ptr::fn_addr_eq(*other, put_back)) {
+            all.push(put_back);
+        }
     }
 
     /// The values to drop next: what may refer to others goes before them. So those of slots are the last, the youngest

@@ -1,12 +1,15 @@
-//! Unwinding what is left when an execution is over.
+//! What becomes of the threads that are left when an execution is over.
 //!
-//! A deadlocked or cut-off run leaves threads in the middle of their work. They are resumed once more, youngest
-//! first (a scoped thread before the thread whose stack it borrows), and unwind from where they stand, so that
-//! nothing leaks into the next run. Their destructors may still call the shim: such operations happen at once, on
-//! the memory of the finished run, and are recorded nowhere.
+//! An execution that is given up, started over, stuck or cut off leaves threads in the middle of their work. Their code does not
+//! run any more: each is left where it stands (`leave`), and so is what it owns. No destructor of it runs, since the state that it
+//! would find may be one that no execution has. The memory is taken back later (`reclaim`).
 //!
-//! What cannot be unwound is leaked, rather than risking an abort: a destructor that would have to wait, one that
-//! runs for too long, and one that panics while its thread unwinds (`panics`).
+//! A thread that a panic unwinds has to go on, since std counts panics by OS thread, and counts down at the end of unwinding only.
+//! Operations of its destructors happen at once, on the memory of the finished execution, and are recorded nowhere. One that would
+//! have to wait, that runs for too long, or that panics again, is left for good with its stack.
+//!
+//! All are unwound so where threads cannot be left, or where the check's allocator is not installed: what they own would never be
+//! taken back.
 
 use std::panic::resume_unwind;
 
@@ -14,16 +17,18 @@ use crate::base::ThreadId;
 use crate::machine::Outcome;
 use crate::runtime::coroutine::{Job, Returned};
 use crate::runtime::execution::Execution;
+use crate::runtime::leave;
+use crate::step::End;
 use crate::trace::Op;
 
-/// The payload with which a thread of a finished run unwinds.
+/// The payload with which a thread of a finished run unwinds, where it cannot be left.
 pub(super) struct Teardown;
 
 /// How many operations the destructors of one run may perform.
 const ASIDE_OPERATIONS: u32 = 100_000;
 
 impl Execution {
-    /// Unwinds every thread that has not ended.
+    /// Ends every thread that has not ended, the youngest first: a scoped thread before the one whose stack it borrows.
     pub(super) fn tear_down(&self) {
         if self.broken.get() {
             return;
@@ -32,7 +37,9 @@ impl Execution {
         self.aside_left.set(ASIDE_OPERATIONS);
         loop {
             let Some(thread) = self.core.borrow().unfinished() else { break };
-            self.dismiss_unstarted(thread);
+            if self.dismiss(thread) {
+                continue;
+            }
             let returned = self.resume(thread);
             if self.broken.get() {
                 return;
@@ -40,26 +47,49 @@ impl Execution {
             if self.abandoned.take() || returned == Returned::Overflowed {
                 continue;
             }
-            debug_assert_eq!(returned, Returned::Finished, "an unwound thread ends or is abandoned");
+            debug_assert_eq!(returned, Returned::Finished, "a thread is left, or ends, or is abandoned");
             self.core.borrow_mut().release(thread);
         }
-        self.drop_slots();
+        let is_complete = matches!(self.core.borrow().machine.run().end, End::Complete);
+        if is_complete || !self.leaves() {
+            self.drop_slots();
+        } else {
+            self.forget_slots();
+            self.core.borrow_mut().arena.was_left();
+        }
         self.unwinding.set(false);
     }
 
-    /// A thread that never started only drops its closure.
-    fn dismiss_unstarted(&self, thread: ThreadId) {
-        let mut core = self.core.borrow_mut();
-        if let Some(job) = core.fibers[thread].job.take() {
-            core.fibers[thread].job = Some(Job::Thread(Box::new(move || drop(job))));
-        }
+    /// Whether threads are left.
+    fn leaves(&self) -> bool {
+        leave::IS_POSSIBLE && self.has_arena.get()
     }
 
-    /// Called by a thread that is resumed into a finished run: unwinds it, unless a panic does so already.
-    pub(super) fn unwind_from(&self, me: ThreadId) {
-        if !self.core.borrow().fibers[me].panicking {
-            resume_unwind(Box::new(Teardown));
+    /// Whether nothing is left to do for a thread, since it never started. What belongs to a thread that will be left is left.
+    fn dismiss(&self, thread: ThreadId) -> bool {
+        let leaves = self.leaves();
+        let fiber = &mut self.core.borrow_mut().fibers[thread];
+        if leaves && !fiber.panicking {
+            fiber.locals.drain(..).for_each(std::mem::forget);
         }
+        let Some(job) = fiber.job.take() else { return false };
+        if leaves {
+            std::mem::forget(job);
+        } else {
+            fiber.job = Some(Job::Thread(Box::new(move || drop(job))));
+        }
+        leaves
+    }
+
+    /// Called by a thread that is resumed into a finished run: ends it, unless a panic unwinds it.
+    pub(super) fn end_from(&self, me: ThreadId) {
+        if self.core.borrow().fibers[me].panicking {
+            return;
+        }
+        if self.leaves() {
+            self.suspender.get().expect("a modelled thread runs").leave();
+        }
+        resume_unwind(Box::new(Teardown));
     }
 
     /// An operation of a destructor after the end of the run.
@@ -85,7 +115,7 @@ impl Execution {
         fiber.coroutine.is_some() || fiber.job.is_some()
     }
 
-    /// Leaves the running thread for good.
+    /// Leaves the running thread for good, with its stack.
     pub(super) fn abandon(&self) -> ! {
         self.abandoned.set(true);
         self.panics_left_behind.set(std::thread::panicking());

@@ -2,8 +2,8 @@
 //!
 //! A check models who holds a lock, on one OS thread. Another check on another OS thread models it for itself, and
 //! both would reach the same data. So a guard also holds a pass: all passes that are out belong to one check, or to
-//! code outside, where the real lock says who may have one with whom. A guard that was forgotten keeps its pass, which
-//! is in nobody's way in the check that it belongs to.
+//! code outside, where the real lock says who may have one with whom. A guard that was forgotten, or whose thread was left
+//! behind, keeps its pass until the execution is over: then all passes of a static's door are taken back.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -22,6 +22,8 @@ pub(crate) struct Door {
 /// The passes that are out.
 struct Passes {
     number: usize,
+    /// How often they were taken back: a pass from before counts no more.
+    taken_back: u64,
     /// Whose they are: [`OUTSIDE`], or the OS thread of a check.
     whose: usize,
     /// How many wait outside checks. They go first: a check comes again with its next execution.
@@ -30,25 +32,30 @@ struct Passes {
     checks_waiting: usize,
 }
 
-/// The right to the data.
-pub(crate) struct Pass<'a>(&'a Door);
+/// The right to the data, given after the passes were taken back so many times.
+pub(crate) struct Pass<'a>(&'a Door, u64);
 
 impl Passes {
-    fn give_to(&mut self, who: usize) -> bool {
+    /// The number of a new pass, if there is one.
+    fn give_to(&mut self, who: usize) -> Option<u64> {
         let free = self.number == 0 && (who == OUTSIDE || self.waiting == 0);
         let gives = free || (self.number > 0 && self.whose == who);
         if gives {
             self.whose = who;
             self.number += 1;
         }
-        gives
+        gives.then_some(self.taken_back)
+    }
+
+    fn wakes(&self) -> bool {
+        self.number == 0 && self.waiting + self.checks_waiting > 0
     }
 }
 
 impl Door {
     pub(crate) const fn new() -> Self {
         Self {
-            out: Mutex::new(Passes { number: 0, whose: OUTSIDE, waiting: 0, checks_waiting: 0 }),
+            out: Mutex::new(Passes { number: 0, taken_back: 0, whose: OUTSIDE, waiting: 0, checks_waiting: 0 }),
             all_back: Condvar::new(),
         }
     }
@@ -56,43 +63,60 @@ impl Door {
     /// Waits until no check has a pass, outside checks.
     pub(crate) fn wait(&self) -> Pass<'_> {
         let mut out = self.passes();
-        if !out.give_to(OUTSIDE) {
+        let mut given = out.give_to(OUTSIDE);
+        if given.is_none() {
             out.waiting += 1;
-            let given = self.all_back.wait_while(out, |out| !out.give_to(OUTSIDE));
-            given.unwrap_or_else(PoisonError::into_inner).waiting -= 1;
+            let waited = self.all_back.wait_while(out, |out| {
+                given = out.give_to(OUTSIDE);
+                given.is_none()
+            });
+            waited.unwrap_or_else(PoisonError::into_inner).waiting -= 1;
         }
-        Pass(self)
+        Pass(self, given.expect("it was waited for"))
     }
 
     /// Passes if no check has a pass, outside checks.
     pub(crate) fn try_pass(&self) -> Option<Pass<'_>> {
-        self.passes().give_to(OUTSIDE).then(|| Pass(self))
+        self.passes().give_to(OUTSIDE).map(|number| Pass(self, number))
     }
 
     /// Passes for a check, which holds the lock in its model.
     pub(crate) fn pass_in_run(&self) -> Pass<'_> {
         let me = os_thread();
         let given = self.passes().give_to(me);
-        if !given {
-            self.wait_for_others(me);
-        }
-        Pass(self)
+        Pass(self, given.unwrap_or_else(|| self.wait_for_others(me)))
     }
 
     #[cold]
-    fn wait_for_others(&self, me: usize) {
+    fn wait_for_others(&self, me: usize) -> u64 {
         let mut out = self.passes();
         out.checks_waiting += 1;
-        let waited = self.all_back.wait_timeout_while(out, PATIENCE, |out| !out.give_to(me));
-        let (mut out, ended) = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut given = None;
+        let waited = self.all_back.wait_timeout_while(out, PATIENCE, |out| {
+            given = out.give_to(me);
+            given.is_none()
+        });
+        let (mut out, _) = waited.unwrap_or_else(PoisonError::into_inner);
         out.checks_waiting -= 1;
         drop(out);
-        let in_vain = ended.timed_out();
-        assert!(
-            !in_vain,
+        given.expect(
             "a lock is shared with code outside this check that does not release it; \
-             create it inside the body, or run the tests one after another"
-        );
+             create it inside the body, or run the tests one after another",
+        )
+    }
+
+    /// Takes back the passes that are still out of the check that runs here: its execution is over, and whoever has one was
+    /// left behind or forgot it.
+    pub(crate) fn take_back(&self) {
+        let me = os_thread();
+        let mut out = self.passes();
+        if out.number > 0 && out.whose == me {
+            out.number = 0;
+            out.taken_back += 1;
+            if out.wakes() {
+                self.all_back.notify_all();
+            }
+        }
     }
 
     fn passes(&self) -> MutexGuard<'_, Passes> {
@@ -110,9 +134,12 @@ impl Pass<'_> {
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
         let mut out = self.0.passes();
+        if out.taken_back != self.1 {
+            return;
+        }
         out.number -= 1;
         // Nobody is woken for nothing: that would count, and a thread that polls under a lock is where it was.
-        if out.number == 0 && out.waiting + out.checks_waiting > 0 {
+        if out.wakes() {
             self.0.all_back.notify_all();
         }
     }

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 
 use rsmc_core::base::ThreadId;
-use rsmc_core::runtime::hook;
+use rsmc_core::runtime::{Slot, hook};
 
 struct Held {
     lock: usize,
@@ -22,10 +22,19 @@ fn with<R>(act: impl FnOnce(&mut Vec<Held>) -> R) -> Option<R> {
 
 /// The calling thread has taken a lock that is poisoned.
 pub(super) fn begin(lock: usize) {
-    with(|held| {
-        held.retain(|held| held.lock != lock);
-        held.push(Held { lock, by: hook::current(), cleared: false });
+    hook::at_end(forget);
+    hook::aside(|| {
+        with(|held| {
+            held.retain(|held| held.lock != lock);
+            held.push(Held { lock, by: hook::current(), cleared: false });
+        });
     });
+}
+
+/// The execution is over, and threads may have been left with a lock.
+fn forget() -> Vec<Slot> {
+    with(Vec::clear);
+    Vec::new()
 }
 
 /// The calling thread clears the poison of a lock; false if it does not hold it poisoned.

@@ -58,7 +58,6 @@ struct Kept {
     first: Buffer,
     /// Drops a value in such a buffer and frees it, if there is something to drop.
     drop: Option<unsafe fn(NonNull<()>)>,
-    mark: &'static AtomicU64,
     pass: Option<Pass<'static>>,
 }
 
@@ -71,8 +70,16 @@ struct Buffer {
 /// The statics that this OS thread's execution has touched.
 struct Touched {
     turn: Option<Turn>,
-    /// By address; `None` where the data cannot be put back.
-    objects: BTreeMap<usize, Option<Kept>>,
+    /// By address.
+    objects: BTreeMap<usize, Object>,
+}
+
+/// A static object that an execution has touched.
+struct Object {
+    mark: &'static AtomicU64,
+    door: Option<&'static Door>,
+    /// `None` where the data cannot be put back.
+    kept: Option<Kept>,
 }
 
 thread_local! {
@@ -108,6 +115,11 @@ impl Home {
         if !hook::in_run() {
             return self.mark.store(USED, Relaxed);
         }
+        hook::aside(|| self.touch_first(image, data, door));
+    }
+
+    /// In an execution; what it remembers is none of the user's memory.
+    fn touch_first<T: ?Sized>(&self, image: &Image, data: *mut T, door: Option<&Door>) {
         let address = from_ref(self).addr();
         TOUCHED.with_borrow_mut(|touched| {
             if touched.objects.contains_key(&address) {
@@ -117,9 +129,13 @@ impl Home {
                 touched.turn = Some(turns::wait());
                 hook::at_end(put_back);
             }
-            // SAFETY: the image has the object, so it is a part of a static, and the data is of the same object.
+            // SAFETY: the image has the object, so it is a part of a static, and those live as long as the program.
+            let mark: &'static AtomicU64 = unsafe { &*from_ref(&self.mark) };
+            // SAFETY: see above.
+            let door: Option<&'static Door> = door.map(|door| unsafe { &*from_ref(door) });
+            // SAFETY: see above, and the data is of the same object.
             let kept = unsafe { self.keep(image, data, door) };
-            touched.objects.insert(address, kept);
+            touched.objects.insert(address, Object { mark, door, kept });
         });
     }
 
@@ -128,11 +144,8 @@ impl Home {
     /// # Safety
     /// The object is part of a static, `data` its data, and `door` its door. Nobody else accesses the data as long as a
     /// pass of the door is out, or, if it has none, now.
-    unsafe fn keep<T: ?Sized>(&self, image: &Image, data: *mut T, door: Option<&Door>) -> Option<Kept> {
-        // SAFETY: statics live as long as the program.
-        let mark: &'static AtomicU64 = unsafe { &*from_ref(&self.mark) };
-        // SAFETY: see above.
-        let door: Option<&'static Door> = door.map(|door| unsafe { &*from_ref(door) });
+    unsafe fn keep<T: ?Sized>(&self, image: &Image, data: *mut T, door: Option<&'static Door>) -> Option<Kept> {
+        let mark = &self.mark;
         let pass = door.map(Door::pass_in_run);
         // SAFETY: nobody writes to the data now, and its metadata is that of a living value.
         let layout = unsafe { Layout::for_value(&*data) };
@@ -150,7 +163,7 @@ impl Home {
         let may_return = !image.refers_to_writable(address, &bytes)
             && (!needs_drop || (mark.load(Relaxed) == FRESH && image.is_as_loaded(address, &bytes)));
         let drop: Option<unsafe fn(NonNull<()>)> = if needs_drop { Some(drop_box::<T>) } else { None };
-        may_return.then_some(Kept { data: data.cast(), first, drop, mark, pass })
+        may_return.then_some(Kept { data: data.cast(), first, drop, pass })
     }
 }
 
@@ -158,20 +171,32 @@ impl Home {
 fn put_back() -> Vec<Slot> {
     let (objects, turn) =
         TOUCHED.with_borrow_mut(|touched| (std::mem::take(&mut touched.objects), touched.turn.take()));
-    let left = objects.into_values().flatten().filter_map(Kept::put_back).collect();
+    let left = objects.into_values().filter_map(Object::put_back).collect();
     drop(turn);
     left
+}
+
+impl Object {
+    /// Returns the value that was there, if it has to be dropped.
+    fn put_back(self) -> Option<Slot> {
+        let Self { mark, door, kept } = self;
+        if ![FRESH, USED].contains(&mark.load(Relaxed)) {
+            // The object is gone: something else is there now, also instead of its door.
+            std::mem::forget(kept.and_then(|kept| kept.pass));
+            return None;
+        }
+        let value = kept.and_then(Kept::put_back);
+        if let Some(door) = door {
+            door.take_back();
+        }
+        value
+    }
 }
 
 impl Kept {
     /// Returns the value that was there, if it has to be dropped.
     fn put_back(self) -> Option<Slot> {
-        let Self { data, first, drop, mark, pass } = self;
-        if ![FRESH, USED].contains(&mark.load(Relaxed)) {
-            // The object is gone: something else is there now, also instead of its door.
-            std::mem::forget(pass);
-            return None;
-        }
+        let Self { data, first, drop, pass } = self;
         let guards_left = pass.as_ref().is_some_and(Pass::others_are_out);
         // SAFETY: both have as many bytes. The object is there (see the module); no thread of the execution runs any
         // more, other checks wait for the turn and code outside for the door.

@@ -10,7 +10,7 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use rsmc_core::base::ThreadId as ModelId;
-use rsmc_core::runtime::{Tag, hook};
+use rsmc_core::runtime::{Slot, Tag, hook};
 
 /// A handle to a thread; mirrors [`std::thread::Thread`]. In a check it is one of a modelled thread.
 #[derive(Clone)]
@@ -35,17 +35,10 @@ pub(super) struct Handle {
 }
 
 impl Handle {
-    /// The handle of a thread that is about to be started: one that nobody has any more, or a new one.
+    /// The handle of a thread that is about to be started.
     pub(super) fn new(name: Option<String>) -> StdArc<Self> {
         let (token, end, panicked) = (Tag::new(), Tag::new(), AtomicBool::new(false));
-        let handle = Self { id: AtomicU32::new(0), name, token, end, panicked };
-        if let Some(mut spare) = SPARE.with_borrow_mut(Vec::pop)
-            && let Some(place) = StdArc::get_mut(&mut spare)
-        {
-            *place = handle;
-            return spare;
-        }
-        StdArc::new(handle)
+        StdArc::new(Self { id: AtomicU32::new(0), name, token, end, panicked })
     }
 
     pub(super) fn id(&self) -> ModelId {
@@ -147,17 +140,15 @@ pub fn current() -> Thread {
 }
 
 thread_local! {
-    /// By id: the handle of the thread in this execution, or in one before it.
+    /// By id: the handle of the thread in this execution.
     static HANDLES: RefCell<Vec<Option<StdArc<Handle>>>> = const { RefCell::new(Vec::new()) };
-    /// Handles of executions that are over.
-    static SPARE: RefCell<Vec<StdArc<Handle>>> = const { RefCell::new(Vec::new()) };
 }
 
 pub(super) fn current_in_run() -> Option<StdArc<Handle>> {
     let id = hook::current()?;
     let known = HANDLES.with_borrow(|handles| handles.get(id.0 as usize).cloned().flatten());
     Some(known.unwrap_or_else(|| {
-        let handle = Handle::new(std::thread::current().name().map(str::to_owned));
+        let handle = hook::aside(|| Handle::new(std::thread::current().name().map(str::to_owned)));
         enter(id, &handle);
         handle
     }))
@@ -165,14 +156,20 @@ pub(super) fn current_in_run() -> Option<StdArc<Handle>> {
 
 fn enter(id: ModelId, handle: &StdArc<Handle>) {
     handle.id.store(id.0, Ordering::Relaxed);
-    let old = HANDLES.with_borrow_mut(|handles| {
-        let at = id.0 as usize;
-        if handles.len() <= at {
-            handles.resize(at + 1, None);
-        }
-        handles[at].replace(StdArc::clone(handle))
+    hook::at_end(forget_children);
+    hook::aside(|| {
+        HANDLES.with_borrow_mut(|handles| {
+            let at = id.0 as usize;
+            if handles.len() <= at {
+                handles.resize(at + 1, None);
+            }
+            handles[at] = Some(StdArc::clone(handle));
+        });
     });
-    if let Some(old) = old.filter(|old| StdArc::strong_count(old) == 1) {
-        SPARE.with_borrow_mut(|spare| spare.push(old));
-    }
+}
+
+/// The execution is over. The test body's handle, which is the first, stays.
+fn forget_children() -> Vec<Slot> {
+    HANDLES.with_borrow_mut(|handles| handles.truncate(1));
+    Vec::new()
 }

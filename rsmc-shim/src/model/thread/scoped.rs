@@ -135,8 +135,8 @@ impl Builder {
             }
             Kind::Model(children) => {
                 // SAFETY: `scope` waits for the thread before `'scope` ends, whether its body returns or panics. If
-                // the execution ends before, its threads are unwound youngest first, so this one before the frame
-                // that it borrows from.
+                // the execution ends before, its threads are left or unwound, the youngest first, so this one before
+                // the frame that it borrows from.
                 let started = unsafe { start(self.name, code) };
                 children.lock().unwrap_or_else(PoisonError::into_inner).push(StdArc::clone(started.thread().handle()));
                 HandleKind::Model(started)

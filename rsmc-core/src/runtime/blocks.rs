@@ -1,0 +1,110 @@
+//! Blocks of memory, as the check's allocator makes them: each has a header before it, which names the one before.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::runtime::pieces;
+
+/// What stands before each block.
+#[repr(C)]
+pub(super) struct Header {
+    /// Where the header of the block before it is, in any area; 0 for the first.
+    before: usize,
+    /// How many bytes the block has, times 4, and its state.
+    state: AtomicUsize,
+}
+
+const DEAD: usize = 0;
+const ALIVE: usize = 1;
+/// Whoever had it was left behind.
+const LEFT: usize = 2;
+const STATE: usize = 3;
+
+impl Header {
+    /// That of a block which is in use.
+    pub(super) fn new(before: usize, bytes: usize) -> Self {
+        Self { before, state: AtomicUsize::new(bytes << 2 | ALIVE) }
+    }
+}
+
+/// A block.
+#[derive(Clone, Copy)]
+pub(super) struct Block(&'static Header);
+
+impl Block {
+    /// The one that begins there.
+    ///
+    /// # Safety
+    /// There is one.
+    pub(super) unsafe fn at(start: usize) -> Self {
+        // SAFETY: a header is before it, and pieces are never unmapped.
+        Self(unsafe { &*std::ptr::with_exposed_provenance::<Header>(start - size_of::<Header>()) })
+    }
+
+    /// Where it is.
+    pub(super) fn range(self) -> Range<usize> {
+        let start = std::ptr::from_ref(self.0).expose_provenance() + size_of::<Header>();
+        start..start + (self.0.state.load(Ordering::Relaxed) >> 2)
+    }
+
+    /// Where its header is.
+    pub(super) fn header(self) -> usize {
+        std::ptr::from_ref(self.0).addr()
+    }
+
+    fn state(self) -> usize {
+        self.0.state.load(Ordering::Acquire) & STATE
+    }
+
+    /// Whether it was freed.
+    pub(super) fn is_dead(self) -> bool {
+        self.state() == DEAD
+    }
+
+    /// Whether nobody who knows it goes on.
+    pub(super) fn is_left(self) -> bool {
+        self.state() == LEFT
+    }
+
+    /// Changes its state; false if that is another one.
+    fn change(self, from: usize, to: usize) -> bool {
+        let size = self.0.state.load(Ordering::Relaxed) & !STATE;
+        self.0.state.compare_exchange(size | from, size | to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    /// Whoever has it is left behind. True if it was in use.
+    pub(super) fn leave_behind(self) -> bool {
+        self.change(ALIVE, LEFT)
+    }
+
+    /// It is in the piece of this number, and is freed.
+    #[inline]
+    pub(super) fn free(self, piece: usize) {
+        let state = self.0.state.load(Ordering::Relaxed);
+        if state & STATE == LEFT {
+            self.take_back();
+        } else {
+            self.0.state.store(state & !STATE | DEAD, Ordering::Release);
+            pieces::has_one_less(piece);
+        }
+    }
+
+    /// It was left, and is freed, unless somebody else has just done that.
+    pub(super) fn take_back(self) {
+        if self.change(LEFT, DEAD)
+            && let Some(piece) = pieces::number_of(self.header())
+        {
+            pieces::has_one_less(piece);
+        }
+    }
+}
+
+/// The blocks of a piece from this header on, the last first.
+///
+/// # Safety
+/// There is a header, or it is 0, and no execution begins in the piece meanwhile.
+pub(super) unsafe fn blocks(last: usize) -> impl Iterator<Item = Block> {
+    // SAFETY: the caller promises it for the first; each header says where another one is.
+    let block = |at: usize| (at != 0).then(|| Block(unsafe { &*std::ptr::with_exposed_provenance::<Header>(at) }));
+    std::iter::successors(block(last), move |Block(header)| block(header.before))
+}
