@@ -3,7 +3,8 @@
 /// One of the numbers below `of`: a check goes through all of them.
 ///
 /// This is for what a test would otherwise draw at random or write a loop around: how many threads, which operation comes
-/// next. Each number is a class of its own, so a few choices of a few numbers are what a test can afford.
+/// next. Each number is a class of its own, so a few choices of a few numbers are what a test can afford. One of more than 4,096
+/// numbers is chosen, and reported, in several steps.
 ///
 /// ```
 /// # if false {

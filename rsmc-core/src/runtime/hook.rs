@@ -22,9 +22,10 @@ use crate::runtime::slots::{PutBack, Slot};
 use crate::runtime::state::clear_below;
 use crate::runtime::teardown::Teardown;
 use crate::step::End;
-use crate::trace::{Action, CHOICE, FREE, LocInfo, NoteKind, Op, POISONED, Rmw, RmwKind, Site};
+use crate::trace::{Action, FREE, LocInfo, NoteKind, Op, POISONED, Rmw, RmwKind, Site};
 
 pub use crate::runtime::atomics::{Done, Kind, atomic};
+pub use crate::runtime::choices::choose;
 pub use crate::runtime::current::in_run;
 pub use crate::runtime::loops::{begins_to_wait, changes, hint, stand, waits};
 
@@ -110,16 +111,6 @@ impl Core {
             let created = object.created.map_or(site, Site::Code);
             core.machine.add_location(LocInfo { kind: object.kind, created, init: init() })
         })
-    }
-}
-
-impl Execution {
-    /// The location of the running thread's choices.
-    fn choices_of_running(&self, site: Site) -> LocId {
-        let core = &mut *self.core.borrow_mut();
-        let choices = &mut core.fibers[self.running.get()].choices;
-        let add = || core.machine.add_location(LocInfo { kind: CHOICE, created: site, init: 0 });
-        *choices.get_or_insert_with(add)
     }
 }
 
@@ -252,22 +243,6 @@ pub fn gives_back_of(lock: Object<'_>, holder: ThreadId, place: &'static Locatio
         let lock = execution.locate(lock, || FREE, site);
         execution.core.borrow_mut().machine.finish(End::WrongThread { lock, holder, thread, site });
     });
-}
-
-/// One of the values below `of`, which is not 0; explorers try them all. If `spurious`, another than 0 is an outcome without
-/// cause, and where none is allowed it is 0 at once.
-#[track_caller]
-pub fn choose(of: u64, spurious: bool) -> Option<u64> {
-    let site = here();
-    enter(|execution| {
-        if of < 2 || execution.unwinding.get() || (spurious && execution.core.borrow().machine.run().spurious == 0) {
-            return 0;
-        }
-        let loc = execution.choices_of_running(site);
-        let order = Ordering::SeqCst;
-        let action = Action::Choose { of, value: 0, spurious };
-        execution.operate(Op { action, loc, order, failure: order, site }).read
-    })
 }
 
 /// Gives an object a name for reports, in this execution. `init` is the value it has outside.

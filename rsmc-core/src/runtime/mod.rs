@@ -7,12 +7,12 @@
 //!   `pieces`: how its memory is divided. `leave`, `reclaim`: threads that are left in the middle, and what they own.
 //! - `frame`: what registers and stack hold when user code calls us; `liveness`: which of the registers are still read;
 //!   `state`: what a thread's future depends on.
-//! - `atomics` and `loops`: the parts of the door for atomics and for loops that wait. `identity`: part of every object of the shim.
+//! - `atomics`, `choices` and `loops`: the parts of the door for atomics, for choices and for loops that wait. `identity`: part of every object of the shim.
 //! - `abort`: surviving the abort of a destructor that panics during unwinding.
 //! - `current`: the one thread-local, the door from the shim to the execution in progress.
 //! - `execution`: the loop that resumes threads, and what a thread does at a scheduling point.
 //! - `foreign`: threads that a check does not know.
-//! - `teardown`: unwinding the threads that are left when an execution is over.
+//! - `teardown`: what becomes of the threads that have not ended when an execution is over.
 //! - `holders`: who has what threads wait for by a token, for reports.
 //! - `locals`: values that belong to a modelled thread.
 //! - [`object`]: blocking primitives as state machines.
@@ -28,6 +28,7 @@ mod arena;
 mod atomics;
 mod births;
 mod blocks;
+mod choices;
 mod coroutine;
 mod current;
 mod execution;

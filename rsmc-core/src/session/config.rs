@@ -236,7 +236,8 @@ impl Config {
         self
     }
 
-    /// Stops after this long. The time is looked at between executions, so a long one is finished first.
+    /// Stops after this long. The time is looked at between executions, so a long one is finished first; and now and then while
+    /// `view` or `reads-value-from` looks for the next one.
     ///
     /// `#[rsmc::test]`, `rsmc::check` and `rsmc::check_with` then leave a checkpoint, from which `RSMC_RESUME=1` goes on, for
     /// as long again. `rsmc::explore` does not.

@@ -1,6 +1,6 @@
 //! What a check that takes long says while it goes on, and how it is stopped.
 //!
-//! Between executions, now and then, it shows its figures and hears whether to go on. It must not print, and does not know
+//! Between executions and parts of the analysis of one, now and then, it shows its figures and hears whether to go on. It must not print, and does not know
 //! who looks.
 
 use std::time::Duration;

@@ -207,6 +207,9 @@ impl<'c> Check<'c> {
             },
         };
         loop {
+            if let Some(limit) = self.analyse(&mut explorer) {
+                return Verdict::Incomplete(limit);
+            }
             if !explorer.get().next_plan(&mut self.plan) {
                 return if self.config.replay.is_some() {
                     Verdict::Incomplete(Limit::Replay)
@@ -269,6 +272,16 @@ impl<'c> Check<'c> {
                 }
             }
         }
+    }
+
+    /// Lets the explorer find out what it has to, unless the check is to stop before it has.
+    fn analyse(&mut self, explorer: &mut AnyExplorer) -> Option<Limit> {
+        while !explorer.get().analyse() {
+            if let Some(limit) = self.stops(Some(explorer)) {
+                return Some(limit);
+            }
+        }
+        None
     }
 
     /// Runs the executions that are pinned, which are not counted. True if one of them fails and that ends the check.

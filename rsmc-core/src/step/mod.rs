@@ -31,6 +31,12 @@ pub trait Explorer {
     /// Takes in the run of the plan it gave last.
     fn observe(&mut self, run: &Run);
 
+    /// Does a part of the analysis that is due before the next plan, for some milliseconds at most; false if there is more to do.
+    /// Who has no limit of time need not ask: [`next_plan`](Self::next_plan) does all that is left.
+    fn analyse(&mut self) -> bool {
+        true
+    }
+
     /// What the plan that it gave last follows, if another process made that.
     fn route(&self) -> Option<&Route> {
         None

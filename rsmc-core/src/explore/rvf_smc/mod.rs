@@ -51,6 +51,9 @@ use crate::explore::rvf_smc::witness::Asker;
 use crate::step::{End, Explorer, Forced, Plan, Purpose, Run, Tried};
 use crate::trace::Action;
 
+/// For how many questions `analyse` goes on before others are asked whether to.
+const QUESTIONS_AT_ONCE: usize = 100;
+
 /// What can be switched off, to measure what it is worth. No execution is missed without.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +93,8 @@ pub struct RvfSmc {
     path: Vec<Node>,
     /// The node of the run that was asked for; `None` for a livelock.
     next: Option<Seed>,
+    /// What its plan forces.
+    forced: Vec<Forced>,
     /// Executions that end in a livelock, and are still to be run.
     livelocks: Vec<Vec<Forced>>,
     by_source: BySource,
@@ -118,6 +123,7 @@ impl RvfSmc {
             options,
             path: Vec::new(),
             next: Some(Seed::default()),
+            forced: Vec::new(),
             livelocks: Vec::new(),
             by_source: BySource::default(),
             starts_over: false,
@@ -132,31 +138,32 @@ impl RvfSmc {
         self.effort
     }
 
-    /// Goes through the recursion to the next node that no run at hand realises.
-    fn next_run(&mut self, forced: &mut Vec<Forced>) -> Option<Seed> {
-        loop {
-            let node = self.path.last_mut()?;
-            let Some((read, choice)) = node.next_choice() else {
-                node.end_read();
-                if !node.next_read(self.options.backtrack_signals, &self.looks) {
-                    self.look_for_livelocks();
-                    self.path.pop();
-                }
-                if !self.livelocks.is_empty() {
-                    return None;
-                }
-                continue;
-            };
-            if node.realises(&read, &choice) {
-                let known = node.known.clone();
-                let seed = node.child(&read, choice);
-                self.enter(known, seed);
-                continue;
+    /// Whether it is known what comes next: a run, livelocks, or the end.
+    fn is_found(&self) -> bool {
+        self.next.is_some() || !self.livelocks.is_empty() || self.path.is_empty()
+    }
+
+    /// Goes on through the recursion, to the next node that no run at hand realises: by one choice, or one read.
+    fn look(&mut self) {
+        let Some(node) = self.path.last_mut() else { return };
+        let Some((read, choice)) = node.next_choice() else {
+            node.end_read();
+            if !node.next_read(self.options.backtrack_signals, &self.looks) {
+                self.look_for_livelocks();
+                self.path.pop();
             }
-            self.effort.questions += 1;
-            if self.asker.ask(node, &read, &choice, forced) {
-                return Some(node.child(&read, choice));
-            }
+            return;
+        };
+        if node.realises(&read, &choice) {
+            let known = node.known.clone();
+            let seed = node.child(&read, choice);
+            self.enter(known, seed);
+            return;
+        }
+        self.effort.questions += 1;
+        if self.asker.ask(node, &read, &choice, &mut self.forced) {
+            self.next = Some(node.child(&read, choice));
+        } else {
             self.effort.refused += 1;
         }
     }
@@ -208,14 +215,23 @@ impl RvfSmc {
 }
 
 impl Explorer for RvfSmc {
+    fn analyse(&mut self) -> bool {
+        for _ in 0..QUESTIONS_AT_ONCE {
+            if self.is_found() {
+                return true;
+            }
+            self.look();
+        }
+        self.is_found()
+    }
+
     fn next_plan(&mut self, plan: &mut Plan) -> bool {
+        while !self.analyse() {}
         plan.forced.clear();
         plan.frozen.clear();
         plan.tried.clear();
         plan.purpose = Purpose::Class;
-        if self.next.is_none() && self.livelocks.is_empty() {
-            self.next = self.next_run(&mut plan.forced);
-        }
+        plan.forced.append(&mut self.forced);
         if self.next.is_none()
             && let Some(livelock) = self.livelocks.pop()
         {

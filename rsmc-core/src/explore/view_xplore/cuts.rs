@@ -21,6 +21,8 @@ pub(super) struct Cuts {
     width: usize,
     made: Vec<u32>,
     names: Vec<Digest>,
+    /// So many of them were shortened to find others.
+    shortened: usize,
 }
 
 impl Cuts {
@@ -28,6 +30,7 @@ impl Cuts {
         self.width = width;
         self.made.clear();
         self.names.clear();
+        self.shortened = 0;
     }
 
     pub(super) fn len(&self) -> usize {
@@ -95,9 +98,9 @@ pub(super) fn longer(cut: Cut<'_>, extension: &Extension) -> Digest {
     cut.name.with(part(extension.next.id, extension.next.op.action, extension.seen))
 }
 
-/// Finds the cuts of a run that no earlier run has had, which are entered in `had`: from the longest down to known ones.
-/// What `parts` holds does not matter.
-pub(super) fn find_new(snapshot: &Snapshot, had: &mut FxHashSet<Digest>, parts: &mut Vec<Digest>, cuts: &mut Cuts) {
+/// Begins to find the cuts of a run that no earlier run has had, with the longest. They are entered in `had`. What `parts` holds does not
+/// matter, and is for [`find_more`].
+pub(super) fn begin(snapshot: &Snapshot, had: &mut FxHashSet<Digest>, parts: &mut Vec<Digest>, cuts: &mut Cuts) {
     find_parts(snapshot, parts);
     let threads = snapshot.threads.len();
     cuts.clear(threads);
@@ -106,18 +109,32 @@ pub(super) fn find_new(snapshot: &Snapshot, had: &mut FxHashSet<Digest>, parts: 
         cuts.names.push(name);
         cuts.made.extend((0..threads).map(|thread| snapshot.observing(thread).len() as u32));
     }
-    let mut next = 0;
-    while next < cuts.len() {
-        for thread in 0..threads {
-            let Cut { made, name } = cuts.at(next);
+}
+
+/// Goes on, from cuts that were found down to known ones, through `most` cuts at most; false if there are more.
+pub(super) fn find_more(
+    snapshot: &Snapshot,
+    had: &mut FxHashSet<Digest>,
+    parts: &[Digest],
+    cuts: &mut Cuts,
+    most: usize,
+) -> bool {
+    let until = cuts.shortened + most;
+    while cuts.shortened < cuts.len() {
+        if cuts.shortened == until {
+            return false;
+        }
+        for thread in 0..cuts.width {
+            let Cut { made, name } = cuts.at(cuts.shortened);
             let Some(last) = (made[thread] as usize).checked_sub(1) else { continue };
             let name = name.without(parts[snapshot.first_of(thread) + last]);
             if is_closed_without(snapshot, made, thread) && had.insert(name) {
-                cuts.push_without(next, thread, name);
+                cuts.push_without(cuts.shortened, thread, name);
             }
         }
-        next += 1;
+        cuts.shortened += 1;
     }
+    true
 }
 
 /// Whether all that is observed in a cut still has what must be observed before it, without the last observation of a

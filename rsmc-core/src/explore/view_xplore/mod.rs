@@ -75,6 +75,10 @@ pub struct Effort {
     pub runs_kept: usize,
 }
 
+/// Of how many cuts, and for how many questions, `analyse` goes on before others are asked whether to.
+const CUTS_AT_ONCE: usize = 1000;
+const QUESTIONS_AT_ONCE: usize = 100;
+
 /// How many frames are kept for their memory.
 const MOST_SPARE: usize = 64;
 
@@ -86,6 +90,8 @@ struct Frame {
     cuts: Cuts,
     /// None of them was looked at.
     is_new: bool,
+    /// There may be more of them, to be found by shortening the others.
+    is_unfinished: bool,
     /// The events of that cut, and how it can become longer.
     inside: Vec<usize>,
     extensions: Vec<Extension>,
@@ -102,8 +108,13 @@ pub struct ViewXplore {
     frames: VecDeque<Frame>,
     /// Frames that were finished with, for their memory.
     spare: Vec<Frame>,
+    /// Those of the newest run.
     parts: Vec<Digest>,
     started: bool,
+    /// Whether there is a next execution, once that is known, and what its plan forces.
+    found: Option<bool>,
+    forced: Vec<Forced>,
+    asks_for: Purpose,
     /// The cuts that some run has had.
     had: FxHashSet<Digest>,
     /// Cuts without a witness, each mixed with the thread whose read was added last.
@@ -111,6 +122,7 @@ pub struct ViewXplore {
     /// Cuts in which threads are known to wait for ever, and what was asked of others.
     livelocks: FxHashSet<Digest>,
     asker: Asker,
+    /// Of the last plan.
     purpose: Purpose,
     effort: Effort,
     by_source: BySource,
@@ -134,62 +146,69 @@ impl ViewXplore {
         self.asker.decided()
     }
 
-    /// The next cut that no run has had and that has a witness, as a plan.
-    fn next_witness(&mut self, forced: &mut Vec<Forced>) -> bool {
-        loop {
-            let frame = match self.traversal {
-                Traversal::DepthFirst => self.frames.back_mut(),
-                Traversal::BreadthFirst => self.frames.front_mut(),
-            };
-            let Some(frame) = frame else { return false };
-            if let Some(extension) = frame.extensions.pop() {
-                let cut = frame.cuts.last().expect("extensions belong to a cut");
-                let longer = cuts::longer(cut, &extension);
-                let by_thread = longer.with(Digest::of(&[u64::from(extension.thread.0)]));
-                self.effort.extensions += 1;
-                if self.had.contains(&longer) || self.refuted.contains(&by_thread) {
-                    self.effort.known += 1;
-                } else if self.asker.ask(&frame.snapshot, &frame.inside, &extension, forced) {
-                    return true;
-                } else {
-                    self.refuted.insert(by_thread);
-                }
-                continue;
+    /// Looks for a cut that no run has had and that has a witness: some of the newest run's cuts, or one question. Says whether there
+    /// is one, which goes to `forced`, as soon as it knows.
+    fn look(&mut self) -> Option<bool> {
+        if let Some(frame) = self.frames.back_mut().filter(|frame| frame.is_unfinished) {
+            if cuts::find_more(&frame.snapshot, &mut self.had, &self.parts, &mut frame.cuts, CUTS_AT_ONCE) {
+                frame.is_unfinished = false;
+                self.effort.cuts += frame.cuts.len() as u64;
             }
-            if std::mem::take(&mut frame.is_open) {
-                // All values were tried, so it is known which of them make threads wait.
-                let cut = frame.cuts.last().expect("it is looked at");
-                frame.ways = cuts::ways_to_wait(&frame.snapshot, &self.looks, cut, &frame.inside);
-            }
-            if let Some(way) = frame.ways.pop() {
-                let cut = frame.cuts.last().expect("it is looked at");
-                let (name, question) = cuts::names(&frame.snapshot, cut, &way);
-                if !way.is_seen(&frame.snapshot.trace, true)
-                    && !self.livelocks.contains(&name)
-                    && self.livelocks.insert(question)
-                    && self.asker.ask_whether_it_ends(&frame.snapshot, &frame.inside, &way, forced)
-                {
-                    self.livelocks.insert(name);
-                    self.purpose = Purpose::Livelock;
-                    return true;
-                }
-                continue;
-            }
-            if !std::mem::take(&mut frame.is_new) {
-                frame.cuts.pop();
-            }
-            let Some(cut) = frame.cuts.last() else {
-                self.drop_frame();
-                continue;
-            };
-            cuts::find_inside(&frame.snapshot, cut, &mut frame.inside);
-            if !cuts::is_plausible(&frame.snapshot, cut, &frame.inside) {
-                continue;
-            }
-            self.effort.plausible += 1;
-            cuts::extensions(&frame.snapshot, &self.looks, cut, &frame.inside, &mut frame.extensions);
-            frame.is_open = true;
+            return None;
         }
+        let frame = match self.traversal {
+            Traversal::DepthFirst => self.frames.back_mut(),
+            Traversal::BreadthFirst => self.frames.front_mut(),
+        };
+        let Some(frame) = frame else { return Some(false) };
+        if let Some(extension) = frame.extensions.pop() {
+            let cut = frame.cuts.last().expect("extensions belong to a cut");
+            let longer = cuts::longer(cut, &extension);
+            let by_thread = longer.with(Digest::of(&[u64::from(extension.thread.0)]));
+            self.effort.extensions += 1;
+            if self.had.contains(&longer) || self.refuted.contains(&by_thread) {
+                self.effort.known += 1;
+            } else if self.asker.ask(&frame.snapshot, &frame.inside, &extension, &mut self.forced) {
+                return Some(true);
+            } else {
+                self.refuted.insert(by_thread);
+            }
+            return None;
+        }
+        if std::mem::take(&mut frame.is_open) {
+            // All values were tried, so it is known which of them make threads wait.
+            let cut = frame.cuts.last().expect("it is looked at");
+            frame.ways = cuts::ways_to_wait(&frame.snapshot, &self.looks, cut, &frame.inside);
+        }
+        if let Some(way) = frame.ways.pop() {
+            let cut = frame.cuts.last().expect("it is looked at");
+            let (name, question) = cuts::names(&frame.snapshot, cut, &way);
+            if !way.is_seen(&frame.snapshot.trace, true)
+                && !self.livelocks.contains(&name)
+                && self.livelocks.insert(question)
+                && self.asker.ask_whether_it_ends(&frame.snapshot, &frame.inside, &way, &mut self.forced)
+            {
+                self.livelocks.insert(name);
+                self.asks_for = Purpose::Livelock;
+                return Some(true);
+            }
+            return None;
+        }
+        if !std::mem::take(&mut frame.is_new) {
+            frame.cuts.pop();
+        }
+        let Some(cut) = frame.cuts.last() else {
+            self.drop_frame();
+            return None;
+        };
+        cuts::find_inside(&frame.snapshot, cut, &mut frame.inside);
+        if !cuts::is_plausible(&frame.snapshot, cut, &frame.inside) {
+            return None;
+        }
+        self.effort.plausible += 1;
+        cuts::extensions(&frame.snapshot, &self.looks, cut, &frame.inside, &mut frame.extensions);
+        frame.is_open = true;
+        None
     }
 
     /// More counts by its source than was thought.
@@ -214,14 +233,26 @@ impl ViewXplore {
 }
 
 impl Explorer for ViewXplore {
+    fn analyse(&mut self) -> bool {
+        self.found = self.found.or(if self.started { None } else { Some(true) });
+        for _ in 0..QUESTIONS_AT_ONCE {
+            if self.found.is_some() {
+                return true;
+            }
+            self.found = self.look();
+        }
+        self.found.is_some()
+    }
+
     fn next_plan(&mut self, plan: &mut Plan) -> bool {
-        plan.forced.clear();
-        plan.frozen.clear();
-        self.purpose = Purpose::Class;
-        let more = if self.started { self.next_witness(&mut plan.forced) } else { true };
+        while !self.analyse() {}
         self.started = true;
-        plan.purpose = self.purpose;
-        more
+        plan.frozen.clear();
+        plan.forced.clear();
+        plan.forced.append(&mut self.forced);
+        plan.purpose = std::mem::take(&mut self.asks_for);
+        self.purpose = plan.purpose;
+        self.found.take().unwrap_or(false)
     }
 
     fn observe(&mut self, run: &Run) {
@@ -237,8 +268,8 @@ impl Explorer for ViewXplore {
         let mut frame = self.spare.pop().unwrap_or_default();
         frame.is_new = true;
         frame.snapshot.take(run, self.by_source);
-        cuts::find_new(&frame.snapshot, &mut self.had, &mut self.parts, &mut frame.cuts);
-        self.effort.cuts += frame.cuts.len() as u64;
+        cuts::begin(&frame.snapshot, &mut self.had, &mut self.parts, &mut frame.cuts);
+        frame.is_unfinished = true;
         // If it ends in a livelock, that is the class of its longest cut. A thread that was held back halfway through an
         // iteration may wait for ever in another way.
         let is_held_back = run.waits.iter().any(|wait| wait.begun > 0);

@@ -1,0 +1,84 @@
+//! Limits are looked at while an explorer thinks, and not only between executions.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::sync::Mutex as StdMutex;
+use std::time::{Duration, Instant};
+
+use rsmc::sync::Mutex;
+use rsmc::{Config, Explorer, Limit, Verdict, choose, thread};
+use rsmc_core::session::{Long, check_body_long};
+use support::pairs;
+
+/// Threads that hardly have anything to do with each other: one class, and a number of read-cuts that is exponential in theirs.
+fn apart() {
+    let locks: Vec<_> = (0..14).map(|_| Mutex::new(0)).collect();
+    thread::scope(|scope| {
+        for me in 0..14 {
+            let locks = &locks;
+            scope.spawn(move || {
+                for _ in 0..3 {
+                    *locks[me].lock().unwrap() += 1;
+                    drop(locks[me ^ 1].try_lock());
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_limit_of_time_is_kept_while_an_explorer_thinks() {
+    for explorer in [Explorer::View, Explorer::ReadsValueFrom] {
+        let (limit, start) = (Duration::from_millis(300), Instant::now());
+        let config = Config::default().explorer(explorer).max_duration(limit);
+        let report = rsmc::explore(&config, apart);
+        assert!(matches!(report.verdict, Verdict::Incomplete(Limit::Duration(_))), "{explorer:?}: {report:?}");
+        assert!(start.elapsed() < 10 * limit, "{explorer:?}: {:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn who_looks_at_a_check_is_asked_while_an_explorer_thinks() {
+    let (start, mut asked) = (Instant::now(), 0);
+    let mut pulse = |_: &_| {
+        asked += 1;
+        asked < 5
+    };
+    let long = Long { resume: None, every: Duration::from_millis(50), pulse: &mut pulse };
+    let config = Config::default().explorer(Explorer::View);
+    let (report, _) = check_body_long(&config, &apart, &mut |_| {}, None, long).unwrap();
+    assert!(matches!(report.verdict, Verdict::Incomplete(Limit::Interrupted)), "{report:?}");
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+}
+
+/// Nobody can try all of them, and the first few are there at once.
+#[test]
+fn a_choice_of_very_many_values_begins_at_once() {
+    for config in pairs() {
+        let (start, seen) = (Instant::now(), StdMutex::new(BTreeSet::new()));
+        let report = rsmc::explore(&config.clone().max_executions(20), || {
+            seen.lock().unwrap().insert(choose(usize::MAX));
+        });
+        assert!(matches!(report.verdict, Verdict::Incomplete(_)), "{config:?}: {report:?}");
+        assert_eq!(seen.into_inner().unwrap().len(), 20, "{config:?}");
+        assert!(start.elapsed() < Duration::from_secs(5), "{config:?}: {:?}", start.elapsed());
+    }
+}
+
+/// Each value once, also where it is chosen in several steps.
+#[test]
+fn every_value_is_chosen_once() {
+    const STEP: usize = 1 << 12;
+    for explorer in [Explorer::ReadsFrom, Explorer::Exhaustive] {
+        for of in [1, 2, STEP - 1, STEP, STEP + 1, 2 * STEP, 2 * STEP + 1] {
+            let seen = StdMutex::new(Vec::new());
+            let config = Config::default().explorer(explorer).allow_trivial(true);
+            let report = rsmc::explore(&config, || seen.lock().unwrap().push(choose(of)));
+            assert!(matches!(report.verdict, Verdict::Verified), "{report:?}");
+            let mut seen = seen.into_inner().unwrap();
+            seen.sort_unstable();
+            assert!(seen.iter().copied().eq(0..of), "{explorer:?} {of}: {} values", seen.len());
+        }
+    }
+}
