@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Display};
 use std::sync::{Mutex, PoisonError};
 
-use rsmc_core::report::{self, Manner};
+use rsmc_core::report::{self, Manner, visible};
 use rsmc_core::seed::Seed;
 use rsmc_core::session::{Config, Limit, Report, Seen, Verdict, watch_body};
 use rsmc_core::step::Run;
@@ -146,15 +146,18 @@ impl<T: Ord + Debug> Outcomes<T> {
     /// With the results, if none of those that were found is such.
     #[track_caller]
     pub fn sometimes(&self, what: &str, is_so: impl Fn(&T) -> bool) -> &Self {
+        let what = visible(what);
         assert!(self.values().any(is_so), "expected sometimes: {what}; there is no such result\n\n{self}");
         self
     }
 
     #[track_caller]
     fn holds_of_all(&self, how_often: &str, what: &str, is_so: impl Fn(&T) -> bool) -> &Self {
+        let what = visible(what);
         if let Some((result, Outcome { seed, .. })) = self.iter().find(|(result, _)| !is_so(result)) {
+            let result = visible(&format!("{result:?}"));
             panic!(
-                "expected {how_often}: {what}; not so for {result:?}\n\n{self}\n\nreplay it by `Config::replay`: {seed}"
+                "expected {how_often}: {what}; not so for {result}\n\n{self}\n\nreplay it by `Config::replay`: {seed}"
             );
         }
         match &self.report.verdict {
@@ -177,12 +180,12 @@ impl<T: Debug> Debug for Outcomes<T> {
 }
 
 impl<T: Debug> Display for Outcomes<T> {
-    /// A table: each result, how many classes give it, and a seed. It has no end of line at its end.
+    /// A table: each result, how many classes give it, and a seed. It has no end of line at its end. Control characters of a result are
+    /// spelt as in reports.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = self
-            .found
-            .iter()
-            .map(|(result, Outcome { classes, seed })| [format!("{result:?}"), classes.to_string(), seed.to_string()]);
+        let rows = self.found.iter().map(|(result, Outcome { classes, seed })| {
+            [visible(&format!("{result:?}")), classes.to_string(), seed.to_string()]
+        });
         let rows: Vec<[String; 3]> =
             std::iter::once(["result", "classes", "seed"].map(String::from)).chain(rows).collect();
         let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);

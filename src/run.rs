@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use rsmc_core::report::{self, Manner};
+use rsmc_core::report::{self, Manner, visible};
 use rsmc_core::seed::Seed;
 use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, assert_no_check, trace_body};
 
@@ -176,7 +176,7 @@ fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
     assert_no_check();
     let Asked { config, dir, is_traced, resumes, fails_incomplete, summary } = match from_environment(config) {
         Ok(asked) => asked,
-        Err(error) => panic!("rsmc: {error}"),
+        Err(error) => panic!("rsmc: {}", visible(&error.to_string())),
     };
     // `cargo test` leaves the crate's name out.
     let name = path.map(|path| path.split_once("::").map_or(path, |(_, rest)| rest));
@@ -191,7 +191,7 @@ fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
     };
     let (report, interrupts) = match ran {
         Ok(ran) => ran,
-        Err(error) => panic!("rsmc: {error}"),
+        Err(error) => panic!("rsmc: {}", visible(&error.to_string())),
     };
     let seed_file = match &report.verdict {
         Verdict::Failed(failure) if failure.kind.is_replayed() => {
@@ -202,7 +202,8 @@ fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
     let manner = terminal::manner(name).seed_file(seed_file.as_deref());
     let mut text = report::text(&report, &manner);
     if let (Some(dir), Some(diagram)) = (dir, report::diagram(&report, &config, name)) {
-        text = format!("{}\n{}\n", text.trim_end_matches('\n'), files::write(&dir, &files::name_of(path), &diagram));
+        let written = visible(&files::write(&dir, &files::name_of(path), &diagram));
+        text = format!("{}\n{written}\n", text.trim_end_matches('\n'));
     }
     let mut passes = passes(&config, &report);
     if passes && fails_incomplete && matches!(report.verdict, Verdict::Incomplete(_)) {
@@ -213,7 +214,7 @@ fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
         && let Err(why) = summary::append(&file, &report, path, which.test(), Location::caller(), passes)
     {
         passes = false;
-        text += &format!("\n{why}");
+        text += &format!("\n{}", visible(&why));
     }
     report.stale_pins.iter().for_each(|note| said::say(&who, note));
     if let Some(interrupts) = interrupts {

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use indicatif::{FormattedDuration, HumanCount, MultiProgress, ProgressBar, ProgressStyle};
+use rsmc_core::report::visible;
 use rsmc_core::session::{Estimate, Progress};
 
 /// How often there is a line where there is no terminal.
@@ -45,7 +46,8 @@ impl Lines {
 
 impl Shown {
     pub(super) fn new(test: Option<&str>) -> Self {
-        Self { name: test.map_or("rsmc".to_owned(), |test| format!("rsmc: {test}")), bar: None, lines: Lines::new() }
+        let name = test.map_or("rsmc".to_owned(), |test| format!("rsmc: {}", visible(test)));
+        Self { name, bar: None, lines: Lines::new() }
     }
 
     /// Shows how far a long check is.

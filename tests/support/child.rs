@@ -13,6 +13,7 @@ pub struct Ended {
     pub status: ExitStatus,
     pub stdout: String,
     pub stderr: String,
+    #[allow(dead_code, reason = "not all tests ask")]
     pub took: Duration,
 }
 

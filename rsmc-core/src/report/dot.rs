@@ -8,6 +8,7 @@
 use std::fmt::Write;
 
 use crate::report::diagram::{Diagram, Step};
+use crate::report::text::visible;
 
 /// The graph in Graphviz's language.
 pub fn dot(diagram: &Diagram) -> String {
@@ -101,14 +102,14 @@ fn edge(text: &mut String, from: usize, to: usize, label: &str, style: &str) {
     let _ = writeln!(text, "  s{from} -> s{to} [label={label}, {style}{constraint}];");
 }
 
-/// A string of the language, in which a backslash begins an escape and other control characters mean nothing.
+/// A string of the language, in which a backslash begins an escape. Control characters are spelt, as in [`visible`].
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
-    for c in text.chars() {
+    for c in visible(text).chars() {
         match c {
             '"' | '\\' => quoted.extend(['\\', c]),
             '\n' => quoted.push_str("\\n"),
-            c if c.is_control() => quoted.push(' '),
+            '\t' => quoted.push(' '),
             c => quoted.push(c),
         }
     }
@@ -121,6 +122,6 @@ mod tests {
 
     #[test]
     fn strings_are_closed_where_they_end() {
-        assert_eq!(quoted("a \"b\" \\n\nc\u{7}"), r#""a \"b\" \\n\nc ""#);
+        assert_eq!(quoted("a \"b\" \\n\n\tc\u{7}\u{202e}"), r#""a \"b\" \\n\n c\\u{7}\\u{202e}""#);
     }
 }

@@ -6,7 +6,7 @@ use crate::report::Finding;
 use crate::report::headline::at;
 use crate::report::live::said;
 use crate::report::rows::Scene;
-use crate::report::text::wrap;
+use crate::report::text::{visible, wrap};
 use crate::runtime::{Fate, LastWords, Moment};
 use crate::seed::Seed;
 use crate::session::FailureKind;
@@ -37,7 +37,7 @@ pub fn last_words(words: &LastWords<'_>, seed: Option<&str>) -> String {
     let is_command = |line: &String| line.starts_with("RSMC_REPLAY=");
     let lines: Vec<String> =
         lines.into_iter().map(|line| if is_command(&line) { line } else { wrap(&line, "    ") }).collect();
-    format!("\n{}\n", lines.join("\n"))
+    visible(&format!("\n{}\n", lines.join("\n")))
 }
 
 /// Why an execution is stuck, as the end of a sentence about its process; `None` if it is not.

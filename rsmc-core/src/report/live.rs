@@ -39,7 +39,7 @@ impl Live {
 fn row(scene: &Scene<'_>, line: &Line) -> String {
     let number = line.number.map(|number| number.to_string()).unwrap_or_default();
     let thread = text::pad(scene.threads.name(line.thread), 4);
-    format!("rsmc: {number:>3} {thread} {}", said(line))
+    text::visible(&format!("rsmc: {number:>3} {thread} {}", said(line)))
 }
 
 /// What happens in a row: `load usize1 → 0 (acq, from the initial value) at src/queue.rs:12`.

@@ -1,5 +1,7 @@
 //! How a text is written: its width, its colours, and its letters.
 
+use crate::report::text::visible;
+
 /// How reports are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -53,8 +55,9 @@ impl<'a> Manner<'a> {
         self
     }
 
-    /// Puts a finished text into the letters and colours.
+    /// Puts a finished text into the letters and colours. What a user wrote cannot colour anything.
     pub(super) fn put(&self, text: String) -> String {
+        let text = visible(&text);
         let text = if self.ascii { text.chars().map(plain).collect() } else { text };
         if self.colour { text.split_inclusive('\n').enumerate().map(coloured).collect() } else { text }
     }
@@ -94,6 +97,13 @@ fn coloured((number, line): (usize, &str)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_reports_have_colours() {
+        let colour = Manner { colour: true, ..Manner::default() };
+        let put = colour.put("panic: \u{1b}[32mfine\u{202e}\n".to_owned());
+        assert_eq!(put, "\u{1b}[1;31mpanic: \\u{1b}[32mfine\\u{202e}\u{1b}[0m\n");
+    }
 
     #[test]
     fn what_matters_has_a_colour() {

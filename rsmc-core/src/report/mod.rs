@@ -67,6 +67,7 @@ pub use line::{About, line};
 pub use live::Live;
 pub use manner::Manner;
 pub use summary::{incomplete, verified};
+pub use text::visible;
 
 /// A failing execution, as far as its report needs it; the seed is text already.
 #[derive(Clone, Copy, Debug)]

@@ -28,7 +28,7 @@ impl Threads {
         let mut names: Vec<String> = Vec::new();
         for (number, thread) in order.iter().enumerate() {
             let given = trace.threads.get(*thread).and_then(|info| info.name.as_deref());
-            let name = match given.map(|name| name.replace(char::is_control, "?")) {
+            let name = match given.map(text::visible_in_line) {
                 _ if number == 0 => "main".to_owned(),
                 Some(name) if !name.trim().is_empty() => {
                     let name = text::clip_middle(name.trim(), LONGEST);
@@ -130,7 +130,7 @@ fn by_user(finding: &Finding<'_>, loc: LocId, action: &Action) -> Option<ThreadI
 
 /// What a user calls a location, as it is written.
 fn labelled(label: &str) -> String {
-    let name = label.replace(char::is_control, "?");
+    let name = text::visible_in_line(label);
     let name = text::clip_middle(name.trim(), LONGEST_LABEL);
     if name.is_empty() { "?".to_owned() } else { name }
 }

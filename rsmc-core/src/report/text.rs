@@ -74,6 +74,38 @@ fn wrap_line(text: &str, indent: &str) -> String {
     lines.join("\n")
 }
 
+/// A text in which nothing acts on the terminal or on the text around it: control characters, and the characters of Unicode
+/// that turn the direction of writing or break lines, stand as Rust writes them (`\u{1b}`, `\0`). Ends of lines and
+/// tabs stay.
+///
+/// ```
+/// use rsmc_core::report::visible;
+///
+/// assert_eq!(visible("\u{1b}[31mred\n"), "\\u{1b}[31mred\n");
+/// ```
+pub fn visible(text: &str) -> String {
+    spelt(text, |c| is_unseen(c) && !matches!(c, '\n' | '\t'))
+}
+
+/// As [`visible`], for what stands in a line: ends of lines and tabs are spelt, too.
+pub(super) fn visible_in_line(text: &str) -> String {
+    spelt(text, is_unseen)
+}
+
+fn spelt(text: &str, is_spelt: impl Fn(char) -> bool) -> String {
+    let mut spelt = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_spelt(c) { spelt.extend(c.escape_debug()) } else { spelt.push(c) }
+    }
+    spelt
+}
+
+/// Whether a character does something instead of standing for itself.
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// A number with its noun: `1 row`, `2 rows`.
 pub(super) fn count(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -91,6 +123,17 @@ mod tests {
         assert_eq!(clip_middle("worker-number-12", 12), "worke…ber-12");
         assert_eq!(clip("short", 5), "short");
         assert_eq!(clip_start("short", 5), "short");
+    }
+
+    #[test]
+    fn what_acts_on_the_text_is_spelt() {
+        assert_eq!(
+            visible("a\u{1b}[2J\0\r\u{7f}\u{9b}\u{202e}z\u{2066}\u{200e}\u{61c}\u{2028}"),
+            r"a\u{1b}[2J\0\r\u{7f}\u{9b}\u{202e}z\u{2066}\u{200e}\u{61c}\u{2028}"
+        );
+        let plain = "one\n\ttwo \\ 'é' \"→\" 🦀 e\u{301}";
+        assert_eq!(visible(plain), plain);
+        assert_eq!(visible_in_line("one\n\ttwo"), r"one\n\ttwo");
     }
 
     #[test]

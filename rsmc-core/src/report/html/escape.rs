@@ -5,19 +5,18 @@ use std::fmt::Display;
 use serde::Serialize;
 
 use crate::report::json::to_json;
+use crate::report::text::visible;
 
-/// As text or in quotes: `<` → `&lt;`. Control characters are no part of HTML, and become `�`.
+/// As text or in quotes: `<` → `&lt;`. Control characters are no part of HTML; they are spelt, as in [`visible`].
 pub(super) fn escape(text: impl Display) -> String {
     let mut escaped = String::new();
-    for c in text.to_string().chars() {
+    for c in visible(&text.to_string()).chars() {
         match c {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            '\n' | '\t' => escaped.push(c),
-            c if c.is_control() => escaped.push('\u{fffd}'),
             c => escaped.push(c),
         }
     }
@@ -35,7 +34,8 @@ mod tests {
 
     #[test]
     fn nothing_is_left_that_html_reads() {
-        assert_eq!(escape("<a b='c' d=\"e\">&amp;\u{7}"), "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;amp;\u{fffd}");
+        let escaped = "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;amp;\\u{7}\\u{202e}";
+        assert_eq!(escape("<a b='c' d=\"e\">&amp;\u{7}\u{202e}"), escaped);
         let json = script_json(&"</script><!-- & \"");
         assert_eq!(json, r#""\u003c/script\u003e\u003c!-- \u0026 \"""#);
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), "</script><!-- & \"");

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::report::diagram::{Diagram, Step, Waiting};
 use crate::report::html::sources::{Excerpt, Excerpts};
+use crate::report::text::visible;
 
 /// The longest execution of which a page shows every step.
 pub(super) const LONGEST: usize = 2_000;
@@ -148,6 +149,7 @@ fn item(diagram: &Diagram, excerpts: &Excerpts, row: &Row<'_>) -> Item {
         Row::Folded(steps) => steps,
         Row::Waiting(_) => &[],
     };
+    item.text = visible(&item.text);
     steps.iter().for_each(|step| change(diagram, &mut item, step));
     item
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::report::diagram::{Diagram, Place};
-use crate::report::text::clip;
+use crate::report::text::{clip, visible};
 
 /// How many lines are shown before and after the line in question.
 const AROUND: u32 = 2;
@@ -69,11 +69,11 @@ fn excerpt(place: &Place, text: &str) -> Excerpt {
     let first = place.line.saturating_sub(AROUND).max(1);
     let until = place.line + AROUND;
     let lines = text.lines().skip(first as usize - 1).take((until - first + 1) as usize);
-    let lines: Vec<String> = lines.map(|line| line.replace('\t', "    ")).collect();
+    let lines: Vec<String> = lines.map(|line| visible(&line.replace('\t', "    "))).collect();
     let indents = lines.iter().filter(|line| !line.trim().is_empty()).map(|line| line.len() - line.trim_start().len());
     let indent = indents.min().unwrap_or(0);
     let lines = lines.iter().map(|line| clip(line.get(indent..).unwrap_or_default(), WIDTH)).collect();
-    Excerpt { label: label(place), line: place.line, first, lines }
+    Excerpt { label: visible(&label(place)), line: place.line, first, lines }
 }
 
 #[cfg(test)]
