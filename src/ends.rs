@@ -25,7 +25,7 @@ fn tell(words: &LastWords<'_>) {
         files::keep(seed, None, &name)
     });
     let seed = seed.map(|seed| file.unwrap_or_else(|| seed.to_string()));
-    let text = last_words(words, seed.as_deref());
+    let text = last_words(words, seed.as_deref(), jobs::for_cargo(Some(words.check).filter(|name| !name.is_empty())));
     if let Ok(mut stderr) = stderr() {
         drop(stderr.write_all(text.as_bytes()));
     }

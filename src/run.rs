@@ -199,9 +199,9 @@ fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
         }
         _ => None,
     };
-    let manner = terminal::manner(name).seed_file(seed_file.as_deref());
+    let manner = terminal::manner(which.for_cargo()).seed_file(seed_file.as_deref());
     let mut text = report::text(&report, &manner);
-    if let (Some(dir), Some(diagram)) = (dir, report::diagram(&report, &config, name)) {
+    if let (Some(dir), Some(diagram)) = (dir, report::diagram(&report, &config, which.for_cargo())) {
         let written = visible(&files::write(&dir, &files::name_of(path), &diagram));
         text = format!("{}\n{written}\n", text.trim_end_matches('\n'));
     }

@@ -20,10 +20,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
 
+use rsmc_core::report::DOC_TEST;
 use rsmc_core::session::{Checkpoint, Config, ConfigError, Long, Report};
 use rsmc_core::session::{check_body, check_body_divided, check_body_long};
 
 use crate::ends;
+use crate::files;
 use crate::jobs::crew::Processes;
 
 /// The variable that makes a process a worker: address, token, version of the protocol and check, with `/` between.
@@ -45,8 +47,10 @@ impl Which {
     pub(crate) fn next(test: Option<&str>, place: &Location<'_>) -> Self {
         static STARTED: Mutex<Option<HashMap<String, u32>>> = Mutex::new(None);
         let (thread, is_whole) = (std::thread::current(), test.is_some());
-        // libtest names its threads after its tests.
-        let test = test.or_else(|| thread.name().filter(|&name| name != "main")).map(str::to_owned);
+        let test = test.map(str::to_owned).or_else(only_test).or_else(|| {
+            // libtest names its threads after its tests.
+            thread.name().filter(|&name| name != "main").map(str::to_owned)
+        });
         let name = format!("{}@{place}", test.as_deref().unwrap_or_default());
         let mut started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
         let number = started.get_or_insert_default().entry(name.clone()).or_default();
@@ -69,6 +73,11 @@ impl Which {
         self.test.as_deref()
     }
 
+    /// The name by which cargo runs it, if there is one.
+    pub(crate) fn for_cargo(&self) -> Option<&str> {
+        for_cargo(self.test())
+    }
+
     /// The arguments with which the executable comes to this check.
     fn arguments(&self) -> Vec<OsString> {
         match &self.test {
@@ -87,6 +96,35 @@ impl Which {
         file.map(|file| (file.len(), file.modified().ok())).hash(&mut hasher);
         hasher.finish()
     }
+}
+
+/// The one test that this process is for, if its arguments say so: `--exact` and a name. Workers are called so, and
+/// cargo-nextest calls each test so.
+fn only_test() -> Option<String> {
+    named_exactly(std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()))
+}
+
+/// Options of libtest whose value is an argument of its own.
+const WITH_VALUE: [&str; 7] = ["--test-threads", "--skip", "--format", "--color", "--logfile", "--shuffle-seed", "-Z"];
+
+fn named_exactly(arguments: impl Iterator<Item = String>) -> Option<String> {
+    let (mut names, mut is_exact, mut is_value) = (Vec::new(), false, false);
+    for argument in arguments {
+        match argument {
+            _ if is_value => is_value = false,
+            option if option.starts_with('-') => {
+                is_exact |= option == "--exact";
+                is_value = WITH_VALUE.contains(&option.as_str());
+            }
+            name => names.push(name),
+        }
+    }
+    if is_exact && names.len() == 1 { names.pop() } else { None }
+}
+
+/// The name by which cargo runs a test, if there is one: a doc test is a process of its own and does not know its name.
+pub(crate) fn for_cargo(test: Option<&str>) -> Option<&str> {
+    test.or_else(|| (files::program() == "rust_out").then_some(DOC_TEST))
 }
 
 /// Says to the coordinator of this worker that its process ends: that it is stuck, if it is, and where it was.
@@ -137,4 +175,20 @@ pub(crate) fn check_long(
     }
     let mut crew = Processes::new(which, config);
     check_body_long(&named, body, &mut |_| {}, Some(&mut crew), long)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_for_one_test_is_known() {
+        let of = |arguments: &str| named_exactly(arguments.split_whitespace().map(str::to_owned));
+        assert_eq!(of("--exact a::b --nocapture").as_deref(), Some("a::b"));
+        assert_eq!(of("a::b --exact --test-threads=1 --color never").as_deref(), Some("a::b"));
+        assert_eq!(of("--test-threads 1 a::b --exact").as_deref(), Some("a::b"));
+        for not_one in ["a::b", "", "--exact", "--exact a b", "--skip --exact a", "--exact --skip a"] {
+            assert_eq!(of(not_one), None, "{not_one}");
+        }
+    }
 }

@@ -12,6 +12,7 @@ mod shown;
 use std::path::Path;
 use std::time::Duration;
 
+use rsmc_core::report::command;
 use rsmc_core::session::{Checkpoint, Config, ConfigError, Long, Progress, Report, Verdict};
 use thiserror::Error;
 
@@ -111,8 +112,7 @@ fn keep(which: &Which, path: Option<&Path>, checkpoint: &Checkpoint) -> String {
     };
     match file::write(path, which.name(), checkpoint) {
         Ok(()) => {
-            let command =
-                which.test().map_or("… in front of the same command".to_owned(), |test| format!("cargo test {test}"));
+            let command = which.for_cargo().map_or("… in front of the same command".to_owned(), command);
             format!("to go on from here: RSMC_RESUME=1 {command}")
         }
         Err(error) => format!("it cannot be resumed: {} cannot be written: {error}", path.display()),

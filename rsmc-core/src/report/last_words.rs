@@ -6,6 +6,7 @@ use crate::report::Finding;
 use crate::report::headline::at;
 use crate::report::live::said;
 use crate::report::rows::Scene;
+use crate::report::summary::{how_to_replay, replay};
 use crate::report::text::{visible, wrap};
 use crate::runtime::{Fate, LastWords, Moment};
 use crate::seed::Seed;
@@ -16,8 +17,9 @@ pub fn last_seed(words: &LastWords<'_>) -> Option<Seed> {
     words.moment.map(|Moment { run, observed, .. }| Seed::of_prefix(run, run.model, observed))
 }
 
-/// The last words as text. `seed` is that of the execution, as it stands in the command that runs it again.
-pub fn last_words(words: &LastWords<'_>, seed: Option<&str>) -> String {
+/// The last words as text. `seed` is that of the execution, as it stands in the command that runs it again, and `test` the path of
+/// the test as `cargo test` takes it, or [`DOC_TEST`](crate::report::DOC_TEST).
+pub fn last_words(words: &LastWords<'_>, seed: Option<&str>, test: Option<&str>) -> String {
     let name = if words.check.is_empty() { "a check".to_owned() } else { format!("`{}`", words.check) };
     let place = words.moment.map(place);
     let mut lines = vec![format!("rsmc: {}", headline(words, &name, place.as_ref()))];
@@ -25,9 +27,8 @@ pub fn last_words(words: &LastWords<'_>, seed: Option<&str>) -> String {
     lines.extend(advice(words.fate).iter().map(|line| format!("  {line}")));
     match (seed, words.is_inside) {
         (Some(seed), _) => {
-            let command = if words.check.is_empty() { String::new() } else { format!(" cargo test {}", words.check) };
-            lines.push("run this execution again with".to_owned());
-            lines.push(format!("RSMC_REPLAY={seed}{command}"));
+            lines.push(how_to_replay(test).to_owned());
+            lines.push(replay(seed, test));
         }
         (None, true) => {
             lines.push("  rsmc itself was at work, or the execution cannot be looked at: there is no seed".into())

@@ -6,7 +6,7 @@ use crate::report::text::visible;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Manner<'a> {
-    /// The path of the test as `cargo test` takes it, for the replay line.
+    /// The path of the test as `cargo test` takes it, or [`DOC_TEST`](crate::report::DOC_TEST), for the replay line.
     pub name: Option<&'a str>,
     /// The file that has the seed, if it is too long for the replay line.
     pub seed_file: Option<&'a str>,

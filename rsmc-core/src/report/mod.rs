@@ -17,6 +17,7 @@
 //! - `table`: the rows with one column per thread; `lanes`: with one narrow lane per thread, where columns are too
 //!   wide.
 //! - `summary`: one line for a success, what to do about a limit, counts and replay line of a failure.
+//! - `command`: how cargo runs one test.
 //! - `names`, `places`, `values`, `text`: how threads, locations, source lines, values and columns are written.
 //!
 //! The other forms are made of one value, the [`Diagram`], which says what the text says, and what each step changes:
@@ -29,6 +30,7 @@
 //! Of any check there is a `line`, for who counts many of them.
 
 mod buffers;
+mod command;
 mod diagram;
 mod dot;
 mod fold;
@@ -59,6 +61,7 @@ use crate::session::{
 use crate::step::{Panicked, Pending};
 use crate::trace::Trace;
 
+pub use command::{DOC_TEST, command};
 pub use diagram::{Change, Check, Coherence, Diagram, Location, Place, Setting, Step, Thread, VERSION, Waiting};
 pub use dot::dot;
 pub use html::html;
@@ -194,7 +197,7 @@ fn finding_of<'a>(failure: &'a Failure, seed: &'a str, columns: usize) -> Findin
 }
 
 /// The failing execution of a check as one value; `None` if there is none. `config` is what the check was asked to do,
-/// and `name` the path of the test as `cargo test` takes it.
+/// and `name` the path of the test as `cargo test` takes it, or [`DOC_TEST`].
 pub fn diagram(report: &Report, config: &Config, name: Option<&str>) -> Option<Diagram> {
     let Verdict::Failed(failure) = &report.verdict else { return None };
     let seed = failure.seed.to_string();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::report::text::{count, wrap};
-use crate::report::{Counts, Finding};
+use crate::report::{Counts, Finding, command};
 use crate::session::{Estimate, ExplorerKind, FailureKind, Fewest, Limit, MemoryModel};
 
 /// The line of a check that covered every execution. It says where there was nothing to explore: then the test may not
@@ -143,13 +143,28 @@ pub(super) fn switches(finding: &Finding<'_>, memory: MemoryModel) -> Option<Str
 /// The command that runs the failing execution again, alone on its line and not broken.
 pub(super) fn replay_section(finding: &Finding<'_>, name: Option<&str>) -> String {
     let command = replay_command(finding, name);
-    command.map(|command| format!("run this execution again with\n{command}")).unwrap_or_default()
+    command.map(|command| format!("{}\n{command}", how_to_replay(name))).unwrap_or_default()
+}
+
+/// What stands above the command, or above what there is of it.
+pub(super) fn how_to_replay(name: Option<&str>) -> &'static str {
+    match name {
+        Some(_) => "run this execution again with",
+        None => {
+            "run this execution again with this in front of the same command; after\n  `rsmc::explore`, by `Config::replay`"
+        }
+    }
 }
 
 /// The command itself; none for a seed that does not fit.
 pub(super) fn replay_command(finding: &Finding<'_>, name: Option<&str>) -> Option<String> {
-    let command = name.map(|name| format!(" cargo test {name}")).unwrap_or_default();
-    finding.kind.is_replayed().then(|| format!("RSMC_REPLAY={}{command}", finding.seed))
+    finding.kind.is_replayed().then(|| replay(finding.seed, name))
+}
+
+/// The command that replays a seed.
+pub(super) fn replay(seed: &str, name: Option<&str>) -> String {
+    let command = name.map(|name| format!(" {}", command(name))).unwrap_or_default();
+    format!("RSMC_REPLAY={seed}{command}")
 }
 
 fn how(counts: &Counts) -> String {

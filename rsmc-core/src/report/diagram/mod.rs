@@ -26,7 +26,7 @@ use serde::Serialize;
 use crate::base::{LocId, ThreadId};
 use crate::report::places::parts;
 use crate::report::rows::Scene;
-use crate::report::{Counts, Finding, buffers, headline, summary};
+use crate::report::{Counts, DOC_TEST, Finding, buffers, headline, summary};
 use crate::session::{Config, FailureKind, Needs, Remedy};
 use crate::trace::Site;
 
@@ -249,7 +249,7 @@ pub struct Coherence {
 }
 
 impl Diagram {
-    /// The value of a failing execution. `test` is the path of the test as `cargo test` takes it.
+    /// The value of a failing execution. `test` is the path of the test as `cargo test` takes it, or [`DOC_TEST`].
     pub fn new(finding: &Finding<'_>, test: Option<&str>, counts: &Counts, config: &Config) -> Self {
         let scene = Scene::new(finding);
         let names = Names::new(&scene);
@@ -260,7 +260,7 @@ impl Diagram {
             kind: finding.kind,
             title: headline::title(&scene),
             details: headline::details(&scene).iter().flat_map(|part| part.lines()).map(str::to_owned).collect(),
-            test: test.map(str::to_owned),
+            test: test.filter(|&name| name != DOC_TEST).map(str::to_owned),
             seed: finding.kind.is_replayed().then(|| finding.seed.to_owned()),
             replay: summary::replay_command(finding, test),
             check: counts.into(),

@@ -1,0 +1,127 @@
+//! The command that a report prints runs the failing test again, with its seed, and no other test.
+
+#[path = "support/child.rs"]
+mod child;
+
+use std::process::Command;
+use std::time::Duration;
+
+use rsmc::Config;
+use rsmc::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// An update in two steps is lost; only in processes that are meant to fail.
+fn update() {
+    if child::case().is_none() {
+        return;
+    }
+    let x = AtomicU32::new(0);
+    let add = || x.store(x.load(Relaxed) + 1, Relaxed);
+    rsmc::thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(add))));
+    assert_eq!(x.load(Relaxed), 2, "an update is lost");
+}
+
+fn config() -> Config {
+    Config::default().allow_trivial(true)
+}
+
+mod checks {
+    #[test]
+    fn update() {
+        rsmc::check_with(super::config(), super::update);
+    }
+
+    /// Its name has the other one's in it.
+    #[test]
+    fn update_too() {
+        rsmc::check_with(super::config(), super::update);
+    }
+
+    #[rsmc::test(allow_trivial = true)]
+    fn update_by_attribute() {
+        super::update();
+    }
+
+    /// The check is in a thread that the test started.
+    #[test]
+    fn elsewhere() {
+        let check = || rsmc::check_with(super::config(), super::update);
+        let thread = std::thread::Builder::new().name("worker".to_owned()).spawn(check).unwrap();
+        if let Err(panic) = thread.join() {
+            std::panic::resume_unwind(panic);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn update_aborts() {
+        rsmc::check_with(super::config(), || {
+            if super::child::case().is_some() {
+                super::AtomicU32::new(0).store(1, super::Relaxed);
+                std::process::abort();
+            }
+        });
+    }
+}
+
+/// What this executable says with arguments, as failing tests do.
+fn run(arguments: &[&str], seed: Option<&str>) -> String {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(arguments).env("CASE_OF_TEST", "fails").env("RUST_BACKTRACE", "0");
+    command.envs(seed.map(|seed| ("RSMC_REPLAY", seed)));
+    let output = command.output().unwrap();
+    assert!(!output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
+}
+
+/// The commands in a text: seeds, and what follows after `cargo test`.
+fn commands(text: &str) -> Vec<(&str, &str)> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix("RSMC_REPLAY="));
+    lines.map(|line| line.split_once(" cargo test ").unwrap_or_else(|| panic!("{text}"))).collect()
+}
+
+/// Runs a printed command; cargo passes on to libtest what stands before `--` and after it.
+fn replay((seed, arguments): (&str, &str)) -> String {
+    let arguments: Vec<&str> = arguments.split(' ').filter(|&word| word != "--").collect();
+    run(&arguments, Some(seed))
+}
+
+#[test]
+fn of_tests() {
+    for arguments in [&["checks::update"][..], &["checks::update", "--test-threads=1"]] {
+        let arguments = [arguments, &["--skip", "aborts"]].concat();
+        let text = run(&arguments, None);
+        let mut found = commands(&text);
+        found.sort_by_key(|(_, arguments)| arguments.len());
+        let names = ["checks::update", "checks::update_too", "checks::update_by_attribute"];
+        let expected = names.map(|name| format!("{name} -- --exact"));
+        assert_eq!(found.iter().map(|(_, arguments)| *arguments).collect::<Vec<_>>(), expected);
+        for (command, name) in found.into_iter().zip(names) {
+            let text = replay(command);
+            assert!(
+                text.contains("0 passed; 1 failed;") && text.contains(&format!("test {name} ... FAILED")),
+                "{text}"
+            );
+            assert!(text.contains("an update is lost") && text.contains("found after 1 execution "), "{text}");
+            assert_eq!(commands(&text), [command], "{text}");
+        }
+    }
+}
+
+/// The arguments say which test it is, as with cargo-nextest, also where the thread has another name.
+#[test]
+fn of_a_test_alone() {
+    let text = run(&["--exact", "checks::elsewhere", "--nocapture"], None);
+    let found = commands(&text);
+    assert!(matches!(found[..], [(_, "checks::elsewhere -- --exact")]), "{text}");
+    assert!(replay(found[0]).contains("found after 1 execution "));
+}
+
+#[cfg(unix)]
+#[test]
+fn of_a_test_that_ends_the_process() {
+    let ended = child::run("checks::update_aborts", "fails", &[], Duration::from_secs(60)).unwrap();
+    let found = commands(&ended.stderr);
+    assert!(matches!(found[..], [(_, "checks::update_aborts -- --exact")]), "{ended:?}");
+    let again = replay(found[0]);
+    assert!(again.contains("SIGABRT in `checks::update_aborts`"), "{again}");
+}
