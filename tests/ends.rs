@@ -237,7 +237,8 @@ const LAST: &str = "its last operation: load u32_2 → 2 (sc, from #";
 
 #[test]
 fn a_segmentation_fault_says_its_seed() {
-    let says = ["SIGSEGV in `child_process`, thread main", LAST, "at tests/ends.rs:", "cargo test child_process -- --exact"];
+    let says =
+        ["SIGSEGV in `child_process`, thread main", LAST, "at tests/ends.rs:", "cargo test child_process -- --exact"];
     dies("segmentation fault", by(libc_numbers::SIGSEGV), &says);
     dies("fault after an overflow", by(libc_numbers::SIGSEGV), &says[..3]);
 }

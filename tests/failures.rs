@@ -429,10 +429,10 @@ fn a_failing_check_panics_with_the_report() {
 
 #[test]
 fn what_is_not_implemented_is_a_clear_error() {
-    let config = Config::default().explorer(Explorer::ValueCentric);
+    let config = Config::default().explorer(Explorer::View).memory(MemoryModel::C11);
     let payload = catch_unwind(AssertUnwindSafe(|| rsmc::explore(&config, || {}))).unwrap_err();
     let text = payload.downcast_ref::<String>().unwrap();
-    let expected = "`value-centric` is not implemented for the memory model `c11`; implemented are reads-from, exh";
+    let expected = "`view` is not implemented for the memory model `c11`; implemented are reads-from, exh";
     assert!(text.contains(expected), "{text}");
 }
 

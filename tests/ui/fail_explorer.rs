@@ -6,6 +6,9 @@ fn misspelt() {}
 #[rsmc::test(explorer = "dpor")]
 fn unknown() {}
 
+#[rsmc::test(explorer = "value-centric")]
+fn planned() {}
+
 #[rsmc::test(explorer = ["view", "random"])]
 fn list() {}
 

@@ -39,12 +39,6 @@ explorers! {
     reads_from "reads-from"
     reads_value_from "reads-value-from"
     view "view"
-    #[should_panic(expected = "is not implemented")]
-    value_centric "value-centric"
-    #[should_panic(expected = "is not implemented")]
-    maximal_causality "maximal-causality"
-    #[should_panic(expected = "is not implemented")]
-    happens_before "happens-before"
     exhaustive "exhaustive"
     random "random"
     pct "pct"

@@ -19,12 +19,6 @@ pub enum ExplorerKind {
     ReadsValueFrom,
     /// One execution per view class (ViewXplore): exhaustive, with the fewest executions.
     View,
-    /// Value-centric dynamic partial order reduction. Not implemented yet.
-    ValueCentric,
-    /// Maximal causality reduction. Not implemented yet.
-    MaximalCausality,
-    /// One execution per happens-before class. Not implemented yet.
-    HappensBefore,
     /// Every interleaving of visible operations, without any reduction. For tiny programs and as an oracle.
     Exhaustive,
     /// Uniformly random scheduling, until a limit is reached. Proves nothing.
@@ -60,9 +54,6 @@ names!(
     ReadsFrom = "reads-from",
     ReadsValueFrom = "reads-value-from",
     View = "view",
-    ValueCentric = "value-centric",
-    MaximalCausality = "maximal-causality",
-    HappensBefore = "happens-before",
     Exhaustive = "exhaustive",
     Random = "random",
     Pct = "pct",
@@ -455,7 +446,6 @@ impl Config {
             ExplorerKind::ReadsFrom | ExplorerKind::Exhaustive | ExplorerKind::Random | ExplorerKind::Pct => true,
             ExplorerKind::View => memory != MemoryModel::C11,
             ExplorerKind::ReadsValueFrom => memory == MemoryModel::Sc,
-            ExplorerKind::ValueCentric | ExplorerKind::MaximalCausality | ExplorerKind::HappensBefore => false,
         };
         if !explores {
             return Err(ConfigError::NotImplemented { explorer, memory });
