@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rsmc_core::seed::{Seed, SeedError};
-use rsmc_core::session::{Config, ConfigError};
+use rsmc_core::session::{Config, ConfigError, nearest};
 use thiserror::Error;
 
 use crate::files;
@@ -15,7 +15,7 @@ use crate::jobs::VARIABLE;
 #[non_exhaustive]
 pub enum EnvError {
     /// A name that stands for nothing.
-    #[error("there is no variable `{0}`; known are {known}", known = KNOWN.join(", "))]
+    #[error("there is no variable `{0}`{nearest} {known}", nearest = then_known(.0), known = KNOWN.join(", "))]
     Unknown(String),
     /// A value that is no number.
     #[error("`{name}` must be a whole number, not `{value}`")]
@@ -83,6 +83,9 @@ pub enum EnvError {
     NoFile,
 }
 
+/// What the names of our variables begin with.
+const PREFIX: &str = "RSMC_";
+
 /// The variables there are.
 const KNOWN: [&str; 13] = [
     "RSMC_REPLAY",
@@ -100,12 +103,21 @@ const KNOWN: [&str; 13] = [
     "RSMC_SUMMARY",
 ];
 
+/// What goes before the list of known variables. What all of them begin with makes none of them near.
+fn then_known(given: &str) -> String {
+    let ends = KNOWN.iter().filter_map(|name| name.strip_prefix(PREFIX));
+    match nearest(given.strip_prefix(PREFIX).unwrap_or(given), ends) {
+        Some(end) => format!(", did you mean `{PREFIX}{end}`? Known are"),
+        None => "; known are".to_owned(),
+    }
+}
+
 /// The variables that start with `RSMC_`, except those of the project's own tests, and what makes a process a worker.
 pub(crate) fn read() -> Result<Vec<(String, String)>, EnvError> {
     let ours = std::env::vars_os().filter_map(|(name, value)| {
         let name = name.to_str()?.to_owned();
         let other = ["RSMC_BLESS", VARIABLE].contains(&name.as_str());
-        (name.starts_with("RSMC_") && !other).then_some((name, value))
+        (name.starts_with(PREFIX) && !other).then_some((name, value))
     });
     ours.map(|(name, value)| match value.into_string() {
         Ok(value) => Ok((name, value)),
@@ -300,6 +312,21 @@ mod tests {
         let message = |name, value| with(name, value).unwrap_err().to_string();
         assert_eq!(with("RSMC_EXECUTIONS", "1").unwrap_err(), EnvError::Unknown("RSMC_EXECUTIONS".into()));
         assert!(message("RSMC_EXPLORER", "rf").contains("there is no explorer `rf`; known are reads-from"));
+        let near = "there is no explorer `Read_from`, did you mean `reads-from`? Known are reads-from, ";
+        assert!(message("RSMC_EXPLORER", "Read_from").contains(near));
+        assert!(
+            message("RSMC_MEMORY", "TSO")
+                .contains("there is no memory model `TSO`, did you mean `tso`? Known are sc, ")
+        );
+        for (wrong, meant) in
+            [("RSMC_REPLY", "REPLAY"), ("RSMC_MAX_EXECUTION", "MAX_EXECUTIONS"), ("RSMC_replay", "REPLAY")]
+        {
+            let expected =
+                format!("there is no variable `{wrong}`, did you mean `RSMC_{meant}`? Known are RSMC_REPLAY, ");
+            assert!(message(wrong, "1").starts_with(&expected), "{}", message(wrong, "1"));
+        }
+        let far = "there is no variable `RSMC_THREADS`; known are RSMC_REPLAY, ";
+        assert!(message("RSMC_THREADS", "1").starts_with(far));
         for wrong in ["90", "", "s", "1x", "1m30", "99999999999999999999h"] {
             assert!(message("RSMC_MAX_DURATION", wrong).contains("such as `500ms`"), "{wrong}");
             assert!(message("RSMC_STUCK_AFTER", wrong).contains("such as `500ms`"), "{wrong}");

@@ -1,11 +1,14 @@
-//! "Did you mean …?": the nearest known name by edit distance.
+//! "Did you mean …?": the nearest known name by edit distance. `session::nearest` of rsmc-core does the same for names in
+//! the environment.
+
+use strsim::levenshtein;
 
 /// The known name nearest to `given`, if it is near enough to be what was meant. Upper case and `_` for `-` cost nothing.
 fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let given = normal(given);
     known
         .into_iter()
-        .map(|name| (distance(&given, &normal(name)), name))
+        .map(|name| (levenshtein(&given, &normal(name)), name))
         .min_by_key(|(distance, _)| *distance)
         .filter(|(distance, name)| *distance <= name.len().min(given.len()) / 3)
         .map(|(_, name)| name)
@@ -28,34 +31,9 @@ fn normal(name: &str) -> String {
     name.to_lowercase().replace('_', "-")
 }
 
-/// How many characters to insert, delete or replace to get from `a` to `b` (Levenshtein), one row at a time.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replace = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distances() {
-        assert_eq!(distance("", ""), 0);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("abc", ""), 3);
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("memroy", "memory"), 2);
-    }
 
     #[test]
     fn near_names_are_suggested_and_far_ones_are_not() {

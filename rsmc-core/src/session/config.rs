@@ -9,6 +9,7 @@ use thiserror::Error;
 use crate::machine::Sees;
 pub use crate::model::MemoryModel;
 use crate::seed::Seed;
+use crate::session::nearest::then_known;
 
 /// How executions are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,7 +65,7 @@ names!(
 #[non_exhaustive]
 pub enum ConfigError {
     /// A name that stands for nothing.
-    #[error("there is no {what} `{name}`; known are {}", known.join(", "))]
+    #[error("there is no {what} `{name}`{} {}", then_known(name, known), known.join(", "))]
     UnknownName {
         /// What kind of name.
         what: &'static str,

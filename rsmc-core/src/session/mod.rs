@@ -7,6 +7,7 @@ mod config;
 pub mod jobs;
 mod judge;
 mod long;
+mod nearest;
 mod outcome;
 mod remedy;
 mod run;
@@ -23,6 +24,7 @@ pub use body::{
 pub use checkpoint::Checkpoint;
 pub use config::{Config, ConfigError, ExplorerKind, MemoryModel};
 pub use long::{Long, Progress};
+pub use nearest::nearest;
 pub use outcome::{Failure, FailureKind, Limit, Report, Verdict};
 pub use remedy::Remedy;
 pub use run::{Seen, check, check_counted, check_divided, check_long, check_watched};

@@ -1,0 +1,31 @@
+//! "Did you mean …?": the nearest known name by edit distance, as the attribute says it of its arguments.
+
+use strsim::levenshtein;
+
+/// The known name nearest to `given`, if it is near enough to be what was meant. Upper case and `_` for `-` cost nothing.
+///
+/// ```
+/// use rsmc_core::session::nearest;
+///
+/// assert_eq!(nearest("PTC", ["random", "pct"]), None);
+/// assert_eq!(nearest("read_from", ["reads-from", "view"]), Some("reads-from"));
+/// ```
+pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let given = normal(given);
+    let distances = known.into_iter().map(|name| (levenshtein(&given, &normal(name)), name));
+    let (distance, name) = distances.min_by_key(|(distance, _)| *distance)?;
+    (distance <= name.len().min(given.len()) / 3).then_some(name)
+}
+
+/// A name without what people mix up most: case and the two kinds of dash.
+fn normal(name: &str) -> String {
+    name.to_lowercase().replace('_', "-")
+}
+
+/// `, did you mean …?`, or `; `: what goes before the list of known names.
+pub(super) fn then_known(given: &str, known: &[&str]) -> String {
+    match nearest(given, known.iter().copied()) {
+        Some(name) => format!(", did you mean `{name}`? Known are"),
+        None => "; known are".to_owned(),
+    }
+}
