@@ -86,16 +86,21 @@ pub enum EnvError {
 /// What the names of our variables begin with.
 const PREFIX: &str = "RSMC_";
 
+/// The variable that has a seed to replay.
+pub(crate) const REPLAY: &str = "RSMC_REPLAY";
+/// The variable that asks for every operation.
+pub(crate) const LOG: &str = "RSMC_LOG";
+
 /// The variables there are.
 const KNOWN: [&str; 13] = [
-    "RSMC_REPLAY",
+    REPLAY,
     "RSMC_MEMORY",
     "RSMC_EXPLORER",
     "RSMC_MAX_EXECUTIONS",
     "RSMC_MAX_DURATION",
     "RSMC_STUCK_AFTER",
     "RSMC_JOBS",
-    "RSMC_LOG",
+    LOG,
     "RSMC_SHRINK",
     "RSMC_REPORT_DIR",
     "RSMC_RESUME",
@@ -130,15 +135,15 @@ pub(crate) fn read() -> Result<Vec<(String, String)>, EnvError> {
 pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Result<Config, EnvError> {
     for (name, value) in variables {
         config = match name.as_str() {
-            "RSMC_REPLAY" => config.replay(seed(value)?),
+            REPLAY => config.replay(seed(value)?),
             "RSMC_MEMORY" => config.memory(named("RSMC_MEMORY", value)?),
             "RSMC_EXPLORER" => config.explorer(named("RSMC_EXPLORER", value)?),
             "RSMC_MAX_EXECUTIONS" => config.max_executions(number("RSMC_MAX_EXECUTIONS", value)?),
             "RSMC_MAX_DURATION" => config.max_duration(duration("RSMC_MAX_DURATION", value)?),
             "RSMC_STUCK_AFTER" => config.stuck_after(duration("RSMC_STUCK_AFTER", value)?),
             "RSMC_JOBS" => config.jobs(jobs(value)?),
-            "RSMC_LOG" if value == "trace" => config,
-            "RSMC_LOG" => return Err(EnvError::NotALog(value.clone())),
+            LOG if value == "trace" => config,
+            LOG => return Err(EnvError::NotALog(value.clone())),
             "RSMC_SHRINK" => config.shrink(u32::try_from(number("RSMC_SHRINK", value)?).unwrap_or(u32::MAX)),
             // Not of the configuration: see `report_dir`, `resumes`, `fails_incomplete` and `summary`.
             "RSMC_REPORT_DIR" | "RSMC_RESUME" | "RSMC_INCOMPLETE" | "RSMC_SUMMARY" => config,
@@ -169,7 +174,7 @@ fn seed(value: &str) -> Result<Seed, EnvError> {
 
 /// Whether every operation is to be printed while it happens.
 pub(crate) fn wants_trace(variables: &[(String, String)]) -> bool {
-    variables.iter().any(|(name, _)| name == "RSMC_LOG")
+    variables.iter().any(|(name, _)| name == LOG)
 }
 
 /// The folder for the files of failures, if one is asked for.

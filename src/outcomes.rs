@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Display};
+use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
 
 use rsmc_core::report::{self, Manner, visible};
 use rsmc_core::seed::Seed;
 use rsmc_core::session::{Config, Limit, Report, Seen, Verdict, watch_body};
 use rsmc_core::step::Run;
+
+use crate::said;
 
 /// One of the results of [`outcomes`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +34,8 @@ pub struct Outcomes<T> {
 /// Explores `body` and returns every distinct result that it can have, with how many classes of executions give it and the
 /// seed of one of them.
 ///
-/// Two classes may give the same result: they differ in what was read on the way. The environment is not looked at.
+/// Two classes may give the same result: they differ in what was read on the way. The environment is not looked at, as by
+/// [`explore`](crate::explore).
 /// The exploration has one process, whatever [`Config::jobs`] says. An execution that does not return (it panics, or ends in
 /// a deadlock) has no result, and fails the check as usual: [`Outcomes::report`] says so. With [`Config::keep_going`] the
 /// others are explored nevertheless.
@@ -58,6 +62,9 @@ pub struct Outcomes<T> {
 /// ```
 #[track_caller]
 pub fn outcomes<T: Ord + Send>(config: &Config, body: impl Fn() -> T + Sync) -> Outcomes<T> {
+    let thread = std::thread::current();
+    let test = thread.name().filter(|name| *name != "main");
+    said::say_in_vain("rsmc::outcomes", config, &said::who(test, Location::caller()));
     let last = Mutex::new(None);
     let returned = || last.lock().unwrap_or_else(PoisonError::into_inner);
     let body = || {

@@ -50,7 +50,11 @@ pub fn check_with(config: Config, body: impl Fn() + Sync) {
     settle(config, None, &body);
 }
 
-/// Checks `body` and returns what was found, without a panic and without looking at the environment.
+/// Checks `body` and returns what was found, without a panic.
+///
+/// The environment is not looked at: a program that asks for a [`Report`] gets what its configuration says. Variables such as
+/// `RSMC_REPLAY` and `RSMC_LOG` do nothing here; where one of these two is set, the process says so on stderr, once. To replay a
+/// seed, use [`Config::replay`].
 ///
 /// # Panics
 /// If the configuration cannot be carried out, or if called inside another check.
@@ -70,7 +74,9 @@ pub fn check_with(config: Config, body: impl Fn() + Sync) {
 /// ```
 #[track_caller]
 pub fn explore(config: &Config, body: impl Fn() + Sync) -> Report {
-    match jobs::check(&Which::next(None, Location::caller()), config, &body) {
+    let which = Which::next(None, Location::caller());
+    said::say_in_vain("rsmc::explore", config, &said::who(which.test(), Location::caller()));
+    match jobs::check(&which, config, &body) {
         Ok(report) => report,
         Err(error) => panic!("rsmc: {error}"),
     }

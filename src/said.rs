@@ -3,12 +3,33 @@
 
 use std::io::Write;
 use std::panic::Location;
+use std::sync::Once;
 
 use rsmc_core::report::visible;
+use rsmc_core::session::Config;
+
+use crate::env::{LOG, REPLAY};
+use crate::jobs;
 
 /// Who it is about: the test, or the place of the check.
 pub(crate) fn who(test: Option<&str>, place: &Location<'_>) -> String {
     test.map_or_else(|| format!("the check at {}:{}", place.file(), place.line()), str::to_owned)
+}
+
+/// Says, once in a process, that variables are set which a check of `starter` does not look at, so that nobody waits for what they
+/// would do. Not in a worker, which has the variables of its coordinator.
+pub(crate) fn say_in_vain(starter: &str, config: &Config, who: &str) {
+    static SAID: Once = Once::new();
+    let is_meant = |name: &&str| std::env::var_os(name).is_some() && !(*name == REPLAY && config.replay.is_some());
+    let set: Vec<&str> = [REPLAY, LOG].into_iter().filter(is_meant).collect();
+    if set.is_empty() || jobs::is_worker() {
+        return;
+    }
+    let (is, set) = (if set.len() == 1 { "is" } else { "are" }, set.join(" and "));
+    let what = format!(
+        "{set} {is} set, but this check was started by `{starter}`, which does not read the environment; `rsmc::check` does"
+    );
+    SAID.call_once(|| say(who, &what));
 }
 
 /// Says something in one write, so that the lines of tests that run at once do not mix. If nobody hears it, the test goes on.

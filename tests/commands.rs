@@ -63,6 +63,65 @@ mod checks {
     }
 }
 
+mod in_vain {
+    use rsmc::Config;
+
+    /// With two processes, whose workers have the same variables.
+    #[test]
+    fn explored() {
+        let config = super::config().jobs(2).divide_after(std::time::Duration::ZERO);
+        for _ in 0..2 {
+            let report = rsmc::explore(&config, super::two_threads);
+            assert_eq!(report.executions, 6);
+        }
+    }
+
+    #[test]
+    fn outcomes() {
+        rsmc::outcomes(&Config::default(), || rsmc::choose(2));
+    }
+
+    /// The configuration has what the variable has.
+    #[test]
+    fn replayed_by_the_configuration() {
+        let Ok(seed) = std::env::var("RSMC_REPLAY") else { return };
+        let config = Config::default().replay(seed.parse().unwrap());
+        rsmc::explore(&config, || assert_eq!(rsmc::choose(2), 1));
+    }
+}
+
+fn two_threads() {
+    let x = AtomicU32::new(0);
+    rsmc::thread::scope(|scope| (0..3).for_each(|_| drop(scope.spawn(|| x.fetch_add(1, Relaxed)))));
+}
+
+/// Said once by the process and not by its workers, and past what libtest keeps.
+#[test]
+fn variables_that_nobody_reads() {
+    let said = |test: &str, variables: &[(&str, &str)]| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args([test, "--exact"]).envs(variables.iter().copied());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let expected = |test: &str, set: &str, starter: &str| {
+        format!(
+            "rsmc: in_vain::{test}: {set} set, but this check was started by `rsmc::{starter}`, which does not read the environment; \
+             `rsmc::check` does\n"
+        )
+    };
+    let (log, replay) = (("RSMC_LOG", "trace"), ("RSMC_REPLAY", "x"));
+    assert_eq!(said("in_vain::explored", &[]), "");
+    assert_eq!(said("in_vain::explored", &[log]), expected("explored", "RSMC_LOG is", "explore"));
+    assert_eq!(
+        said("in_vain::outcomes", &[log, replay]),
+        expected("outcomes", "RSMC_REPLAY and RSMC_LOG are", "outcomes")
+    );
+    let seed = rsmc::outcomes(&Config::default(), || rsmc::choose(2)).get(&1).unwrap().seed.to_string();
+    assert_eq!(said("in_vain::replayed_by_the_configuration", &[("RSMC_REPLAY", &seed)]), "");
+}
+
 /// What this executable says with arguments, as failing tests do.
 fn run(arguments: &[&str], seed: Option<&str>) -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());
