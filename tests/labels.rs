@@ -67,7 +67,7 @@ fn everything_that_is_shared_can_have_a_name() {
     }
 }
 
-/// Two with one name are told apart, the last name counts, and what a terminal could stumble over is replaced.
+/// Two with one name are told apart, the last name counts, and what a terminal could stumble over is spelt.
 #[test]
 fn names_are_made_fit_to_be_shown() {
     let text = report(|| {
@@ -79,7 +79,8 @@ fn names_are_made_fit_to_be_shown() {
         all.iter().for_each(|slot| slot.store(1, Relaxed));
         panic!("to see it");
     });
-    for row in ["store slot = 1", "store slot_2 = 1", "store last = 1", "store ?[31mred = 1", "store longlonglon"] {
+    for row in ["store slot = 1", "store slot_2 = 1", "store last = 1", r"store \u{1b}[31mred = 1", "store longlonglon"]
+    {
         assert!(text.contains(row), "{row}:\n{text}");
     }
     let is_path = |line: &str| line.contains("array/mod.rs");

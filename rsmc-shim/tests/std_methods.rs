@@ -20,14 +20,12 @@ const PAGES: &[Page] = &[
     ("sync/struct.Mutex", &["mutex/mod.rs"], &[]),
     ("sync/struct.MutexGuard", &["mutex/guard.rs"], &[]),
     ("sync/struct.RwLock", &["rwlock/mod.rs"], &[]),
-    // 1.92.
-    ("sync/struct.RwLockWriteGuard", &["rwlock/guard.rs"], &["downgrade"]),
+    ("sync/struct.RwLockWriteGuard", &["rwlock/guard.rs"], &[]),
     ("sync/struct.Condvar", &["condvar.rs"], &[]),
     ("sync/struct.Barrier", &["barrier.rs"], &[]),
     ("sync/struct.Once", &["once/mod.rs"], &[]),
     ("sync/struct.OnceLock", &["once/cell.rs"], &[]),
-    // 1.94.
-    ("sync/struct.LazyLock", &["once/lazy.rs"], &["force_mut", "get", "get_mut"]),
+    ("sync/struct.LazyLock", &["once/lazy.rs"], &[]),
     ("sync/mpsc/struct.Receiver", &["mpsc/receiver.rs"], &[]),
     ("sync/mpsc/struct.Sender", &["mpsc/sender.rs"], &[]),
     ("sync/mpsc/struct.SyncSender", &["mpsc/sender.rs"], &[]),

@@ -126,6 +126,17 @@ impl Me<'_, RwLocks> {
         Some((value, poisoned))
     }
 
+    /// The last guard reads from now on, if it writes.
+    fn downgrade(&mut self) -> Option<u8> {
+        let guard = match self.held.pop()? {
+            Guard::Write(guard) => RwLockWriteGuard::downgrade(guard),
+            Guard::Read(guard) => guard,
+        };
+        let value = *guard;
+        self.held.push(Guard::Read(guard));
+        Some(value)
+    }
+
     fn poison(&self) -> bool {
         let poison = || {
             let _guard = self.all[0].write();
@@ -157,6 +168,8 @@ impl Mix for RwLocks {
             me.read(1);
             me.try_read(0);
             me.try_write(0);
+            me.downgrade();
+            me.downgrade();
             me.held.pop().is_some();
             me.held.clear();
             me.poison();

@@ -60,6 +60,19 @@ impl ReadWrite {
     pub fn leave(&mut self, claim: Claim) -> Vec<Claim> {
         self.holders.retain(|&other| other != claim);
         self.waiting.retain(|&other| other != claim);
+        self.grant()
+    }
+
+    /// Who has the lock to write has it to read from now on, and nobody in between; nothing, if the claim is no such one.
+    /// Returns the claim as it is then, and who has got the lock thereby.
+    pub fn downgrade(&mut self, claim: Claim) -> (Claim, Vec<Claim>) {
+        let Some(holder) = self.holders.iter_mut().find(|holder| **holder == claim) else { return (claim, Vec::new()) };
+        holder.mode = Mode::Read;
+        (*holder, self.grant())
+    }
+
+    /// Gives the lock to those at the head of the queue that may have it.
+    fn grant(&mut self) -> Vec<Claim> {
         let mut granted = Vec::new();
         while let Some(&next) = self.waiting.front()
             && admits(&self.holders, next.mode)
@@ -126,6 +139,21 @@ mod tests {
     }
 
     #[test]
+    fn a_writer_that_goes_on_as_a_reader_lets_readers_in() {
+        let mut lock = ReadWrite::default();
+        let writer = lock.come(Write);
+        let [a, b, next, late] = [Read, Read, Write, Read].map(|mode| lock.come(mode));
+        let (reader, granted) = lock.downgrade(writer);
+        assert_eq!(granted, [a, b]);
+        assert!(lock.has(reader) && !lock.has(writer) && !lock.has(next) && !lock.has(late));
+        assert_eq!(lock.downgrade(writer), (writer, vec![]));
+        assert_eq!(lock.downgrade(reader), (reader, vec![]));
+        assert_eq!([a, b].map(|claim| lock.leave(claim)), [vec![], vec![]]);
+        assert_eq!(lock.leave(reader), [next]);
+        assert_eq!(lock.downgrade(next).1, [late]);
+    }
+
+    #[test]
     fn leaving_twice_is_leaving_once() {
         let mut lock = ReadWrite::default();
         let (one, two) = (lock.come(Write), lock.come(Write));
@@ -169,6 +197,13 @@ mod tests {
                 assert!(granted.iter().all(|&other| lock.has(other)) && !lock.has(claim));
                 assert!(waited || granted.is_empty() || lock.holders == granted, "hand-over is to those alone");
                 histories += explore(&lock, known, left - 1);
+            }
+            for (at, &claim) in known.iter().enumerate().filter(|(_, claim)| lock.has(**claim)) {
+                let (mut lock, mut known) = (lock.clone(), known.to_vec());
+                let (reads, granted) = lock.downgrade(claim);
+                assert!(lock.has(reads) && granted.iter().all(|&other| lock.has(other) && other.mode == Read));
+                known[at] = reads;
+                histories += explore(&lock, &known, left - 1);
             }
             histories
         }

@@ -38,6 +38,22 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         this.value.get_or_poison(State::Poisoned, || this.make())
     }
 
+    /// The value for writing, made first if it is not there. (Stable in std since 1.94.)
+    ///
+    /// # Panics
+    /// As [`force`](Self::force).
+    #[track_caller]
+    pub fn force_mut(this: &mut Self) -> &mut T {
+        Self::force(this);
+        this.value.get_mut().expect("it was made")
+    }
+
+    /// The value for writing, if it is there. (Stable in std since 1.94.)
+    #[track_caller]
+    pub fn get_mut(this: &mut Self) -> Option<&mut T> {
+        this.value.get_mut()
+    }
+
     #[track_caller]
     fn make(&self) -> T {
         if hook::in_run() {
@@ -60,6 +76,14 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
             "the function of this `LazyLock` has captured a value that it drops, so that it could be used in one execution \
              only: make the `LazyLock` in the test's body",
         )
+    }
+}
+
+impl<T, F> LazyLock<T, F> {
+    /// The value, if it is there. (Stable in std since 1.94.)
+    #[track_caller]
+    pub fn get(this: &Self) -> Option<&T> {
+        this.value.get()
     }
 }
 

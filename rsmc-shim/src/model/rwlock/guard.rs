@@ -3,13 +3,14 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use std::panic::Location;
 use std::ptr::NonNull;
-use std::sync::{RwLockReadGuard as RawRead, RwLockWriteGuard as RawWrite};
+use std::sync::RwLockReadGuard as RawRead;
 
 use rsmc_core::runtime::hook;
 
 use crate::model::rwlock::RwLock;
-use crate::model::rwlock::queue::Held;
+use crate::model::rwlock::queue::{Held, RawWrite};
 
 /// Mirrors [`std::sync::RwLockReadGuard`]. In a check, dropping it is a step, and an execution ends if another thread
 /// does so than the one that took the lock.
@@ -47,7 +48,7 @@ pub struct RwLockReadGuard<'a, T: ?Sized + 'a> {
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockWriteGuard<'a, T: ?Sized + 'a> {
     lock: &'a RwLock<T>,
-    _held: Held<'a, RawWrite<'a, ()>>,
+    held: Held<'a, RawWrite<'a>>,
     not_send: PhantomData<*const ()>,
 }
 
@@ -64,8 +65,15 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
-    pub(super) fn new(lock: &'a RwLock<T>, held: Held<'a, RawWrite<'a, ()>>) -> Self {
-        Self { lock, _held: held, not_send: PhantomData }
+    pub(super) fn new(lock: &'a RwLock<T>, held: Held<'a, RawWrite<'a>>) -> Self {
+        Self { lock, held, not_send: PhantomData }
+    }
+
+    /// Goes on to have the lock, to read, in one step: no other thread writes in between. Readers that wait get the lock, too,
+    /// but for those that came after a writer. (Stable in std since 1.92.)
+    #[track_caller]
+    pub fn downgrade(s: Self) -> RwLockReadGuard<'a, T> {
+        RwLockReadGuard::new(s.lock, s.held.downgrade(Location::caller()))
     }
 }
 

@@ -6,13 +6,13 @@ mod queue;
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::{LockResult, RwLock as RawLock, TryLockError, TryLockResult};
+use std::sync::{LockResult, TryLockError, TryLockResult};
 
 use rsmc_core::runtime::hook::{self, Object};
 use rsmc_core::runtime::object::Mode;
 
 use crate::model::mutex::with_poison;
-use crate::model::rwlock::queue::Queue;
+use crate::model::rwlock::queue::{Queue, Raw};
 
 pub use guard::{RwLockReadGuard, RwLockWriteGuard};
 
@@ -83,7 +83,7 @@ impl<T: ?Sized> RwLock<T> {
 
     #[track_caller]
     fn share(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        let (poisoned, held) = self.queue.take(Mode::Read, &self.data, RawLock::read);
+        let (poisoned, held) = self.queue.take(Mode::Read, &self.data, Raw::read);
         with_poison(poisoned, RwLockReadGuard::new(self, held))
     }
 
@@ -100,7 +100,7 @@ impl<T: ?Sized> RwLock<T> {
 
     #[track_caller]
     fn try_share(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
-        let taken = self.queue.try_take(Mode::Read, &self.data, RawLock::try_read);
+        let taken = self.queue.try_take(Mode::Read, &self.data, Raw::try_read);
         let (poisoned, held) = taken.ok_or(TryLockError::WouldBlock)?;
         Ok(with_poison(poisoned, RwLockReadGuard::new(self, held))?)
     }
@@ -118,7 +118,7 @@ impl<T: ?Sized> RwLock<T> {
 
     #[track_caller]
     fn claim(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
-        let (poisoned, held) = self.queue.take(Mode::Write, &self.data, RawLock::write);
+        let (poisoned, held) = self.queue.take(Mode::Write, &self.data, Raw::write);
         with_poison(poisoned, RwLockWriteGuard::new(self, held))
     }
 
@@ -135,7 +135,7 @@ impl<T: ?Sized> RwLock<T> {
 
     #[track_caller]
     fn try_claim(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
-        let taken = self.queue.try_take(Mode::Write, &self.data, RawLock::try_write);
+        let taken = self.queue.try_take(Mode::Write, &self.data, Raw::try_write);
         let (poisoned, held) = taken.ok_or(TryLockError::WouldBlock)?;
         Ok(with_poison(poisoned, RwLockWriteGuard::new(self, held))?)
     }

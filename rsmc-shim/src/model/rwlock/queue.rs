@@ -3,7 +3,8 @@
 use std::cell::{Cell, UnsafeCell};
 use std::panic::Location;
 use std::sync::Arc as StdArc;
-use std::sync::{LockResult, PoisonError, RwLock as RawLock, TryLockError, TryLockResult};
+use std::sync::{LockResult, Mutex, MutexGuard, PoisonError, TryLockError, TryLockResult};
+use std::sync::{RwLock as RawLock, RwLockReadGuard as RawRead, RwLockWriteGuard};
 
 use rsmc_core::base::ThreadId;
 use rsmc_core::runtime::hook::Object;
@@ -15,9 +16,72 @@ use crate::model::monitor::Monitor;
 use crate::model::statics::Home;
 use crate::model::surely::surely;
 
+/// The lock outside checks, which a writer can go on to hold as a reader. Std's can since 1.92; so writers take the gate
+/// first, and keep it meanwhile, and none of them gets in between.
+pub(super) struct Raw {
+    lock: RawLock<()>,
+    gate: Mutex<()>,
+}
+
+/// The right to write outside checks.
+pub(super) struct RawWrite<'a> {
+    /// Given back first: who has the lock free in sight finds the gate open, too.
+    gate: MutexGuard<'a, ()>,
+    guard: RwLockWriteGuard<'a, ()>,
+    lock: &'a RawLock<()>,
+}
+
+impl Raw {
+    pub(super) fn read(&self) -> LockResult<RawRead<'_, ()>> {
+        self.lock.read()
+    }
+
+    pub(super) fn try_read(&self) -> TryLockResult<RawRead<'_, ()>> {
+        self.lock.try_read()
+    }
+
+    pub(super) fn write(&self) -> LockResult<RawWrite<'_>> {
+        let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let with = |guard| RawWrite { gate, guard, lock: &self.lock };
+        match self.lock.write() {
+            Ok(guard) => Ok(with(guard)),
+            Err(error) => Err(PoisonError::new(with(error.into_inner()))),
+        }
+    }
+
+    pub(super) fn try_write(&self) -> TryLockResult<RawWrite<'_>> {
+        let gate = match self.gate.try_lock() {
+            Ok(gate) => gate,
+            Err(TryLockError::Poisoned(error)) => error.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(TryLockError::WouldBlock),
+        };
+        let with = |guard| RawWrite { gate, guard, lock: &self.lock };
+        match self.lock.try_write() {
+            Ok(guard) => Ok(with(guard)),
+            Err(TryLockError::Poisoned(error)) => Err(PoisonError::new(with(error.into_inner())).into()),
+            Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
+        }
+    }
+}
+
+impl<'a> RawWrite<'a> {
+    fn downgrade(self) -> RawRead<'a, ()> {
+        let Self { gate, guard, lock } = self;
+        let was_poisoned = lock.is_poisoned();
+        drop(guard);
+        // A destructor that does this while its thread panics has not written less than it wanted.
+        if !was_poisoned && std::thread::panicking() {
+            lock.clear_poison();
+        }
+        let reads = lock.read().unwrap_or_else(PoisonError::into_inner);
+        drop(gate);
+        reads
+    }
+}
+
 pub(super) struct Queue {
     /// The lock outside checks, and the poison outside and before checks.
-    raw: RawLock<()>,
+    raw: Raw,
     door: Door,
     home: Home,
     monitor: Monitor<State>,
@@ -43,8 +107,8 @@ struct Token {
 
 /// The lock, as long as a guard has it; `R` is the guard of the real one.
 pub(super) enum Held<'a, R> {
-    Outside { _raw: R, _pass: Pass<'a> },
-    InRun { _turn: Turn<'a> },
+    Outside { raw: R, pass: Pass<'a> },
+    InRun { turn: Turn<'a> },
 }
 
 /// A claim in a check. Dropping it gives the lock back, or leaves the queue if the execution ends before the lock is
@@ -65,7 +129,8 @@ pub(super) struct Turn<'a> {
 impl Queue {
     #[track_caller]
     pub(super) const fn new() -> Self {
-        Self { raw: RawLock::new(()), door: Door::new(), home: Home::new(), monitor: Monitor::new("RwLock") }
+        let raw = Raw { lock: RawLock::new(()), gate: Mutex::new(()) };
+        Self { raw, door: Door::new(), home: Home::new(), monitor: Monitor::new("RwLock") }
     }
 
     pub(super) fn object(&self) -> Object<'_> {
@@ -78,7 +143,7 @@ impl Queue {
         &'a self,
         mode: Mode,
         data: &UnsafeCell<T>,
-        take: fn(&'a RawLock<()>) -> LockResult<R>,
+        take: fn(&'a Raw) -> LockResult<R>,
     ) -> (bool, Held<'a, R>) {
         if !self.monitor.is_modelled() {
             let raw = take(&self.raw);
@@ -107,7 +172,7 @@ impl Queue {
         &'a self,
         mode: Mode,
         data: &UnsafeCell<T>,
-        take: fn(&'a RawLock<()>) -> TryLockResult<R>,
+        take: fn(&'a Raw) -> TryLockResult<R>,
     ) -> Option<(bool, Held<'a, R>)> {
         if !self.monitor.is_modelled() {
             let (poisoned, raw) = match take(&self.raw) {
@@ -130,7 +195,11 @@ impl Queue {
 
     #[track_caller]
     pub(super) fn is_poisoned(&self) -> bool {
-        if self.monitor.is_modelled() { self.monitor.act(|state| self.poison(state)) } else { self.raw.is_poisoned() }
+        if self.monitor.is_modelled() {
+            self.monitor.act(|state| self.poison(state))
+        } else {
+            self.raw.lock.is_poisoned()
+        }
     }
 
     #[track_caller]
@@ -138,13 +207,13 @@ impl Queue {
         if self.monitor.is_modelled() {
             self.monitor.act(|state| state.poisoned = Some(false));
         } else {
-            self.raw.clear_poison();
+            self.raw.lock.clear_poison();
         }
     }
 
     fn held_outside<'a, T: ?Sized, R>(&self, raw: R, pass: Pass<'a>, data: &UnsafeCell<T>) -> Held<'a, R> {
         self.touch(data);
-        Held::Outside { _raw: raw, _pass: pass }
+        Held::Outside { raw, pass }
     }
 
     /// The data is about to be accessed, by a caller who has the lock.
@@ -153,12 +222,25 @@ impl Queue {
     }
 
     fn poison(&self, state: &mut State) -> bool {
-        *state.poisoned.get_or_insert_with(|| self.raw.is_poisoned())
+        *state.poisoned.get_or_insert_with(|| self.raw.lock.is_poisoned())
     }
 
     fn turn(&self, mode: Mode, place: &'static Location<'static>) -> Turn<'_> {
         let (taken_by, was_panicking) = (hook::current(), hook::panicking());
         Turn { queue: self, mode, place, taken_by, claim: None, since: None, was_panicking, pass: None }
+    }
+}
+
+impl<'a> Held<'a, RawWrite<'a>> {
+    /// From now on to read, in one step.
+    pub(super) fn downgrade(self, place: &'static Location<'static>) -> Held<'a, RawRead<'a, ()>> {
+        match self {
+            Held::Outside { raw, pass } => Held::Outside { raw: raw.downgrade(), pass },
+            Held::InRun { mut turn } => {
+                turn.downgrade(place);
+                Held::InRun { turn }
+            }
+        }
     }
 }
 
@@ -172,6 +254,11 @@ impl State {
     /// Gives the lock back, or leaves the queue. Returns the tokens of those who have got the lock thereby.
     fn leave(&mut self, claim: Claim) -> Vec<StdArc<Token>> {
         let granted = self.lock.leave(claim);
+        self.woken(&granted)
+    }
+
+    /// The tokens of those who have got the lock.
+    fn woken(&mut self, granted: &[Claim]) -> Vec<StdArc<Token>> {
         let woken = self.tokens.extract_if(.., |(waits, _)| granted.contains(waits));
         let woken: Vec<StdArc<Token>> = woken.map(|(_, token)| token).collect();
         woken.iter().for_each(|token| token.poisoned.set(self.poisoned == Some(true)));
@@ -185,12 +272,25 @@ impl<'a> Turn<'a> {
         self.since = Some(hook::takes(self.queue.monitor.tag()));
     }
 
+    /// From now on it reads, and others who wait to read do so, too. Its drop is where this was asked.
+    fn downgrade(&mut self, place: &'static Location<'static>) {
+        self.mode = Mode::Read;
+        let Some(claim) = self.claim.filter(|_| hook::in_run()) else { return };
+        let woken = self.queue.monitor.act_at(place, |state| {
+            let (claim, granted) = state.lock.downgrade(claim);
+            self.claim = Some(claim);
+            state.woken(&granted)
+        });
+        self.place = place;
+        woken.iter().for_each(|token| hook::unpark_at(place, &token.tag));
+    }
+
     fn held<T: ?Sized, R>(mut self, data: &UnsafeCell<T>) -> Held<'a, R> {
         if size_of_val(data) > 0 {
             self.queue.touch(data);
             self.pass = Some(self.queue.door.pass_in_run());
         }
-        Held::InRun { _turn: self }
+        Held::InRun { turn: self }
     }
 }
 
