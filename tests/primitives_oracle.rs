@@ -4,9 +4,16 @@
 //! has to run every reads-from class once, and executions of one class must not differ: then a step would depend on
 //! something that no event tells.
 //!
-//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets, `RSMC_ORACLE_SEED` shifts them, and
+//! Some programs are explored in parts and by worker processes as well (`divided`).
+//!
+//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets, a tenth of them also `divided`, `RSMC_ORACLE_SEED` shifts them, and
 //! `RSMC_ORACLE_RUNS` says when brute force gives up on one.
 
+#[path = "support/child.rs"]
+#[allow(dead_code, reason = "each test uses a part of it")]
+mod child;
+#[path = "primitives_oracle/divided.rs"]
+mod divided;
 #[path = "primitives_oracle/locks.rs"]
 mod locks;
 #[path = "primitives_oracle/messages.rs"]
@@ -18,7 +25,7 @@ mod program;
 #[path = "primitives_oracle/values.rs"]
 mod values;
 
-use oracle::compare;
+use oracle::{compare, number};
 
 macro_rules! mixes {
     ($($name:ident: $mix:path;)+) => {
@@ -26,6 +33,24 @@ macro_rules! mixes {
         fn $name() {
             compare::<$mix>(stringify!($name));
         })+
+
+        /// In a process for it, explores a program in parts, and with workers.
+        #[test]
+        fn one_program() {
+            let Some(case) = child::case() else { return };
+            let (mix, seed) = case.split_once(' ').expect("a mix and a seed");
+            let seed = seed.parse().expect("a seed is a number");
+            match mix {
+                $(stringify!($name) => divided::compare::<$mix>(seed),)+
+                mix => panic!("there is no mix {mix}"),
+            }
+        }
+
+        #[test]
+        fn parts_and_workers_make_no_difference() {
+            let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 40), number("RSMC_ORACLE_SEED", 0));
+            divided::compare_all("one_program", &[$(stringify!($name)),+], first, programs.div_ceil(10));
+        }
     };
 }
 

@@ -156,7 +156,7 @@ fn shrunk<M: Mix>(program: Program<M>, comparison: Comparison, most: u32) -> Pro
 }
 
 /// A number from the environment.
-fn number(variable: &str, default: u64) -> u64 {
+pub fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
 }
 
