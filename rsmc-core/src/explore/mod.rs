@@ -10,7 +10,7 @@ mod up_to_date;
 pub mod view_xplore;
 
 pub use exhaustive::Exhaustive;
-pub use random::{Pct, Random};
+pub use random::{DEPTHS, Pct, Random};
 pub use rf_smc::RfSmc;
 pub use rvf_smc::RvfSmc;
 pub use up_to_date::up_to_date;

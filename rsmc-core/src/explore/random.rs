@@ -78,7 +78,7 @@ impl Pct {
 }
 
 /// The largest bug depth that PCT aims at.
-const DEPTHS: u64 = 3;
+pub const DEPTHS: u64 = 3;
 
 impl Explorer for Pct {
     fn next_plan(&mut self, plan: &mut Plan) -> bool {

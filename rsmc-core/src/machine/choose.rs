@@ -173,13 +173,14 @@ impl Machine {
         None
     }
 
-    /// The forced steps could be taken one by one, but no execution has all of them.
+    /// The forced steps could be taken one by one, but no execution has all of them, or not what else is said of it.
     fn diverge_at_last(&mut self) -> Option<Step> {
         let reason = "the memory model does not allow what was read so far";
-        let forced = self.plan.forced[self.steps - 1].step;
+        let step = self.steps.saturating_sub(1);
+        let forced = self.plan.forced.get(step).map_or(Step::Run(ThreadId::MAIN), |forced| forced.step);
         let event = EventId { thread: forced.thread(), index: self.run.trace.count(forced.thread()).saturating_sub(1) };
         let difference = Difference::NotRunnable { reason };
-        self.finish(End::Diverged { step: self.steps - 1, event, difference });
+        self.finish(End::Diverged { step, event, difference });
         None
     }
 

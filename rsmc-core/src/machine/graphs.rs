@@ -66,7 +66,7 @@ impl Machine {
     }
 
     /// Makes memory hold the newest writes, before something is chosen. False if the forced reads took what no execution
-    /// allows: those of a seed of another program may.
+    /// allows, or what is ordered are no writes: a seed of another program may say so.
     pub(super) fn find_newest(&mut self) -> bool {
         if self.rules.memory != MemoryModel::C11 {
             return true;
@@ -77,34 +77,33 @@ impl Machine {
         }
         if at_last && !self.plan.modification.is_empty() {
             let modification = std::mem::take(&mut self.plan.modification);
-            modification.iter().for_each(|&write| self.put_last(write));
+            let are_writes = modification.iter().all(|&write| self.put_last(write));
             self.plan.modification = modification;
             self.graphs.outdated = false;
+            return are_writes;
         } else if self.graphs.outdated {
             return self.order_writes();
         }
         true
     }
 
-    fn put_last(&mut self, write: EventId) {
-        let at = self.run.trace.position(write).expect("a plan orders writes of its forced steps");
+    /// False if it is no write that has happened: in a plan that another process made, which is not what it was.
+    fn put_last(&mut self, write: EventId) -> bool {
+        let Some(at) = self.run.trace.position(write) else { return false };
         let event = &self.run.trace.events[at];
-        self.memory.write(event.op.loc, event.written.expect("a plan orders writes"), at as u32);
+        let Some(written) = event.written else { return false };
+        self.memory.write(event.op.loc, written, at as u32);
+        true
     }
 
     /// Leaves writes in the order in which they happened, but for these, which are the newest of their locations.
     /// False if the forced reads took what no execution allows, or these are no writes.
     fn keep_order(&mut self, newest: &[EventId]) -> bool {
-        let is_write = |&write: &EventId| {
-            let at = self.run.trace.position(write);
-            at.is_some_and(|at| self.run.trace.events[at].written.is_some())
-        };
-        if !newest.iter().all(is_write) || (self.graphs.outdated && !self.find_order()) {
+        if self.graphs.outdated && !self.find_order() {
             return false;
         }
-        newest.iter().for_each(|&write| self.put_last(write));
         self.graphs.outdated = false;
-        true
+        newest.iter().all(|&write| self.put_last(write))
     }
 
     /// Notes which writes are newest though another happened later.
@@ -129,7 +128,8 @@ impl Machine {
         for at in 0..self.graphs.order.len() {
             let node = self.graphs.order[at] as u32;
             let position = self.graphs.numbers.binary_search(&node).expect("a write is an event");
-            self.put_last(self.run.trace.events[position].id);
+            let is_write = self.put_last(self.run.trace.events[position].id);
+            debug_assert!(is_write, "it was found among the writes");
         }
         self.graphs.outdated = false;
         true

@@ -21,12 +21,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
 use crate::explore::rf_smc::{SavedTree, Tree};
-use crate::explore::{Pct, Random, RfSmc, rf_smc};
+use crate::explore::{DEPTHS, Pct, Random, RfSmc, rf_smc};
 use crate::session::jobs::{Samples, Work};
 use crate::session::judge::{Finding, judge};
 use crate::session::run::{AnyExplorer, Check};
-use crate::session::tally::Tally;
-use crate::session::{Config, FailureKind};
+use crate::session::tally::{MOST, Tally};
+use crate::session::{Config, ExplorerKind, FailureKind};
 use crate::step::{Executor, Knowledge, Plan, Route, Tail};
 
 /// A check that was stopped between two executions; see the module.
@@ -86,12 +86,34 @@ impl Checkpoint {
     }
 
     /// Why a check with this configuration cannot go on from it: the first setting that makes it another check, with both
-    /// values. Limits, pinned seeds and the number of processes may differ.
+    /// values, or that it is damaged. Limits, pinned seeds and the number of processes may differ.
     pub fn misfit(&self, config: &Config) -> Option<String> {
         let now = settings(config);
         let mut pairs = self.settings.iter().zip(&now);
         let found = pairs.find(|(was, is)| was != is);
-        found.map(|((name, was), (_, is))| format!("it was made with {name} = {was}, and this check has {name} = {is}"))
+        let other = |((name, was), (_, is)): (&(String, String), &(String, String))| {
+            format!("it was made with {name} = {was}, and this check has {name} = {is}")
+        };
+        found.map(other).or_else(|| (!self.is_sound(&now, config)).then(|| "it is damaged".to_owned()))
+    }
+
+    /// Whether it is one that could have been written: what is wrong in it is not found when it is too late.
+    fn is_sound(&self, settings: &[(String, String)], config: &Config) -> bool {
+        let threads = self.knowledge.threads.len();
+        let left = match (&self.left, config.explorer) {
+            (Left::Tree(state), ExplorerKind::ReadsFrom) => state.is_sound(threads),
+            (Left::Shared(tree), ExplorerKind::ReadsFrom) => tree.is_sound(threads),
+            (Left::Ranges(samples), ExplorerKind::Random) => samples.is_sound(),
+            (&Left::Samples(number), ExplorerKind::Random) => number < MOST,
+            (&Left::Pct(number, _), ExplorerKind::Pct) => number < MOST,
+            _ => false,
+        };
+        self.settings == settings
+            && left
+            && self.tally.is_sound()
+            && self.knowledge.is_sound()
+            && self.elapsed < LONGEST
+            && self.first.as_ref().is_none_or(|first| config.keep_going && first.is_sound())
     }
 }
 
@@ -114,6 +136,9 @@ fn settings(config: &Config) -> Vec<(String, String)> {
     ];
     pairs.map(|(name, value)| (name.to_owned(), value.to_string())).into()
 }
+
+/// No check runs so long.
+const LONGEST: Duration = Duration::from_secs(1 << 36);
 
 impl Check<'_> {
     /// What is left, where the plan that the explorer gave last is not run.
@@ -181,6 +206,14 @@ impl Check<'_> {
 }
 
 impl Failing {
+    /// Whether its schedule is one that an explorer gives. Whether there is such an execution, a run says.
+    fn is_sound(&self) -> bool {
+        match self.tail {
+            Tail::RunOn | Tail::Random(_) => true,
+            Tail::Pct { depth, .. } => u64::from(depth) <= DEPTHS,
+        }
+    }
+
     fn of(plan: &Plan) -> Self {
         let route = Route::new(&plan.forced, &plan.modification);
         Self { route, newest: plan.newest.clone(), tail: plan.tail }

@@ -11,7 +11,7 @@ use crate::explore::{Exhaustive, Pct, Random, RfSmc, RvfSmc, ViewXplore, up_to_d
 use crate::seed::Seed;
 use crate::session::checkpoint::{Begin, Checkpoint};
 use crate::session::config::RANDOM_EXECUTIONS;
-use crate::session::jobs::{Crew, Nobody, Problem, Samples, Team, Then, Work, compare_with_route};
+use crate::session::jobs::{Crew, Nobody, Problem, Samples, Team, Then, Work, compare_with_plan};
 use crate::session::judge::{Finding, failure, is_final, judge, judge_replay, unseen, why_stale};
 use crate::session::long::{Long, Pulse, note_what_is_lost};
 use crate::session::same::Sameness;
@@ -235,7 +235,7 @@ impl<'c> Check<'c> {
                 explorer = self.explorer();
                 continue;
             }
-            compare_with_route(explorer.get().route(), &mut self.run);
+            compare_with_plan(explorer.get(), &mut self.run);
             let before = self.tally.executions;
             let finding = self.take_in();
             let found = finding.is_some();

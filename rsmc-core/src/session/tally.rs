@@ -28,7 +28,16 @@ pub(super) struct Tally {
     pub(super) hiding: BTreeSet<String>,
 }
 
+/// Larger counts are none that were counted.
+pub(super) const MOST: u64 = 1 << 48;
+
 impl Tally {
+    /// Whether it can have been counted.
+    pub(super) fn is_sound(&self) -> bool {
+        let counts = [self.runs, self.blocked, self.failures, self.threads as u64, self.events as u64];
+        counts.iter().all(|&count| count < MOST) && self.executions <= self.runs
+    }
+
     /// Notes what is to be said of every run.
     pub(super) fn see(&mut self, run: &Run) {
         self.threads = self.threads.max(run.trace.present().count());

@@ -17,6 +17,19 @@ pub struct Knowledge {
 }
 
 impl Knowledge {
+    /// Whether it names threads as executors do: each after the one that spawns it, and after those that were spawned before.
+    pub fn is_sound(&self) -> bool {
+        let mut spawned = vec![0; self.threads.len() + 1];
+        self.threads.iter().enumerate().all(|(before, &(parent, nth))| {
+            let parent = parent.0 as usize;
+            let is_next = parent <= before && spawned[parent] == nth;
+            if is_next {
+                spawned[parent] += 1;
+            }
+            is_next
+        })
+    }
+
     /// Adds what another executor knows. Its threads may have other ids, where it has met them in another order.
     pub fn adopt(&mut self, other: &Knowledge) {
         let mut ids = vec![ThreadId::MAIN];

@@ -42,6 +42,12 @@ pub trait Explorer {
         None
     }
 
+    /// The position of an event of the run that is not what the process which made the plan has said. `None` if all is so, or
+    /// the plan was made here.
+    fn misplaced(&self, _run: &Run) -> Option<usize> {
+        None
+    }
+
     /// The plan that it gave last was not run: if it is asked to, it gives it again.
     fn retract(&mut self) {}
 

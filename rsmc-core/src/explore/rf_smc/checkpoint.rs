@@ -26,12 +26,12 @@ use crate::step::Route;
 /// An exploration that was stopped; see the module.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
-    started: bool,
-    tau: Vec<Entry>,
-    decisions: Vec<SavedDecision>,
-    detours: Vec<SavedDetour>,
-    runs: u64,
-    livelocks: Vec<(Digest, Route)>,
+    pub(super) started: bool,
+    pub(super) tau: Vec<Entry>,
+    pub(super) decisions: Vec<SavedDecision>,
+    pub(super) detours: Vec<SavedDetour>,
+    pub(super) runs: u64,
+    pub(super) livelocks: Vec<(Digest, Route)>,
     /// Classes of runs that were asked for livelocks.
     asked: Vec<Digest>,
     /// The reads that are known to complete an iteration that changes nothing.
@@ -41,8 +41,8 @@ pub struct Checkpoint {
 /// A decision, and how many of its schedules were taken.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SavedDecision {
-    own: Own,
-    taken: u32,
+    pub(super) own: Own,
+    pub(super) taken: u32,
 }
 
 impl RfSmc {

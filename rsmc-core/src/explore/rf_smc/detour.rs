@@ -130,8 +130,8 @@ impl RfSmc {
 /// A detour as data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SavedDetour {
-    left: Vec<(usize, Branch)>,
-    current: Option<(usize, Vec<SavedDecision>, Vec<Entry>)>,
+    pub(super) left: Vec<(usize, Branch)>,
+    pub(super) current: Option<(usize, Vec<SavedDecision>, Vec<Entry>)>,
 }
 
 impl SavedDetour {

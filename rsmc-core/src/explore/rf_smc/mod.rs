@@ -73,6 +73,7 @@ mod propose;
 mod proposer;
 mod room;
 mod schedule;
+mod sound;
 mod steps;
 mod subtree;
 mod tree;
@@ -101,7 +102,7 @@ use crate::explore::rf_smc::steps::Steps;
 use crate::explore::rf_smc::tried::Tried;
 use crate::explore::rf_smc::wait::Waits;
 use crate::model::MemoryModel;
-use crate::step::{Explorer, Plan, Purpose, Route, Run};
+use crate::step::{End, Explorer, Plan, Purpose, Route, Run};
 use crate::trace::Event;
 
 /// An event of a new sequence.
@@ -452,7 +453,14 @@ impl Explorer for RfSmc {
         if let Taken::Branch(branch) = &self.current { Some(&branch.route) } else { None }
     }
 
+    fn misplaced(&self, run: &Run) -> Option<usize> {
+        self.misplaced_in(run)
+    }
+
     fn observe(&mut self, run: &Run) {
+        if matches!(run.end, End::Diverged { .. }) {
+            return; // It is not what the plan says, so nothing follows from it. It may repeat an iteration nevertheless.
+        }
         self.waits.learn(run);
         if run.repeated.is_some() && self.purpose != Purpose::Livelock {
             self.runs += 1;

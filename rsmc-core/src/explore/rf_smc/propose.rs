@@ -13,6 +13,7 @@ impl RfSmc {
     pub(super) fn propose(&mut self, run: &Run, known: usize) {
         // What could be done instead depends on more where somebody waits.
         let depends = !(run.waiting.is_empty() && run.waits.is_empty());
+        let is_given = matches!(self.current, Taken::Branch(_));
         let mut detours = Vec::new();
         for number in (0..self.decisions.len()).rev() {
             let decision = &self.decisions[number];
@@ -22,6 +23,12 @@ impl RfSmc {
                 _ => Extent::All,
             };
             let at = self.builder.turn_to(decision);
+            if let Some(at) = at.filter(|_| decision.full && is_given) {
+                // Another process has said so, and what it wrote may not be what was read (`sound`).
+                let has = has_proposers(run, &self.graph, self.builder.ahead(), decision.question, at);
+                self.decisions[number].full = has;
+            }
+            let decision = &self.decisions[number];
             let asked = Asked { run, graph: &self.graph, ahead: self.builder.ahead(), extent };
             match at {
                 Some(at) => self.mutator.at_event(&asked, decision.question, at),

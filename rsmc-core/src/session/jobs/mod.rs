@@ -26,7 +26,7 @@ use crate::step::{Knowledge, Route, Step};
 
 pub(super) use coordinate::{Nobody, Team, Then, Work};
 pub(super) use samples::Samples;
-pub(super) use work::compare_with_route;
+pub(super) use work::compare_with_plan;
 pub use work::{run_job, work};
 
 /// A part of what is left to explore.

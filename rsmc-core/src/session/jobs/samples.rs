@@ -9,7 +9,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::session::jobs::Problem;
-use crate::session::tally::Tally;
+use crate::session::tally::{MOST, Tally};
 
 /// See the module.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -36,6 +36,16 @@ impl Samples {
         self.left.retain(|range| !range.is_empty());
         self.give_back(self.end..most.max(self.end));
         self.end = self.end.max(most);
+    }
+
+    /// Whether they can have been written: see [`crate::session::Checkpoint::misfit`].
+    pub(in crate::session) fn is_sound(&self) -> bool {
+        let ranges = self.left.iter().all(|range| range.start <= range.end && range.end <= MOST);
+        let apart = self.left.windows(2).all(|pair| pair[1].end <= pair[0].start);
+        ranges
+            && apart
+            && self.end <= MOST
+            && self.answered.iter().all(|(&at, (tally, _))| at < MOST && tally.is_sound())
     }
 
     /// Whether something is left to give away.

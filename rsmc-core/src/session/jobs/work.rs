@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use crate::base::EventId;
 use crate::explore::{Random, RfSmc};
 use crate::seed::Seed;
 use crate::session::Config;
@@ -45,7 +44,7 @@ pub fn run_job(
         Task::Livelock(route) => {
             route.force(&mut worker.plan);
             worker.plan.purpose = Purpose::Livelock;
-            worker.answer.done = u64::from(worker.run(Some(route)) != Went::Unknown);
+            worker.answer.done = u64::from(worker.run(&mut |run| compare_with_route(route, run)) != Went::Unknown);
         }
         Task::Samples { first, count } => {
             let mut explorer = Limited { explorer: Random::starting_at(config.seed, *first), left: *count };
@@ -84,7 +83,7 @@ impl Worker<'_> {
     fn explore(&mut self, explorer: &mut dyn Explorer) -> u64 {
         let mut taken_in = 0;
         while explorer.next_plan(&mut self.plan) {
-            let went = self.run(explorer.route());
+            let went = self.run(&mut |run| compare_with_plan(explorer, run));
             if went == Went::Unknown {
                 explorer.retract();
                 break;
@@ -99,12 +98,12 @@ impl Worker<'_> {
     }
 
     /// Executes the plan and takes the run in.
-    fn run(&mut self, expected: Option<&Route>) -> Went {
+    fn run(&mut self, compare: &mut dyn FnMut(&mut Run)) -> Went {
         self.executor.execute(&self.plan, &mut self.run);
         if self.meets_the_unknown() {
             return Went::Unknown;
         }
-        compare_with_route(expected, &mut self.run);
+        compare(&mut self.run);
         let (run, answer) = (&self.run, &mut self.answer);
         answer.tally.runs += 1;
         answer.tally.see(run);
@@ -156,15 +155,24 @@ fn problem(run: &Run, finding: Finding) -> Problem {
 }
 
 /// Makes a run that did not do what it was expected to one that diverged.
-pub(in crate::session) fn compare_with_route(expected: Option<&Route>, run: &mut Run) {
-    if let Some(event) = expected.and_then(|route| route.mismatch(run)) {
-        run.end = diverged(run, event);
+fn compare_with_route(expected: &Route, run: &mut Run) {
+    if let Some(event) = expected.mismatch(run) {
+        let at = run.trace.position(event).expect("it is in the run");
+        run.end = diverged(run, at);
+    }
+}
+
+/// The same, where an explorer follows what another process planned.
+pub(in crate::session) fn compare_with_plan(explorer: &dyn Explorer, run: &mut Run) {
+    let Some(route) = explorer.route() else { return };
+    compare_with_route(route, run);
+    if let Some(at) = explorer.misplaced(run) {
+        run.end = diverged(run, at);
     }
 }
 
 /// How a run ended that did not do what the process did that planned it.
-fn diverged(run: &Run, event: EventId) -> End {
-    let at = run.trace.position(event).expect("it is in the run");
+fn diverged(run: &Run, at: usize) -> End {
     let event = &run.trace.events[at];
     let found = Expect::of(event, &run.trace.locs[event.op.loc]).to_string();
     let difference = Difference::Operation { expected: "what another process of the test did".to_owned(), found };

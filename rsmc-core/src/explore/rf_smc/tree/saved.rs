@@ -25,20 +25,20 @@ use crate::step::Route;
 /// A tree of which nothing is away; see the module.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SavedTree {
-    paths: Vec<Vec<Entry>>,
+    pub(in crate::explore::rf_smc) paths: Vec<Vec<Entry>>,
     /// A decision comes after the one above it.
-    nodes: Vec<SavedNode>,
-    livelocks: Vec<Route>,
+    pub(in crate::explore::rf_smc) nodes: Vec<SavedNode>,
+    pub(in crate::explore::rf_smc) livelocks: Vec<Route>,
     known: Vec<Digest>,
     looks: Vec<(u64, u32)>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct SavedNode {
+pub(in crate::explore::rf_smc) struct SavedNode {
     /// The decision above, and who stands there on the path to this one, or is frozen there.
-    parent: Option<(usize, EventId, bool)>,
-    path: usize,
-    own: Own,
+    pub(in crate::explore::rf_smc) parent: Option<(usize, EventId, bool)>,
+    pub(in crate::explore::rf_smc) path: usize,
+    pub(in crate::explore::rf_smc) own: Own,
 }
 
 impl Tree {
