@@ -88,6 +88,7 @@ struct Node {
 }
 
 /// A stack of nodes that are never freed before the end: its pointers are what classes of values are made of.
+#[allow(clippy::vec_box, reason = "each push makes a block")]
 fn push_and_pop(kept: &StdMutex<Vec<Box<usize>>>) -> Vec<usize> {
     let top = AtomicPtr::<Node>::new(null_mut());
     let push = |value| {

@@ -112,6 +112,7 @@ fn leave(give: impl Fn(usize) + Sync) -> usize {
 
 #[test]
 fn what_a_static_knows_is_kept() {
+    #[allow(clippy::vec_box, reason = "each execution makes a block")]
     static KNOWN: StdMutex<Vec<Box<[usize; 40]>>> = StdMutex::new(Vec::new());
     let all = leave(|number| KNOWN.lock().unwrap().push(Box::new([number; 40])));
     let known = std::mem::take(&mut *KNOWN.lock().unwrap());
