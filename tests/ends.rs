@@ -64,6 +64,8 @@ fn child_process() {
             segmentation_fault();
         }
         "lock of std" => rsmc::check_with(stuck, lock_of_std),
+        #[cfg(target_os = "linux")]
+        "lock of std that was left" => rsmc::check_with(stuck.keep_going(true), lock_of_std_that_is_left),
         "channel of std" => rsmc::check_with(stuck, || {
             in_one_execution(|| {
                 let (_sender, receiver) = std::sync::mpsc::channel::<()>();
@@ -192,6 +194,21 @@ fn lock_of_std() {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
+/// Every execution is a deadlock, and its first thread has a lock then that the next one waits for.
+#[cfg(target_os = "linux")]
+fn lock_of_std_that_is_left() {
+    static SEEN: std::sync::Mutex<u32> = std::sync::Mutex::new(0);
+    // So there is another execution.
+    let _ = rsmc::choose(2);
+    let lock = Arc::new(rsmc::sync::Mutex::new(0));
+    let there = Arc::clone(&lock);
+    let held = lock.lock().unwrap();
+    let thread = thread::spawn(move || *there.lock().unwrap());
+    let mut seen = SEEN.lock().unwrap();
+    *seen += thread.join().unwrap();
+    drop(held);
+}
+
 fn run(case: &str, variables: &[(&str, &str)]) -> Ended {
     child::run("child_process", case, variables, Duration::from_secs(60)).unwrap()
 }
@@ -302,6 +319,15 @@ fn a_lock_of_std_across_a_step_is_no_hang() {
         "RSMC_STUCK_AFTER=",
     ];
     dies("lock of std", by(libc_numbers::SIGABRT), &says);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_lock_of_std_that_an_execution_leaves_is_no_hang() {
+    let says = ["stuck in `child_process`, thread main", "a thread of an earlier execution", "join or load first"];
+    let ended = run("lock of std that was left", &[]);
+    assert!(by(libc_numbers::SIGABRT)(&ended), "{ended:?}");
+    says.iter().for_each(|says| assert!(ended.stderr.contains(says), "{says}: {ended:?}"));
 }
 
 #[test]

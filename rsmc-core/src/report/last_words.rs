@@ -91,6 +91,8 @@ fn advice(fate: Fate) -> &'static [&'static str] {
             "usual causes:",
             "- it waits for a lock, a condition variable or a channel of std: all threads of a check are one OS thread, so the one \
              that has the lock never goes on; use rsmc_shim::sync",
+            "- a thread of an earlier execution, which ended before it, held a lock of std across an operation: join or load first, then \
+             lock",
             "- it spins on an atomic of std, or in another loop without an operation of rsmc",
             "- it only takes its time: raise RSMC_STUCK_AFTER=60s, or `stuck_after = \"60s\"` in the attribute",
             "the thread cannot be stopped, so the process ends",

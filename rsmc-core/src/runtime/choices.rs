@@ -11,7 +11,8 @@ use crate::trace::{Action, CHOICE, LocInfo, Op, Site};
 const MOST_VALUES: u64 = 1 << 12;
 
 /// One of the values below `of`, which is not 0; explorers try them all. If `spurious`, another than 0 is an outcome without
-/// cause, and where none is allowed it is 0 at once. Of more than [`MOST_VALUES`] values one is chosen digit by digit.
+/// cause, and where none is allowed it is 0 at once. Of more than 4,096 values one is chosen digit by
+/// digit.
 #[track_caller]
 pub fn choose(of: u64, spurious: bool) -> Option<u64> {
     let site = here();
