@@ -222,14 +222,8 @@ impl Inner {
     fn new() -> Option<Self> {
         let piece = Piece::take()?;
         let start = piece.start();
-        let mut areas = [Area { from: 0, next: 0 }; AREAS];
-        for level in &LEVELS {
-            for number in 0..level.count {
-                let from = (level.start + number * level.bytes) as u32;
-                areas[level.first + number] = Area { from, next: from };
-            }
-        }
-        Some(Self { piece, start, thread: 0, areas, used: Default::default(), last: 0, behind: 0, overflowed: false })
+        let (areas, used) = (empty_areas(), Default::default());
+        Some(Self { piece, start, thread: 0, areas, used, last: 0, behind: 0, overflowed: false })
     }
 
     fn begin(&mut self) -> bool {
@@ -240,10 +234,13 @@ impl Inner {
             self.start = piece.start();
             self.piece = piece;
         }
-        (self.last, self.behind) = (0, 0);
         for number in self.take_used() {
             self.areas[number].next = self.areas[number].from;
         }
+        if self.behind != 0 {
+            self.areas = empty_areas();
+        }
+        (self.last, self.behind) = (0, 0);
         true
     }
 
@@ -307,6 +304,17 @@ impl Drop for Inner {
     fn drop(&mut self) {
         self.piece.ends_with(self.last);
     }
+}
+
+fn empty_areas() -> [Area; AREAS] {
+    let mut areas = [Area { from: 0, next: 0 }; AREAS];
+    for level in &LEVELS {
+        for number in 0..level.count {
+            let from = (level.start + number * level.bytes) as u32;
+            areas[level.first + number] = Area { from, next: from };
+        }
+    }
+    areas
 }
 
 /// The numbers of the bits that are set.
@@ -507,6 +515,30 @@ mod tests {
         blocks.into_iter().for_each(|block| unsafe { Allocator.dealloc(block, layout) });
         assert!(inner.begin());
         assert!(!inner.overflowed && inner.ranges().count() == 0);
+    }
+
+    /// Where there is no other piece, an execution lies behind the one before, and none of the latter is looked at or left with it.
+    #[test]
+    fn an_execution_may_lie_behind_another() {
+        let mut inner = Inner::new().expect("there is address space");
+        let mut in_use = InUse::default();
+        let layout = Layout::from_size_align(50, 8).unwrap();
+        let mut make = |inner: &mut Inner, number| {
+            let block = inner.allocate(layout).expect("there is room");
+            in_use.add(block, layout, number);
+            block
+        };
+        let (first, _) = (make(&mut inner, 1), make(&mut inner, 2));
+        let place = first.addr() - inner.start;
+        inner.begin_behind();
+        assert_eq!(inner.ranges().count(), 0);
+        let third = make(&mut inner, 3);
+        assert!(inner.ranges().all(|range| range.contains(&third.addr()) && !range.contains(&first.addr())));
+        // SAFETY: the header is that of the last block.
+        let own = unsafe { blocks(inner.last) }.take_while(|block| block.header() != inner.behind);
+        assert_eq!(own.count(), 1);
+        assert!(inner.begin(), "there is another piece in truth");
+        assert_eq!(make(&mut inner, 4).addr() - inner.start, place, "at the beginning of its area");
     }
 
     /// Threads without end share areas, which is no reason to fail.
