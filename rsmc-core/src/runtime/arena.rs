@@ -60,7 +60,7 @@ pub(super) fn in_use(start: usize, piece: usize) -> impl Iterator<Item = Range<u
     LEVELS.iter().zip(marks).map(move |(level, mark)| start + level.start..start + mark.max(level.start))
 }
 
-/// By piece and level, up to where blocks were ever made.
+/// By piece and level, up to which page blocks were ever made.
 static MARKS: [[AtomicU32; LEVELS.len()]; PIECES] = [const { [const { AtomicU32::new(0) }; LEVELS.len()] }; PIECES];
 
 /// An allocator for test builds. [`Runtime`](super::Runtime) knows whether it is installed.
@@ -266,21 +266,26 @@ impl Inner {
 
     #[inline]
     fn allocate(&mut self, layout: Layout) -> Option<*mut u8> {
-        (0..LEVELS.len()).find_map(|level| self.allocate_on(level, layout)).or_else(|| {
-            self.overflowed = true;
-            None
-        })
+        self.allocate_on::<0>(layout).or_else(|| self.allocate_much(layout))
+    }
+
+    #[cold]
+    fn allocate_much(&mut self, layout: Layout) -> Option<*mut u8> {
+        let block = self.allocate_on::<1>(layout).or_else(|| self.allocate_on::<2>(layout));
+        self.overflowed |= block.is_none();
+        block
     }
 
     #[inline]
-    fn allocate_on(&mut self, which: usize, layout: Layout) -> Option<*mut u8> {
-        let level = &LEVELS[which];
+    fn allocate_on<const LEVEL: usize>(&mut self, layout: Layout) -> Option<*mut u8> {
+        let level = const { &LEVELS[LEVEL] };
         let nth = self.thread % level.count;
-        let number = level.first + nth;
-        let next = self.start + self.areas[number].next as usize;
-        let block = (next + size_of::<Header>()).next_multiple_of(layout.align().max(align_of::<Header>()));
-        let end = block.checked_add(layout.size())?.next_multiple_of(align_of::<Header>());
-        if end > self.start + level.start + (nth + 1) * level.bytes {
+        let area = &mut self.areas[level.first + nth];
+        let (start, before) = (self.start, area.next);
+        let block = up_to(start + before as usize + size_of::<Header>(), layout.align().max(align_of::<Header>()));
+        // No overflow: a layout has less than half of all bytes, and pieces do not lie at the end of memory.
+        let end = up_to(block + layout.size(), align_of::<Header>());
+        if end > start + level.start + (nth + 1) * level.bytes {
             return None;
         }
         let header = block - size_of::<Header>();
@@ -289,15 +294,30 @@ impl Inner {
         unsafe { std::ptr::with_exposed_provenance_mut::<Header>(header).write(written) };
         self.piece.has_one_more();
         self.last = header;
-        let end = (end - self.start) as u32;
-        self.areas[number].next = end;
-        let mark = &MARKS[self.piece.number()][which];
-        if end > mark.load(Ordering::Relaxed) {
-            mark.store(end, Ordering::Relaxed);
+        let end = (end - start) as u32;
+        area.next = end;
+        if before / PAGE as u32 != end / PAGE as u32 || before == area.from {
+            self.enter_page(LEVEL, level.first + nth, end);
         }
-        self.used[number / 64] |= 1 << (number % 64);
         Some(std::ptr::with_exposed_provenance_mut(block))
     }
+
+    /// A block in an area is the first one, or ends on another page than the one before.
+    #[cold]
+    fn enter_page(&mut self, level: usize, number: usize, end: u32) {
+        self.used[number / 64] |= 1 << (number % 64);
+        let mark = &MARKS[self.piece.number()][level];
+        if mark.load(Ordering::Relaxed) < end {
+            // Nobody else has the piece.
+            mark.store(up_to(end as usize, PAGE) as u32, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The next multiple of a power of two.
+#[inline]
+fn up_to(address: usize, power: usize) -> usize {
+    (address + power - 1) & !(power - 1)
 }
 
 impl Drop for Inner {

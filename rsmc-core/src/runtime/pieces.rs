@@ -224,7 +224,8 @@ impl Addresses {
     #[inline]
     pub(super) fn exchange(self, value: u64) -> u64 {
         let piece = value & WHICH;
-        if piece == self.start || piece == NAMES { value ^ self.exchanges } else { value }
+        // Most values are small.
+        if piece != 0 && (piece == self.start || piece == NAMES) { value ^ self.exchanges } else { value }
     }
 }
 

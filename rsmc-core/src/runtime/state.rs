@@ -42,7 +42,7 @@ pub(super) fn clear_below<const BYTES: usize>() {
 impl Execution {
     /// The running thread comes to an operation or a hint; whether that is a store, which is a change in any case: so the thread
     /// is not where it was.
-    #[inline]
+    #[inline(always)]
     pub(super) fn visit(&self, frame: Option<&Frame>, site: Site, stores: bool) {
         if !self.has_arena.get() || self.unwinding.get() {
             return;

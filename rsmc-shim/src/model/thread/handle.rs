@@ -156,15 +156,15 @@ pub(super) fn current_in_run() -> Option<StdArc<Handle>> {
 
 fn enter(id: ModelId, handle: &StdArc<Handle>) {
     handle.id.store(id.0, Ordering::Relaxed);
-    hook::at_end(forget_children);
-    hook::aside(|| {
-        HANDLES.with_borrow_mut(|handles| {
-            let at = id.0 as usize;
-            if handles.len() <= at {
-                handles.resize(at + 1, None);
-            }
-            handles[at] = Some(StdArc::clone(handle));
-        });
+    let at = id.0 as usize;
+    HANDLES.with_borrow_mut(|handles| {
+        if handles.len() < 2 {
+            hook::at_end(forget_children);
+        }
+        while handles.len() <= at {
+            hook::aside(|| handles.push(None));
+        }
+        handles[at] = Some(StdArc::clone(handle));
     });
 }
 
