@@ -22,9 +22,8 @@ pub(crate) fn append(
     place: &Location<'_>,
     passed: bool,
 ) -> Result<(), String> {
-    let program = std::env::current_exe().ok();
-    let program = program.as_ref().and_then(|path| path.file_stem()).unwrap_or_default().to_string_lossy();
-    let package = path.and_then(|path| path.split_once("::")).map_or(files::without_hash(&program), |(name, _)| name);
+    let program = files::program();
+    let package = path.and_then(|path| path.split_once("::")).map_or(program.as_str(), |(name, _)| name);
     let place = format!("{}:{}", place.file(), place.line());
     let line = report::line(report, &About { package, test, place: &place, passed });
     put(file, &line).map_err(|error| format!("RSMC_SUMMARY: cannot write {}: {error}", file.display()))

@@ -6,7 +6,7 @@
 //! (`state`), and a loop iteration that changes neither is known to change nothing. And addresses are values: where they differ
 //! between two runs of one execution, code that compares or hashes them does not do the same.
 //!
-//! Method. A check has a piece of the reserved address space (`pieces`). In it each thread has areas of its own: a small one, and
+//! Method. A check has a piece of address space (`pieces`). In it each thread has areas of its own: a small one, and
 //! where that is full, larger ones. In an area, blocks lie one behind the other; memory that was freed is not used again in
 //! the same execution. So the place of a block depends on what its thread has allocated before, and on nothing else. The next
 //! execution begins with empty areas: in the same piece if nothing is alive in it, else in another, so what outlives

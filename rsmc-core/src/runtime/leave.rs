@@ -75,6 +75,22 @@ pub(super) unsafe extern "C" fn leave(mark: usize) -> ! {
     )
 }
 
+/// Takes back what [`call`] has put on the stack on AArch64, but for the register pair with the return address.
+#[cfg(all(target_arch = "aarch64", target_os = "linux"))]
+macro_rules! taken_back {
+    () => {
+        "ldp x19, x20, [sp, #16]
+        ldp x21, x22, [sp, #32]
+        ldp x23, x24, [sp, #48]
+        ldp x25, x26, [sp, #64]
+        ldp x27, x28, [sp, #80]
+        ldp d8, d9, [sp, #96]
+        ldp d10, d11, [sp, #112]
+        ldp d12, d13, [sp, #128]
+        ldp d14, d15, [sp, #144]"
+    };
+}
+
 /// As on x86-64. A call preserves the lower halves of eight vector registers, too.
 #[cfg(all(target_arch = "aarch64", target_os = "linux"))]
 #[unsafe(naked)]
@@ -99,15 +115,7 @@ pub(super) unsafe extern "C" fn call(mark: *mut usize, function: unsafe extern "
         "mov x0, x2",
         "blr x1",
         "mov x0, #0",
-        "ldp x19, x20, [sp, #16]",
-        "ldp x21, x22, [sp, #32]",
-        "ldp x23, x24, [sp, #48]",
-        "ldp x25, x26, [sp, #64]",
-        "ldp x27, x28, [sp, #80]",
-        "ldp d8, d9, [sp, #96]",
-        "ldp d10, d11, [sp, #112]",
-        "ldp d12, d13, [sp, #128]",
-        "ldp d14, d15, [sp, #144]",
+        taken_back!(),
         "ldp x29, x30, [sp], #160",
         ".cfi_adjust_cfa_offset -160",
         ".cfi_restore 29",
@@ -121,21 +129,7 @@ pub(super) unsafe extern "C" fn call(mark: *mut usize, function: unsafe extern "
 #[cfg(all(target_arch = "aarch64", target_os = "linux"))]
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn leave(mark: usize) -> ! {
-    std::arch::naked_asm!(
-        "mov sp, x0",
-        "mov x0, #1",
-        "ldp x19, x20, [sp, #16]",
-        "ldp x21, x22, [sp, #32]",
-        "ldp x23, x24, [sp, #48]",
-        "ldp x25, x26, [sp, #64]",
-        "ldp x27, x28, [sp, #80]",
-        "ldp d8, d9, [sp, #96]",
-        "ldp d10, d11, [sp, #112]",
-        "ldp d12, d13, [sp, #128]",
-        "ldp d14, d15, [sp, #144]",
-        "ldp x29, x30, [sp], #160",
-        "ret",
-    )
+    std::arch::naked_asm!("mov sp, x0", "mov x0, #1", taken_back!(), "ldp x29, x30, [sp], #160", "ret",)
 }
 
 /// Nothing can be left.

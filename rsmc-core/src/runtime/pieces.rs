@@ -1,8 +1,9 @@
 //! The address space that checks allocate from, in pieces.
 //!
-//! It is reserved once for the process; only what is used takes memory. A check has one piece at a time. A piece in which nothing is
-//! alive serves again, the first ones first, since their pages are there. Pieces begin at multiples of their size, so the same place
-//! in two pieces differs in the higher bits only, which [`Addresses`] exchanges.
+//! A check has one piece at a time. A piece in which nothing is alive serves again, the first ones first, since their pages are there.
+//! Where none does, another one is mapped behind the last; only what is used takes memory. Nothing is reserved ahead: emulators,
+//! valgrind and limits of address space count what is mapped. Pieces begin at multiples of their size, so the same place in two pieces
+//! differs in the higher bits only, which [`Addresses`] exchanges.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,10 +12,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// How much address space a piece has, in bytes.
 pub(super) const PIECE: usize = 1 << 30;
 
-/// How many pieces there are at most. Where so much address space is not to be had, there are fewer.
+/// How many pieces there are at most. Where something else is in the way, there are fewer.
 pub(super) const PIECES: usize = 1 << 14;
 
-/// Where the region begins, and how many bytes it has: none as long as it is not reserved.
+/// Where the first piece may be: far from what systems map by themselves. The last place is for small address spaces.
+const PLACES: [u64; 3] = [0x2000 << 32, 0x1000 << 32, 0x20 << 32];
+
+/// Where the first piece begins, and how many bytes there are in all.
 static REGION: AtomicUsize = AtomicUsize::new(0);
 static BYTES: AtomicUsize = AtomicUsize::new(0);
 /// By piece, how many blocks are alive in it.
@@ -27,7 +31,7 @@ static LAST: [AtomicUsize; PIECES] = [const { AtomicUsize::new(NOWHERE) }; PIECE
 /// How much memory executions have left behind since it was last looked through, in bytes, and how much of that is a reason to look.
 static LEFT: AtomicUsize = AtomicUsize::new(0);
 static MUCH: AtomicUsize = AtomicUsize::new(LEAST);
-static TAKEN: Mutex<Taken> = Mutex::new(Taken { are_taken: Vec::new(), from: 0, is_reserved: false });
+static TAKEN: Mutex<Taken> = Mutex::new(Taken { are_taken: Vec::new(), from: 0, is_full: false });
 
 const NOWHERE: usize = usize::MAX;
 
@@ -40,8 +44,33 @@ struct Taken {
     are_taken: Vec<bool>,
     /// No piece before this one is free, but for what [`FREED`] says.
     from: usize,
-    /// The region was asked for.
-    is_reserved: bool,
+    /// There is no room behind the last one.
+    is_full: bool,
+}
+
+impl Taken {
+    /// Maps one more, and returns its number.
+    fn grow(&mut self) -> Option<usize> {
+        let piece = self.are_taken.len();
+        if self.is_full {
+            return None;
+        }
+        let start = match piece {
+            0 => PLACES.into_iter().filter_map(|place| usize::try_from(place).ok()).find(|&place| map(place)),
+            PIECES.. => None,
+            _ => Some(REGION.load(Ordering::Relaxed) + piece * PIECE).filter(|&place| map(place)),
+        };
+        let Some(start) = start else {
+            self.is_full = true;
+            return None;
+        };
+        self.are_taken.push(false);
+        if piece == 0 {
+            REGION.store(start, Ordering::Relaxed);
+        }
+        BYTES.store((piece + 1) * PIECE, Ordering::Release);
+        Some(piece)
+    }
 }
 
 /// A piece that a check has.
@@ -52,20 +81,10 @@ impl Piece {
     /// One that no check has, and in which nothing is alive.
     pub(super) fn take() -> Option<Self> {
         let taken = &mut *lock();
-        if !std::mem::replace(&mut taken.is_reserved, true)
-            && let Some((region, bytes)) = reserve()
-        {
-            REGION.store(region, Ordering::Relaxed);
-            BYTES.store(bytes, Ordering::Release);
-        }
         taken.from = taken.from.min(FREED.swap(usize::MAX, Ordering::Relaxed));
-        let ever = taken.are_taken.len();
         let is_free = |&piece: &usize| !taken.are_taken[piece] && ALIVE[piece].load(Ordering::Acquire) == 0;
-        let there_is_more = ever < BYTES.load(Ordering::Relaxed) / PIECE;
-        let piece = (taken.from..ever).find(is_free).or_else(|| there_is_more.then_some(ever))?;
-        if piece == ever {
-            taken.are_taken.push(false);
-        }
+        let again = (taken.from..taken.are_taken.len()).find(is_free);
+        let piece = again.or_else(|| taken.grow())?;
         taken.are_taken[piece] = true;
         taken.from = piece;
         Some(Self(piece))
@@ -229,30 +248,36 @@ impl Addresses {
     }
 }
 
-/// Where the region begins, and how many bytes it has.
+/// Maps a piece there; false if something is there, or the system does not want to.
 #[cfg(all(unix, target_pointer_width = "64"))]
-fn reserve() -> Option<(usize, usize)> {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_NORESERVE;
-    let sizes = std::iter::successors(Some(PIECES), |&pieces| (pieces > 1).then_some(pieces / 2));
-    sizes.map(|pieces| pieces * PIECE).find_map(|bytes| {
-        // SAFETY: a new mapping, which nothing else refers to.
-        let region = unsafe {
-            libc::mmap(std::ptr::null_mut(), bytes + PIECE, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
-        };
-        if region == libc::MAP_FAILED {
-            return None;
-        }
-        // A piece has a little memory in many places: a large page for each would be mostly empty.
-        #[cfg(target_os = "linux")]
-        // SAFETY: the mapping is ours, and it stays as it is.
-        unsafe {
-            libc::madvise(region, bytes + PIECE, libc::MADV_NOHUGEPAGE);
-        }
-        Some((region.expose_provenance().next_multiple_of(PIECE), bytes))
-    })
+fn map(place: usize) -> bool {
+    // Elsewhere than on Linux the place is only asked for.
+    #[cfg(target_os = "linux")]
+    const THERE: libc::c_int = libc::MAP_FIXED_NOREPLACE;
+    #[cfg(not(target_os = "linux"))]
+    const THERE: libc::c_int = 0;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_NORESERVE | THERE;
+    let there = std::ptr::with_exposed_provenance_mut(place);
+    // SAFETY: a new mapping, which replaces none.
+    let mapped = unsafe { libc::mmap(there, PIECE, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    if mapped == libc::MAP_FAILED {
+        return false;
+    }
+    if mapped.expose_provenance() != place {
+        // SAFETY: nobody knows it.
+        unsafe { libc::munmap(mapped, PIECE) };
+        return false;
+    }
+    // A piece has a little memory in many places: a large page for each would be mostly empty.
+    #[cfg(target_os = "linux")]
+    // SAFETY: the mapping is ours, and it stays as it is.
+    unsafe {
+        libc::madvise(mapped, PIECE, libc::MADV_NOHUGEPAGE);
+    }
+    true
 }
 
 #[cfg(not(all(unix, target_pointer_width = "64")))]
-fn reserve() -> Option<(usize, usize)> {
-    None
+fn map(_: usize) -> bool {
+    false
 }

@@ -12,26 +12,49 @@
 //! have left 64 MB behind, and half of what was looked through the last time. A word that only looks like a pointer keeps a block,
 //! until the next time.
 //!
-//! Limits. Linux, which tells what memory there is. A pointer that is kept in another form (compressed, in a file), or at that moment
+//! Limits. Linux, which tells what memory there is; where it does not (emulators, sandboxes) no thread is left behind. A pointer that is kept in another form (compressed, in a file), or at that moment
 //! only in a register of another OS thread, is not seen.
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::collect;
+pub(super) use linux::{collect, is_possible};
 
 /// Elsewhere no thread is left behind.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn collect() {}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn is_possible() -> bool {
+    false
+}
 
 #[cfg(target_os = "linux")]
 mod linux {
     use std::fs::{File, read_to_string};
     use std::ops::Range;
     use std::os::unix::fs::FileExt;
+    use std::sync::OnceLock;
 
     use crate::runtime::arena::in_use;
     use crate::runtime::blocks::{Block, blocks};
     use crate::runtime::leave;
     use crate::runtime::pieces::All;
+
+    /// Whether the system shows this process its memory, as an emulator or a sandbox may not.
+    pub(in crate::runtime) fn is_possible() -> bool {
+        static IS_POSSIBLE: OnceLock<bool> = OnceLock::new();
+        *IS_POSSIBLE.get_or_init(|| {
+            let own = std::hint::black_box([std::process::id() as usize, 0x5eed, usize::MAX]);
+            let mut shown = Vec::new();
+            let range = own.as_ptr_range();
+            let memory = Memory::open().map(|mut memory| {
+                memory.read(range.start.addr()..range.end.addr(), &mut |words| shown.extend_from_slice(words));
+            });
+            memory.is_ok() && shown == own && read_to_string(MAPS).is_ok()
+        })
+    }
+
+    /// The list of all mappings.
+    const MAPS: &str = "/proc/self/maps";
 
     /// Takes back what was left and is not in use, in the pieces that no check has. It must not run on the stack of a modelled thread.
     pub(in crate::runtime) fn collect() {
@@ -61,7 +84,7 @@ mod linux {
         }
         left.sort_unstable_by_key(|block| block.start);
         let mut marking = Marking::new(region.clone(), left);
-        let (Ok(mut memory), Ok(maps)) = (Memory::open(), read_to_string("/proc/self/maps")) else {
+        let (Ok(mut memory), Ok(maps)) = (Memory::open(), read_to_string(MAPS)) else {
             return all.cannot_be_looked_through();
         };
         let mut bytes = 0;
@@ -199,17 +222,30 @@ mod linux {
             while at < range.end {
                 // The chunks end where pages do.
                 let until = (at - at % CHUNK + CHUNK).min(range.end);
-                if self.were_written(at..until) {
-                    let bytes = &mut self.buffer[..until - at];
-                    if self.bytes.read_exact_at(bytes, at as u64).is_ok() {
-                        let word = |bytes: &[u8]| usize::from_ne_bytes(bytes.try_into().expect("it is a word"));
-                        self.words.clear();
-                        self.words.extend(bytes.chunks_exact(size_of::<usize>()).map(word));
-                        look(&self.words);
+                if self.were_written(at..until) && !self.read_at_once(at..until, look) {
+                    // Another thread has unmapped some of it.
+                    let mut from = at;
+                    while from < until {
+                        let end = (from - from % self.page_size + self.page_size).min(until);
+                        self.read_at_once(from..end, look);
+                        from = end;
                     }
                 }
                 at = until;
             }
+        }
+
+        /// Shows the words in a range of one chunk, which begins at one; false if a part of it is not there.
+        fn read_at_once(&mut self, range: Range<usize>, look: &mut impl FnMut(&[usize])) -> bool {
+            let bytes = &mut self.buffer[..range.len()];
+            if self.bytes.read_exact_at(bytes, range.start as u64).is_err() {
+                return false;
+            }
+            let word = |bytes: &[u8]| usize::from_ne_bytes(bytes.try_into().expect("it is a word"));
+            self.words.clear();
+            self.words.extend(bytes.chunks_exact(size_of::<usize>()).map(word));
+            look(&self.words);
+            true
         }
 
         /// Whether a page of a range has a place in memory or elsewhere. One that nobody wrote to has none.

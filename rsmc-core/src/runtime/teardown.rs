@@ -17,7 +17,7 @@ use crate::base::ThreadId;
 use crate::machine::Outcome;
 use crate::runtime::coroutine::{Job, Returned};
 use crate::runtime::execution::Execution;
-use crate::runtime::leave;
+use crate::runtime::{leave, reclaim};
 use crate::step::End;
 use crate::trace::Op;
 
@@ -62,7 +62,7 @@ impl Execution {
 
     /// Whether threads are left.
     fn leaves(&self) -> bool {
-        leave::IS_POSSIBLE && self.has_arena.get()
+        leave::IS_POSSIBLE && self.has_arena.get() && reclaim::is_possible()
     }
 
     /// Whether nothing is left to do for a thread, since it never started. What belongs to a thread that will be left is left.

@@ -20,12 +20,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
+use crate::explore::rf_smc::MOST_COUNTED;
 use crate::explore::rf_smc::{SavedTree, Tree};
 use crate::explore::{DEPTHS, Pct, Random, RfSmc, rf_smc};
 use crate::session::jobs::{Samples, Work};
 use crate::session::judge::{Finding, judge};
 use crate::session::run::{AnyExplorer, Check};
-use crate::session::tally::{MOST, Tally};
+use crate::session::tally::Tally;
 use crate::session::{Config, ExplorerKind, FailureKind};
 use crate::step::{Executor, Knowledge, Plan, Route, Tail};
 
@@ -104,8 +105,8 @@ impl Checkpoint {
             (Left::Tree(state), ExplorerKind::ReadsFrom) => state.is_sound(threads),
             (Left::Shared(tree), ExplorerKind::ReadsFrom) => tree.is_sound(threads),
             (Left::Ranges(samples), ExplorerKind::Random) => samples.is_sound(),
-            (&Left::Samples(number), ExplorerKind::Random) => number < MOST,
-            (&Left::Pct(number, _), ExplorerKind::Pct) => number < MOST,
+            (&Left::Samples(number), ExplorerKind::Random) => number < MOST_COUNTED,
+            (&Left::Pct(number, _), ExplorerKind::Pct) => number < MOST_COUNTED,
             _ => false,
         };
         self.settings == settings

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, LocId, ThreadId};
 use crate::explore::RfSmc;
+use crate::explore::rf_smc::MOST_COUNTED;
 use crate::session::Estimate;
 use crate::step::{End, Purpose, Run, Why};
 use crate::trace::{NoteKind, Site, Trace, reads_from_class};
@@ -28,14 +29,11 @@ pub(super) struct Tally {
     pub(super) hiding: BTreeSet<String>,
 }
 
-/// Larger counts are none that were counted.
-pub(super) const MOST: u64 = 1 << 48;
-
 impl Tally {
     /// Whether it can have been counted.
     pub(super) fn is_sound(&self) -> bool {
         let counts = [self.runs, self.blocked, self.failures, self.threads as u64, self.events as u64];
-        counts.iter().all(|&count| count < MOST) && self.executions <= self.runs
+        counts.iter().all(|&count| count < MOST_COUNTED) && self.executions <= self.runs
     }
 
     /// Notes what is to be said of every run.

@@ -82,6 +82,7 @@ mod wait;
 
 pub use checkpoint::Checkpoint;
 pub use estimate::Estimate;
+pub use sound::MOST_COUNTED;
 pub use subtree::{Branch, Found, Subtree};
 pub use tree::{SavedTree, Ticket, Tree};
 

@@ -24,7 +24,7 @@ use crate::explore::rf_smc::{Entry, RfSmc, Taken};
 use crate::step::{Route, Run, Step};
 
 /// Larger counts are none that were counted.
-const MOST: u64 = 1 << 48;
+pub const MOST_COUNTED: u64 = 1 << 48;
 
 /// The threads that have names: ids up to this one.
 #[derive(Clone, Copy)]
@@ -89,7 +89,7 @@ impl Checkpoint {
         let known = Known(u32::try_from(threads).unwrap_or(u32::MAX));
         let mut decisions: Vec<&SavedDecision> = self.decisions.iter().collect();
         let mut tau = self.tau.clone();
-        let first = self.runs < MOST
+        let first = self.runs < MOST_COUNTED
             && (self.started || decisions.is_empty() && self.detours.is_empty())
             && self.livelocks.iter().all(|(_, route)| known.has_route(route))
             && known.has_decisions(&decisions, &tau);
@@ -152,8 +152,8 @@ impl RfSmc {
         if !run.is_maximal() && run.repeated.is_none() {
             return None;
         }
-        let (since, last) =
-            (self.decisions.last().map_or(0, |decision| decision.at), run.trace.events.len().checked_sub(1)?);
+        let since = self.decisions.last().map_or(0, |decision| decision.at);
+        let last = run.trace.events.len().checked_sub(1)?;
         let mut sum = Digest::EMPTY;
         for (place, entry) in self.tau.iter().enumerate() {
             // They are what the schedule forces, and come first.
@@ -167,9 +167,6 @@ impl RfSmc {
                 return Some(at);
             }
         }
-        if sum != branch.key {
-            return Some(last);
-        }
-        None
+        (sum != branch.key).then_some(last)
     }
 }

@@ -8,8 +8,9 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::explore::rf_smc::MOST_COUNTED;
 use crate::session::jobs::Problem;
-use crate::session::tally::{MOST, Tally};
+use crate::session::tally::Tally;
 
 /// See the module.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -40,12 +41,12 @@ impl Samples {
 
     /// Whether they can have been written: see [`crate::session::Checkpoint::misfit`].
     pub(in crate::session) fn is_sound(&self) -> bool {
-        let ranges = self.left.iter().all(|range| range.start <= range.end && range.end <= MOST);
+        let ranges = self.left.iter().all(|range| range.start <= range.end && range.end <= MOST_COUNTED);
         let apart = self.left.windows(2).all(|pair| pair[1].end <= pair[0].start);
         ranges
             && apart
-            && self.end <= MOST
-            && self.answered.iter().all(|(&at, (tally, _))| at < MOST && tally.is_sound())
+            && self.end <= MOST_COUNTED
+            && self.answered.iter().all(|(&at, (tally, _))| at < MOST_COUNTED && tally.is_sound())
     }
 
     /// Whether something is left to give away.
