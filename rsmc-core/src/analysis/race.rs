@@ -295,7 +295,7 @@ impl Pass {
                     self.threads[thread].now.join(dropped);
                 }
             }
-            NoteKind::CellRead(_) | NoteKind::CellWrite(_) | NoteKind::CellEnd(_) => {}
+            NoteKind::CellRead(_) | NoteKind::CellWrite(_) | NoteKind::CellEnd(_) | NoteKind::Freed { .. } => {}
             NoteKind::End | NoteKind::Flush(_) | NoteKind::Counted | NoteKind::Hint | NoteKind::Panic(_) => {}
         }
     }

@@ -18,7 +18,7 @@ pub(super) enum BySource {
     Locks,
     /// Also reads that acquire, and updates, which carry on what earlier writes released: a cell is shared.
     Acquires,
-    /// All: there are acquire fences as well, which make every read before them acquire.
+    /// All: there are acquire fences as well, which make every read before them acquire; or a thread frees what another one uses.
     All,
 }
 
@@ -27,6 +27,9 @@ impl BySource {
     pub(super) fn of(run: &Run) -> Self {
         let notes = &run.trace.notes;
         let mut cells: FxHashMap<LocId, ThreadId> = FxHashMap::default();
+        if notes.iter().any(|note| frees_what_others_use(run, note)) {
+            return BySource::All;
+        }
         let is_shared = notes.iter().any(|note| match note.kind {
             NoteKind::CellRead(cell) | NoteKind::CellWrite(cell) => {
                 *cells.entry(cell).or_insert(note.thread) != note.thread
@@ -56,6 +59,15 @@ impl BySource {
                 BySource::All => true,
             }
     }
+}
+
+/// Whether a thread frees what another one has used. What it knew of that depends on all that it has read.
+fn frees_what_others_use(run: &Run, note: &Note) -> bool {
+    let NoteKind::Freed { loc, alone: false } = note.kind else { return false };
+    let is_cell = |kind: NoteKind| kind == NoteKind::CellRead(loc) || kind == NoteKind::CellWrite(loc);
+    let by_other = |other: &Note| other.thread != note.thread && is_cell(other.kind);
+    run.trace.events.iter().any(|event| event.op.loc == loc && event.id.thread != note.thread)
+        || run.trace.notes.iter().any(by_other)
 }
 
 /// Values that look like addresses differ from run to run, whatever the type of the atomic that holds them.

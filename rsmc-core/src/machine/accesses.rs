@@ -53,6 +53,11 @@ impl Machine {
         Some(begun)
     }
 
+    /// How many accesses a thread has begun.
+    pub(super) fn accesses_begun(&self, thread: ThreadId) -> u32 {
+        self.accesses.by_thread.get(thread).map_or(0, |of| of.begun)
+    }
+
     /// It ends.
     pub fn access_ends(&mut self, thread: ThreadId, begun: Begun) {
         self.accesses.by_thread.grow_to(thread, OfThread::default);

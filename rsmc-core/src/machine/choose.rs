@@ -90,6 +90,10 @@ impl Machine {
                 Some(difference) => self.diverge(step, difference),
             };
         }
+        if let Some(held) = self.held.take() {
+            self.due.push_back(held);
+            return None;
+        }
         if !self.find_newest() {
             return self.diverge_at_last();
         }

@@ -140,6 +140,8 @@ pub struct Machine {
     pub(super) taken: Option<Source>,
     pub(super) graphs: Graphs,
     pub(super) accesses: Accesses,
+    /// Who is held before an access of a cell.
+    pub(super) held: Option<ThreadId>,
     names: Names,
     /// Whether threads wait in loops, in one execution or another.
     pub(super) waits: bool,
@@ -187,6 +189,7 @@ impl Machine {
             watcher: None,
             strengthened: Vec::new(),
             accesses: Accesses::default(),
+            held: None,
         }
     }
 
@@ -268,6 +271,7 @@ impl Machine {
         self.has_patience = false;
         self.over = false;
         self.taken = None;
+        self.held = None;
         self.forget_graph();
         self.run.model = self.rules.memory;
         self.dice.reset(plan.tail);
@@ -365,6 +369,18 @@ impl Machine {
         self.memory.order_stores(thread, order);
         self.note(thread, NoteKind::Fence(order), site);
         true
+    }
+
+    /// Whether the plan wants a thread to wait before the access of a cell.
+    #[inline]
+    pub fn has_hold(&self) -> bool {
+        self.plan.hold.is_some()
+    }
+
+    /// A thread waits until the forced steps were taken.
+    pub(super) fn wait_held(&mut self, thread: ThreadId) {
+        self.stand(thread, Status::Due);
+        self.held = Some(thread);
     }
 
     fn drain_then(&mut self, thread: ThreadId, then: Then) -> bool {

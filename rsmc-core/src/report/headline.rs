@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::base::{LocId, ThreadId};
 use crate::report::Finding;
+use crate::report::memory;
 use crate::report::race;
 use crate::report::rows::Scene;
 use crate::report::text::wrap;
@@ -23,6 +24,7 @@ pub(super) fn details(scene: &Scene<'_>) -> Vec<String> {
     let finding = scene.finding;
     let mut lines = panics(scene);
     lines.extend(race::lines(scene));
+    lines.extend(memory::lines(scene));
     lines.extend(finding.waiting.iter().map(|pending| wrap(&waits(scene, pending), "      ")));
     lines.extend(advice(finding.kind).iter().map(|line| wrap(&format!("  {line}"), "  ")));
     lines
@@ -35,6 +37,7 @@ pub(super) fn title(scene: &Scene<'_>) -> String {
     let message = match finding.kind {
         FailureKind::Panic => first_panic(finding),
         FailureKind::DataRace => race::title(scene),
+        FailureKind::UseAfterFree | FailureKind::DoubleFree => memory::title(scene),
         FailureKind::Livelock if finding.repeats.is_some() => goes_round(scene),
         FailureKind::Deadlock | FailureKind::Livelock => nobody_left(finding),
         FailureKind::Nondeterminism => split_difference(finding.message),

@@ -7,7 +7,7 @@
 //!
 //! The text report:
 //!
-//! - `headline`: what went wrong, and where, by kind of failure; `race` for a data race.
+//! - `headline`: what went wrong, and where, by kind of failure; `race` for a data race, `memory` for what was freed.
 //! - `legend`: the names of locations, and where they were created.
 //! - `rows`: the execution as rows; `fold` leaves out the middle of a long one.
 //! - `buffers`: what the rows say about stores that wait in the buffer of their thread.
@@ -45,6 +45,7 @@ mod live;
 mod manner;
 mod names;
 mod places;
+mod memory;
 mod race;
 mod rows;
 mod summary;
@@ -58,7 +59,7 @@ use crate::analysis::race::Race;
 use crate::session::{
     Config, Estimate, ExplorerKind, Failure, FailureKind, Fewest, MemoryModel, Needs, Remedy, Report, Verdict,
 };
-use crate::step::{Panicked, Pending};
+use crate::step::{BadMemory, Panicked, Pending};
 use crate::trace::Trace;
 
 pub use command::{DOC_TEST, command};
@@ -91,6 +92,8 @@ pub struct Finding<'a> {
     pub panics: &'a [Panicked],
     /// The race, if it is one.
     pub race: Option<&'a Race>,
+    /// What is done with memory, if it is that.
+    pub bad_memory: Option<&'a BadMemory>,
     /// How many context switches the execution has.
     pub switches: u32,
     /// Whether fewer are possible.
@@ -115,6 +118,7 @@ impl<'a> Finding<'a> {
             repeats: None,
             panics: &[],
             race: None,
+            bad_memory: None,
             switches: 0,
             fewest: Fewest::Unsought,
             needs: None,
@@ -188,6 +192,7 @@ fn finding_of<'a>(failure: &'a Failure, seed: &'a str, columns: usize) -> Findin
         repeats: failure.repeats,
         panics: &failure.panics,
         race: failure.race.as_ref(),
+        bad_memory: failure.bad_memory.as_ref(),
         switches: failure.switches,
         fewest: failure.fewest,
         needs: failure.needs.as_ref(),

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::{LocId, ThreadId};
 use crate::report::Finding;
+use crate::step::BadMemory;
 use crate::report::text;
 use crate::trace::{Action, Note, NoteKind, Trace};
 
@@ -117,7 +118,8 @@ fn mentioned(finding: &Finding<'_>) -> BTreeSet<u32> {
     let notes = finding.trace.notes.iter().filter_map(in_note);
     let waiting = finding.waiting.iter().filter_map(|pending| Some(pending.op?.loc));
     let race = finding.race.map(|race| race.loc);
-    let all = events.chain(notes).chain(waiting).chain(race);
+    let freed = finding.bad_memory.and_then(BadMemory::loc);
+    let all = events.chain(notes).chain(waiting).chain(race).chain(freed);
     all.filter(|&loc| !finding.trace.locs[loc].is_choice()).map(|loc| loc.0).collect()
 }
 

@@ -5,11 +5,12 @@ use std::sync::atomic::Ordering;
 use crate::base::ThreadId;
 use crate::report::Finding;
 use crate::report::buffers::Buffers;
+use crate::report::memory::is_about;
 use crate::report::names::{Locations, Threads};
 use crate::report::places::Places;
 use crate::report::values::Values;
 use crate::session::FailureKind;
-use crate::step::{Panicked, Pending, Why};
+use crate::step::{BadMemory, Panicked, Pending, Touch, Why};
 use crate::trace::{Action, Event, LocInfo, Note, NoteKind, Op, PATIENCE, POISONED, Row, Site, Source};
 
 /// Where the value in a row comes from.
@@ -205,8 +206,10 @@ impl<'a> Scene<'a> {
                 | Action::AddUnless(_)
                 | Action::Fail { .. }
         );
+        let bad = self.finding.bad_memory;
+        let is_use = |bad: &BadMemory| matches!(bad, BadMemory::UsedAfterFree { access: Touch::Event(id), .. } if *id == event.id);
         Line {
-            marked: false,
+            marked: bad.is_some_and(is_use),
             number: Some(self.lines.len() + 1),
             thread: event.id.thread,
             what: format!("{}{}", self.attempt(&event.op), self.result(event, loc)),
@@ -269,6 +272,9 @@ impl<'a> Scene<'a> {
                 NoteKind::CellWrite(cell) => format!("end of write {}", self.locations.name(cell)),
                 _ => return None,
             },
+            NoteKind::Freed { loc, .. } if self.finding.bad_memory.is_some_and(|bad| is_about(bad, note.kind)) => {
+                format!("free {}", self.locations.name(loc))
+            }
             NoteKind::Panic(_) => "panic".to_owned(),
             NoteKind::Flush(store) if self.buffers.waits(store as usize) => {
                 let row = self.row_of_event(store as usize)?;
@@ -294,7 +300,11 @@ impl<'a> Scene<'a> {
             }
             _ => false,
         };
-        in_race || uncaught
+        let of_memory = self.finding.bad_memory.is_some_and(|bad| match *bad {
+            BadMemory::UsedAfterFree { access: Touch::Cell(_, access), .. } if access == at => true,
+            _ => is_about(bad, note.kind),
+        });
+        in_race || uncaught || of_memory
     }
 }
 

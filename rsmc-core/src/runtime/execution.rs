@@ -113,6 +113,10 @@ pub(super) struct Core {
     /// What the program was seen to observe.
     pub(super) observed: Observed,
     pub(super) arena: Arena,
+    /// What was freed in the execution, in order.
+    pub(super) freed: Vec<LocId>,
+    /// How often a use at a place was tried in vain after what it uses was freed.
+    pub(super) tried_in_vain: FxHashMap<Site, u32>,
     /// Which registers the code behind calls may still read, by where they return to.
     pub(super) needed: FxHashMap<u64, Registers>,
 }
@@ -162,6 +166,8 @@ impl Execution {
             stacks: 0,
             observed: Observed::default(),
             arena: Arena::new(),
+            freed: Vec::new(),
+            tried_in_vain: FxHashMap::default(),
             needed: FxHashMap::default(),
         };
         let has_arena = core.arena.sees_all();
@@ -246,9 +252,10 @@ impl Execution {
                 self.core.borrow_mut().machine.resolve(doubts, run, &again);
             }
         }
+        self.try_to_use_freed(run);
     }
 
-    fn execute_until_it_counts(&self, plan: &Plan, run: &mut Run) {
+    pub(super) fn execute_until_it_counts(&self, plan: &Plan, run: &mut Run) {
         loop {
             self.execute_once(plan, run);
             let again = self.core.try_borrow_mut().is_ok_and(|mut core| core.machine.is_to_run_again());
@@ -266,11 +273,14 @@ impl Execution {
             core.observed.join(&plan.observed);
             core.locations.begin();
             core.begin_arena();
+            let number = core.locations.execution();
+            core.arena.is_of(number);
+            core.freed.clear();
             self.addresses.set(core.arena.addresses());
             self.compares_states.set(core.machine.compares_states());
             core.births.clear();
             core.unmodelled = false;
-            self.registered.begin(core.locations.execution(), core.arena.memory());
+            self.registered.begin(number, core.arena.memory());
             core.holders.clear();
             core.admit(ThreadId::MAIN, Job::Body(Rc::clone(&self.body)));
         }
@@ -332,6 +342,7 @@ impl Execution {
 
     /// The job of a thread is done: its coroutine is free for another, and somebody else goes on.
     fn retire(&self, thread: ThreadId) {
+        self.learn_of_memory();
         let mut core = self.core.borrow_mut();
         core.machine.end(thread);
         core.release(thread);
@@ -369,13 +380,18 @@ impl Execution {
             Next::Step(thread) if thread == me && core.savings.in_place => return core.machine.perform(me),
             next => self.next.set(whom(next)),
         }
+        let freed_before = core.freed.len();
         drop(core);
         self.suspend();
         if self.unwinding.get() {
             self.end_from(me);
             return self.operate_aside(op);
         }
-        self.core.borrow_mut().machine.perform(me)
+        let mut core = self.core.borrow_mut();
+        if core.freed.len() > freed_before && core.freed[freed_before..].contains(&op.loc) {
+            core.uses_freed(me, op.loc, op.site);
+        }
+        core.machine.perform(me)
     }
 
     /// A thread waits for the end of another.
@@ -414,7 +430,7 @@ impl Execution {
     }
 
     /// The running thread waits, unless it turns out that it need not.
-    fn wait_unless(&self, ready: impl FnOnce(&mut Machine) -> bool) {
+    pub(super) fn wait_unless(&self, ready: impl FnOnce(&mut Machine) -> bool) {
         if self.unwinding.get() {
             return;
         }

@@ -71,7 +71,10 @@ pub(super) fn enter<R>(act: impl FnOnce(&Execution) -> R) -> Option<R> {
 #[inline]
 pub(super) fn inside<R>(act: impl FnOnce(&Execution) -> R) -> R {
     in_current(|execution| {
-        let _ours = arena::outside();
+        let ours = arena::outside();
+        if ours.has_news() {
+            execution.learn_of_memory();
+        }
         execution.watched.go_on();
         let result = act(execution);
         if execution.compares_states.get() {
@@ -92,6 +95,10 @@ impl Execution {
     fn locate_new(&self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> LocId {
         let core = &mut *self.core.borrow_mut();
         let me = self.running.get();
+        if let Some(loc) = core.locations.find_freed(object.tag) {
+            core.uses_freed(me, loc, site);
+            return loc;
+        }
         // The object is going to say in which execution it is: that is no change by the thread.
         if core.machine.remembers(me) {
             core.catch_up(me);
@@ -100,16 +107,21 @@ impl Execution {
         if core.machine.remembers(me) {
             core.pass_over(me);
         }
+        if core.arena.is_freed(std::ptr::from_ref(object.tag).addr()) {
+            core.uses_freed(me, loc, site);
+        }
         loc
     }
 }
 
 impl Core {
     fn create(&mut self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> LocId {
-        let core = self;
-        core.locations.resolve(object.tag, || {
+        let Self { locations, machine, arena, .. } = self;
+        locations.resolve(object.tag, || {
             let created = object.created.map_or(site, Site::Code);
-            core.machine.add_location(LocInfo { kind: object.kind, created, init: init() })
+            let loc = machine.add_location(LocInfo { kind: object.kind, created, init: init() });
+            arena.meets(loc, object.created.map_or(0, |created| std::ptr::from_ref(created).addr()));
+            loc
         })
     }
 }
@@ -279,6 +291,7 @@ pub fn cell(object: Object<'_>, access: CellAccess) {
         if execution.unwinding.get() {
             return;
         }
+        execution.comes_to_cell();
         let loc = execution.locate(object, || 0, site);
         execution.core.borrow_mut().machine.access(execution.running.get(), access.note(loc), site);
     });
@@ -296,6 +309,7 @@ pub fn cell_begins(object: Object<'_>, access: CellAccess) -> Option<Begun> {
         if execution.unwinding.get() {
             return None;
         }
+        execution.comes_to_cell();
         let loc = execution.locate(object, || 0, site);
         execution.core.borrow_mut().machine.access_begins(execution.running.get(), access.note(loc), site)
     })

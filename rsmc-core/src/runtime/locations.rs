@@ -18,6 +18,31 @@ pub struct Tag(AtomicU64);
 /// Bits of a tag that name the location; the others name the execution.
 const LOC_BITS: u32 = 24;
 
+/// The memory of the object was freed.
+const FREED: u64 = 1 << 63;
+
+/// The execution that a tag names; no number of one if the object's memory was freed.
+#[inline]
+pub(super) fn execution_of(tag: u64) -> u64 {
+    tag >> LOC_BITS
+}
+
+/// Whether a tag names an object that this execution has met, and whose memory was freed.
+pub(super) fn was_freed_in(tag: u64, execution: u64) -> bool {
+    tag & FREED != 0 && execution_of(tag & !FREED) == execution
+}
+
+/// The location that a tag names.
+#[inline]
+pub(super) fn loc_of(tag: u64) -> LocId {
+    LocId((tag & ((1 << LOC_BITS) - 1)) as u32)
+}
+
+/// The tag of an object whose memory is freed.
+pub(super) fn mark_freed(tag: u64) -> u64 {
+    tag | FREED
+}
+
 static EXECUTIONS: AtomicU64 = AtomicU64::new(1);
 
 impl Tag {
@@ -28,7 +53,7 @@ impl Tag {
 
     /// The execution that used the object last; 0 if none did.
     pub(super) fn execution(&self) -> u64 {
-        self.0.load(Ordering::Relaxed) >> LOC_BITS
+        execution_of(self.0.load(Ordering::Relaxed) & !FREED)
     }
 
     /// Makes the object a new one.
@@ -65,8 +90,8 @@ impl Locations {
     #[inline]
     pub(super) fn find(&self, tag: &Tag) -> Option<LocId> {
         let known = tag.0.load(Ordering::Relaxed);
-        if known >> LOC_BITS == self.execution {
-            return Some(LocId((known & ((1 << LOC_BITS) - 1)) as u32));
+        if execution_of(known) == self.execution {
+            return Some(loc_of(known));
         }
         if known == 0 { None } else { self.find_outliving(tag) }
     }
@@ -74,6 +99,12 @@ impl Locations {
     #[inline(never)]
     fn find_outliving(&self, tag: &Tag) -> Option<LocId> {
         self.outliving.get(&std::ptr::from_ref(tag).addr()).copied()
+    }
+
+    /// The location of an object whose memory was freed after the execution had met it.
+    pub(super) fn find_freed(&self, tag: &Tag) -> Option<LocId> {
+        let known = tag.0.load(Ordering::Relaxed);
+        was_freed_in(known, self.execution).then(|| loc_of(known))
     }
 
     /// The location of an object; `create` adds it to the execution if it is new.

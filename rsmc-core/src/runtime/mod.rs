@@ -52,6 +52,7 @@ mod liveness {
 mod locals;
 mod locations;
 mod loops;
+mod memory;
 pub mod object;
 mod panics;
 mod pieces;

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::analysis::race::{Race, find_race};
-use crate::base::ThreadId;
+use crate::base::{LocId, ThreadId};
 use crate::seed::{Mismatch, Seed};
 use crate::session::shrink::Cost;
 use crate::session::{Config, Failure, FailureKind, Fewest};
-use crate::step::{End, Panicked, Pending, Run, Why};
+use crate::step::{BadMemory, End, Panicked, Pending, Run, Why};
 use crate::trace::{NoteKind, Site, Trace};
 
 /// What is wrong with a run.
@@ -32,7 +32,7 @@ pub(super) fn is_final(end: &End) -> bool {
 
 /// What is wrong with a run, the worst first.
 pub(super) fn judge(run: &Run, config: &Config) -> Option<Finding> {
-    let found = broken_off(run).or_else(|| panic(run));
+    let found = bad_memory(run).or_else(|| broken_off(run)).or_else(|| panic(run));
     let found = found.or_else(|| if config.check_races { race(run) } else { None }).or_else(|| stuck(run));
     let found = found.or_else(|| if config.check_leaks { leak(run) } else { None });
     found.or_else(|| if config.check_joins { thread_left(run) } else { None })
@@ -109,6 +109,25 @@ fn race(run: &Run) -> Option<Finding> {
         side(race.second)
     );
     Some(Finding { race: Some(race), ..Finding::new(FailureKind::DataRace, message) })
+}
+
+fn bad_memory(run: &Run) -> Option<Finding> {
+    if matches!(run.end, End::Diverged { .. }) {
+        return None;
+    }
+    let object = |loc: LocId| format!("the {} created at {}", run.trace.locs[loc].kind, run.trace.locs[loc].created);
+    let name = |thread| name(&run.trace, thread);
+    Some(match run.bad_memory? {
+        BadMemory::UsedAfterFree { loc, access, site, freed_by, .. } => {
+            let (user, freer, object) = (name(access.thread()), name(freed_by), object(loc));
+            let message = format!("{user} uses {object} at {site}, and {freer} frees the memory of it, before that or at any time");
+            Finding::new(FailureKind::UseAfterFree, message)
+        }
+        BadMemory::FreedTwice { thread, loc, .. } => {
+            let what = loc.map_or("memory".to_owned(), |loc| format!("the memory of {}", object(loc)));
+            Finding::new(FailureKind::DoubleFree, format!("{} frees {what} that was freed before", name(thread)))
+        }
+    })
 }
 
 fn stuck(run: &Run) -> Option<Finding> {
@@ -235,6 +254,7 @@ pub(super) fn failure(run: &Run, finding: Finding, seed: Seed) -> Failure {
         repeats: if let End::Endless { since } = run.end { Some(since) } else { None },
         panics: run.panics.clone(),
         race: finding.race,
+        bad_memory: run.bad_memory.filter(|_| matches!(finding.kind, FailureKind::UseAfterFree | FailureKind::DoubleFree)),
         switches: Cost::of(run).switches,
         ..unseen(finding.kind, message, seed)
     }
@@ -251,6 +271,7 @@ pub(super) fn unseen(kind: FailureKind, message: String, seed: Seed) -> Failure 
         repeats: None,
         panics: Vec::new(),
         race: None,
+        bad_memory: None,
         switches: 0,
         fewest: Fewest::Unsought,
         needs: None,

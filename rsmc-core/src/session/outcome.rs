@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::analysis::race::Race;
 use crate::seed::Seed;
 use crate::session::{Estimate, ExplorerKind, Fewest, MemoryModel, Needs, Remedy};
-use crate::step::{Panicked, Pending};
+use crate::step::{BadMemory, Panicked, Pending};
 use crate::trace::Trace;
 
 /// What went wrong.
@@ -27,6 +27,10 @@ pub enum FailureKind {
     StepLimit,
     /// The program did something else when the same schedule was run again.
     Nondeterminism,
+    /// A thread uses an atomic, a lock or a cell whose memory was freed, or may be freed before it does.
+    UseAfterFree,
+    /// A thread frees memory that was freed before.
+    DoubleFree,
     /// The value behind an `Arc`, or a tracked one, was still there when all threads had ended.
     Leak,
     /// A thread that was started was never joined, where [`super::Config::check_joins`] asks for that.
@@ -56,6 +60,8 @@ impl FailureKind {
         FailureKind::Livelock,
         FailureKind::StepLimit,
         FailureKind::Nondeterminism,
+        FailureKind::UseAfterFree,
+        FailureKind::DoubleFree,
         FailureKind::Leak,
         FailureKind::ThreadLeft,
         FailureKind::WrongThread,
@@ -104,6 +110,8 @@ pub struct Failure {
     pub panics: Vec<Panicked>,
     /// The race, for [`FailureKind::DataRace`].
     pub race: Option<Race>,
+    /// What is done with memory, for [`FailureKind::UseAfterFree`] and [`FailureKind::DoubleFree`].
+    pub bad_memory: Option<BadMemory>,
     /// How many context switches the execution has: operations of another thread than the operation before.
     pub switches: u32,
     /// Whether there is an execution with this failure that has fewer.
@@ -195,15 +203,17 @@ mod tests {
             FailureKind::Livelock => 3,
             FailureKind::StepLimit => 4,
             FailureKind::Nondeterminism => 5,
-            FailureKind::Leak => 6,
-            FailureKind::ThreadLeft => 7,
-            FailureKind::WrongThread => 8,
-            FailureKind::Misuse => 9,
-            FailureKind::StackOverflow => 10,
-            FailureKind::Crash => 11,
-            FailureKind::StaleSeed => 12,
-            FailureKind::NothingShared => 13,
+            FailureKind::UseAfterFree => 6,
+            FailureKind::DoubleFree => 7,
+            FailureKind::Leak => 8,
+            FailureKind::ThreadLeft => 9,
+            FailureKind::WrongThread => 10,
+            FailureKind::Misuse => 11,
+            FailureKind::StackOverflow => 12,
+            FailureKind::Crash => 13,
+            FailureKind::StaleSeed => 14,
+            FailureKind::NothingShared => 15,
         };
-        assert!(FailureKind::ALL.iter().map(place).eq(0..14));
+        assert!(FailureKind::ALL.iter().map(place).eq(0..16));
     }
 }

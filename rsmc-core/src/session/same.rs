@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | panic | where, and the first line of the message without its numbers: values may depend on the order |
 //! | data race | the two accesses, in any order |
+//! | use after free | the object, and where it is used |
+//! | double free | the object |
 //! | deadlock, livelock | the places at which threads wait, and for what kind of thing |
 //! | leak | what is left, and where it was created |
 //! | thread left | where it was started |
@@ -14,7 +16,7 @@
 
 use crate::session::FailureKind;
 use crate::session::judge::Finding;
-use crate::step::{Panicked, Run, Why};
+use crate::step::{BadMemory, Panicked, Run, Why};
 use crate::trace::Site;
 
 /// What is the same in all executions that fail in one way.
@@ -49,6 +51,16 @@ impl Sameness {
                 };
                 vec![(cell.kind.to_owned(), Place::default()), access(&race.first), access(&race.second)]
             }
+            FailureKind::UseAfterFree | FailureKind::DoubleFree => match run.bad_memory? {
+                BadMemory::UsedAfterFree { loc, site, .. } => {
+                    let info = &run.trace.locs[loc];
+                    vec![(info.kind.to_owned(), place(info.created)), (String::new(), place(site))]
+                }
+                BadMemory::FreedTwice { loc, .. } => {
+                    let info = loc.map(|loc| &run.trace.locs[loc]);
+                    vec![info.map(|info| (info.kind.to_owned(), place(info.created))).unwrap_or_default()]
+                }
+            },
             FailureKind::Deadlock | FailureKind::Livelock => {
                 run.waiting.iter().map(|pending| (why(&pending.why).to_owned(), place(pending.site))).collect()
             }

@@ -158,6 +158,8 @@ fn kind_name(kind: FailureKind) -> &'static str {
         FailureKind::Panic => "a panic",
         FailureKind::Deadlock => "a deadlock",
         FailureKind::Livelock => "a livelock",
+        FailureKind::UseAfterFree => "a use of freed memory",
+        FailureKind::DoubleFree => "memory that is freed twice",
         FailureKind::Leak => "a leak",
         _ => "another failure",
     }

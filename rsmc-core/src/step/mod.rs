@@ -17,9 +17,9 @@ use crate::trace::Site;
 
 pub use expect::{Difference, Expect};
 pub use knowledge::Knowledge;
-pub use plan::{Forced, Observed, Plan, Purpose, Step, Tail, Tried};
+pub use plan::{Hold, Forced, Observed, Plan, Purpose, Step, Tail, Tried};
 pub use route::Route;
-pub use run::{Choice, End, Leak, Panicked, Pending, Run, Wait, Why};
+pub use run::{BadMemory, Choice, End, Leak, Panicked, Pending, Run, Touch, Wait, Why};
 
 /// Sees a run at every step.
 pub type Watcher = Rc<dyn Fn(&Run)>;

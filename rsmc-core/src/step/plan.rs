@@ -126,6 +126,15 @@ impl Tried {
     }
 }
 
+/// A thread that waits before an access of a cell until the forced steps were taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// The thread.
+    pub thread: ThreadId,
+    /// How many accesses of cells it has begun before.
+    pub access: u32,
+}
+
 /// What a run is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
@@ -208,6 +217,8 @@ pub struct Plan {
     pub record_choices: bool,
     /// Whether any execution that fails will do instead.
     pub may_probe: bool,
+    /// Who is held, if somebody is.
+    pub hold: Option<Hold>,
 }
 
 impl Plan {
@@ -237,7 +248,7 @@ impl Clone for Plan {
 
     /// Keeps the memory.
     fn clone_from(&mut self, other: &Self) {
-        let Self { forced, modification, newest, tail, frozen, tried, purpose, observed, record_choices, may_probe } =
+        let Self { forced, modification, newest, tail, frozen, tried, purpose, observed, record_choices, may_probe, hold } =
             other;
         self.forced.clone_from(forced);
         self.modification.clone_from(modification);
@@ -249,6 +260,7 @@ impl Clone for Plan {
         self.observed.clone_from(observed);
         self.record_choices = *record_choices;
         self.may_probe = *may_probe;
+        self.hold = *hold;
     }
 }
 
@@ -265,6 +277,7 @@ impl Default for Plan {
             observed: Observed::default(),
             record_choices: false,
             may_probe: false,
+            hold: None,
         }
     }
 }

@@ -141,6 +141,62 @@ pub struct Leak {
     pub created: Site,
 }
 
+/// What user code must not do with memory, and does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadMemory {
+    /// A thread uses an object whose memory was freed, or may be freed before.
+    UsedAfterFree {
+        /// The object.
+        loc: LocId,
+        /// What the thread does with it.
+        access: Touch,
+        /// Where.
+        site: Site,
+        /// Who frees the memory.
+        freed_by: ThreadId,
+        /// The place of that in [`Trace::notes`], if it is told there.
+        freed_at: Option<usize>,
+    },
+    /// A thread frees what was freed before.
+    FreedTwice {
+        /// The thread.
+        thread: ThreadId,
+        /// How many events it had performed.
+        events: u32,
+        /// An object in it, if one is known.
+        loc: Option<LocId>,
+    },
+}
+
+impl BadMemory {
+    /// The object, if one is known.
+    pub fn loc(&self) -> Option<LocId> {
+        match *self {
+            BadMemory::UsedAfterFree { loc, .. } => Some(loc),
+            BadMemory::FreedTwice { loc, .. } => loc,
+        }
+    }
+}
+
+/// An operation on an object, or an access of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// This event.
+    Event(EventId),
+    /// This thread's access of the cell, at this place in [`Trace::notes`].
+    Cell(ThreadId, usize),
+}
+
+impl Touch {
+    /// Whose it is.
+    pub fn thread(self) -> ThreadId {
+        match self {
+            Touch::Event(event) => event.thread,
+            Touch::Cell(thread, _) => thread,
+        }
+    }
+}
+
 /// The steps that were possible at one point, and the one taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
@@ -181,6 +237,8 @@ pub struct Run {
     pub panics: Vec<Panicked>,
     /// What is left of what was created, if all threads have ended.
     pub leaks: Vec<Leak>,
+    /// The first wrong use of memory.
+    pub bad_memory: Option<BadMemory>,
     /// Something of the shim was used in a way that the execution does not see.
     pub unmodelled: bool,
     /// How many steps had been taken when a thread was first made to do again what changes nothing: such an execution is
@@ -219,6 +277,7 @@ impl Run {
         self.newest.clear();
         self.panics.clear();
         self.leaks.clear();
+        self.bad_memory = None;
         self.unmodelled = false;
         self.repeated = None;
         self.halfway = false;

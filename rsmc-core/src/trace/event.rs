@@ -216,6 +216,13 @@ pub enum NoteKind {
     CellWrite(LocId),
     /// The access of a cell that its thread began as this one, counted from 0, is over. One that has none ended where it began.
     CellEnd(u32),
+    /// Freed the memory of an object.
+    Freed {
+        /// The object.
+        loc: LocId,
+        /// Whether all that other threads did happened before, and they can do nothing any more.
+        alone: bool,
+    },
     /// `hint::spin_loop` or `thread::yield_now`.
     Hint,
     /// Dropped one reference to a shared value: what came before is visible to the last owner.

@@ -1,0 +1,210 @@
+//! Memory that is freed: who may come too late.
+//!
+//! Problem. A thread frees memory, and in the execution at hand another thread used it before. Could it have been the other way
+//! round? Freeing is no step, so no explorer puts it before or after what others do.
+//!
+//! Method. What a thread knows before it frees is its *causal past*: what it did before, the writes that its reads take, threads
+//! that it has started or joined, references dropped before its own. A use that is not in the past of the freeing *may* come
+//! later: all that does not depend on the use happens as before, and the freeing thread frees; then the other one goes on
+//! ([`Suspect::plan`]). An access of a cell is no step either; its thread is held before it ([`Hold`]). Whether the thread then
+//! uses what was freed is seen by running that plan, so nothing is reported that did not happen: what orders the two may be something
+//! that no explorer sees, such as the counts of a std `Arc`.
+//!
+//! Cost. One pass with vector clocks over executions in which a thread frees what others have used, and one more execution for each
+//! use that may come later.
+//!
+//! Guarantees. Executions of one reads-from class have the same causal pasts, so one execution of each class is enough.
+
+use rustc_hash::FxHashMap;
+
+use crate::base::{IdVec, LocId, ThreadId, VectorClock};
+use crate::machine::Machine;
+use crate::step::{BadMemory, Forced, Hold, Plan, Run, Step, Touch};
+use crate::trace::{NoteKind, Row, Site, Source, Trace};
+
+/// A use that may come after the memory was freed.
+#[derive(Debug)]
+pub struct Suspect {
+    /// What is wrong, if it may.
+    pub bad: BadMemory,
+    /// Where it is used.
+    pub site: Site,
+    /// Lets it come later.
+    pub plan: Plan,
+}
+
+impl Machine {
+    /// A thread has freed the memory of an object.
+    pub fn freed(&mut self, thread: ThreadId, loc: LocId) {
+        let alone = self.is_alone(thread);
+        self.note(thread, NoteKind::Freed { loc, alone }, Site::Unknown);
+    }
+
+    /// A thread does something wrong with memory. The first such thing is what is reported.
+    pub fn uses_badly(&mut self, bad: BadMemory) {
+        self.run.bad_memory.get_or_insert(bad);
+    }
+
+    /// A thread is about to use an object whose memory was freed.
+    pub fn uses_freed(&mut self, thread: ThreadId, loc: LocId, site: Site, is_cell: bool) {
+        let trace = &self.run.trace;
+        let frees = |kind: NoteKind| matches!(kind, NoteKind::Freed { loc: freed, .. } if freed == loc);
+        let freed_at = trace.notes.iter().rposition(|note| frees(note.kind));
+        let freed_by = freed_at.map_or(thread, |at| trace.notes[at].thread);
+        let access = match is_cell {
+            true => Touch::Cell(thread, trace.notes.len()),
+            false => Touch::Event(crate::base::EventId { thread, index: trace.count(thread) }),
+        };
+        self.uses_badly(BadMemory::UsedAfterFree { loc, access, site, freed_by, freed_at });
+    }
+
+    /// Whether the plan wants a thread to wait before the access of a cell to which it comes; then it waits.
+    pub fn is_held(&mut self, thread: ThreadId) -> bool {
+        let begun = self.accesses_begun(thread);
+        let is_held = self.plan.hold == Some(Hold { thread, access: begun }) && !self.over;
+        if is_held {
+            self.plan.hold = None;
+            self.wait_held(thread);
+        }
+        is_held
+    }
+}
+
+/// The uses that may come after what they use was freed, one for each place.
+pub fn suspects(run: &Run) -> Vec<Suspect> {
+    let shared = |kind: NoteKind| matches!(kind, NoteKind::Freed { alone: false, .. });
+    if !run.is_maximal() || !run.trace.notes.iter().any(|note| shared(note.kind)) {
+        return Vec::new();
+    }
+    let mut pass = Pass::default();
+    pass.threads.grow_to(ThreadId(run.trace.thread_bound() as u32), VectorClock::new);
+    let late = pass.late_uses(&run.trace);
+    let suspect = |Late { used, bad }: Late| Suspect { bad, site: used.site, plan: pass.plan(run, &used) };
+    late.into_iter().map(suspect).collect()
+}
+
+/// What a thread did with an object last.
+#[derive(Clone, Copy, Debug)]
+struct Used {
+    touch: Touch,
+    /// Which of its accesses of cells it is, if it is one.
+    number: u32,
+    /// How many rows of the thread there were with it.
+    time: u32,
+    site: Site,
+}
+
+/// A use that is not in the past of who frees.
+struct Late {
+    used: Used,
+    bad: BadMemory,
+}
+
+/// The causal pasts in an execution, as clocks that count rows.
+#[derive(Default)]
+struct Pass {
+    threads: IdVec<ThreadId, VectorClock>,
+    /// Of each event.
+    events: Vec<VectorClock>,
+    references: FxHashMap<LocId, VectorClock>,
+    last: FxHashMap<(LocId, ThreadId), Used>,
+    accesses: FxHashMap<ThreadId, u32>,
+}
+
+impl Pass {
+    fn late_uses(&mut self, trace: &Trace) -> Vec<Late> {
+        let mut late: Vec<Late> = Vec::new();
+        let mut at = 0;
+        for row in trace.rows() {
+            let note = match row {
+                Row::Event(_, event) => {
+                    let thread = event.id.thread;
+                    if let Source::At(source) = event.source {
+                        self.threads[thread].join(&self.events[source as usize]);
+                    }
+                    let time = self.threads[thread].tick(thread);
+                    self.events.push(self.threads[thread].clone());
+                    let used = Used { touch: Touch::Event(event.id), number: 0, time, site: event.op.site };
+                    self.last.insert((event.op.loc, thread), used);
+                    continue;
+                }
+                Row::Note(note) => note,
+            };
+            let (number, thread, site) = (at, note.thread, note.site);
+            at += 1;
+            if matches!(note.kind, NoteKind::Flush(_)) {
+                continue;
+            }
+            let time = self.threads[thread].tick(thread);
+            match note.kind {
+                NoteKind::Spawn(child) => {
+                    let known = self.threads[thread].clone();
+                    self.threads[child].join(&known);
+                }
+                NoteKind::Join(child) => {
+                    let known = self.threads[child].clone();
+                    self.threads[thread].join(&known);
+                }
+                NoteKind::ArcRelease(loc) => self.references.entry(loc).or_default().join(&self.threads[thread]),
+                NoteKind::ArcAcquire(loc) => {
+                    if let Some(dropped) = self.references.get(&loc) {
+                        self.threads[thread].join(dropped);
+                    }
+                }
+                NoteKind::CellRead(loc) | NoteKind::CellWrite(loc) => {
+                    let accesses = self.accesses.entry(thread).or_default();
+                    let used = Used { touch: Touch::Cell(thread, number), number: *accesses, time, site };
+                    *accesses += 1;
+                    self.last.insert((loc, thread), used);
+                }
+                NoteKind::Freed { loc, alone: false } => {
+                    let bad = |used: &Used| BadMemory::UsedAfterFree {
+                        loc,
+                        access: used.touch,
+                        site: used.site,
+                        freed_by: thread,
+                        freed_at: Some(number),
+                    };
+                    let known = &self.threads[thread];
+                    let uses = self.last.iter().filter(|((other, _), _)| *other == loc);
+                    let unknown = uses.filter(|((_, user), used)| known.get(*user) < used.time);
+                    let mut unknown: Vec<_> = unknown.map(|(_, used)| Late { used: *used, bad: bad(used) }).collect();
+                    unknown.sort_by_key(|late| late.used.touch.thread());
+                    unknown.retain(|new| !late.iter().any(|old| old.used.site == new.used.site));
+                    late.extend(unknown);
+                }
+                _ => {}
+            }
+        }
+        late
+    }
+
+    /// All that does not depend on a use, and then the use.
+    fn plan(&self, run: &Run, used: &Used) -> Plan {
+        let user = used.touch.thread();
+        let stays = |at: usize| self.events[at].get(user) < used.time;
+        let mut steps = run.steps();
+        let mut forced = Vec::new();
+        for row in run.trace.rows() {
+            let (at, expected) = match row {
+                Row::Event(at, event) => (at, Forced::of(event, &run.trace.locs[event.op.loc]).expect),
+                Row::Note(note) => match note.kind {
+                    NoteKind::Flush(store) => (store as usize, None),
+                    _ => continue,
+                },
+            };
+            let step = steps.next().expect("each event and each flush is a step");
+            if stays(at) {
+                forced.push(Forced { step, expect: expected });
+            }
+        }
+        let hold = match used.touch {
+            Touch::Cell(thread, _) => Some(Hold { thread, access: used.number }),
+            Touch::Event(event) => {
+                forced.push(Forced { step: Step::Run(event.thread), expect: None });
+                None
+            }
+        };
+        Plan { forced, hold, observed: run.observed.clone(), ..Plan::default() }
+    }
+}

@@ -1,0 +1,334 @@
+//! Memory that is used after it was freed, or freed twice: what is found, what is not, and what the report says.
+
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering::*;
+
+use rsmc::cell::UnsafeCell;
+use rsmc::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, fence};
+use rsmc::sync::{Arc, Mutex};
+use rsmc::{Config, Explorer, FailureKind, MemoryModel, Report, Verdict, thread};
+
+/// Every explorer that proves, with its models.
+fn all() -> Vec<Config> {
+    let reads_from = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11].map(|m| (Explorer::ReadsFrom, m));
+    let view = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso].map(|m| (Explorer::View, m));
+    let others = [(Explorer::ReadsValueFrom, MemoryModel::Sc), (Explorer::Exhaustive, MemoryModel::Sc)];
+    let all = reads_from.into_iter().chain(view).chain(others);
+    all.map(|(explorer, memory)| Config::default().explorer(explorer).memory(memory)).collect()
+}
+
+fn kind_of(report: &Report) -> Option<FailureKind> {
+    match &report.verdict {
+        Verdict::Failed(failure) => Some(failure.kind),
+        Verdict::Verified => None,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn fails(kind: FailureKind, body: fn()) {
+    for config in all() {
+        let report = rsmc::explore(&config, body);
+        assert_eq!(kind_of(&report), Some(kind), "{:?} under {:?}", config.explorer, config.memory);
+        let Verdict::Failed(failure) = &report.verdict else { unreachable!() };
+        let again = rsmc::explore(&config.clone().replay(failure.seed.clone()), body);
+        assert_eq!(kind_of(&again), Some(kind), "a replay, {:?} under {:?}", config.explorer, config.memory);
+        let Verdict::Failed(again) = &again.verdict else { unreachable!() };
+        assert_eq!(again.message, failure.message);
+    }
+}
+
+#[track_caller]
+fn passes(body: fn()) {
+    for config in all() {
+        let report = rsmc::explore(&config, body);
+        assert_eq!(kind_of(&report), None, "{:?} under {:?}", config.explorer, config.memory);
+    }
+}
+
+struct Node {
+    value: AtomicU32,
+    cell: UnsafeCell<u32>,
+    next: AtomicPtr<Node>,
+}
+
+impl Node {
+    fn new(value: u32) -> Self {
+        Self { value: AtomicU32::new(value), cell: UnsafeCell::new(value), next: AtomicPtr::new(null_mut()) }
+    }
+}
+
+
+/// Runs two threads on a place with a node in it, and frees the place in the end.
+fn with_head(one: impl FnOnce(&AtomicPtr<Node>) + Send, other: impl FnOnce(&AtomicPtr<Node>) + Send) {
+    let head = AtomicPtr::new(Box::into_raw(Box::new(Node::new(1))));
+    thread::scope(|scope| {
+        let head = &head;
+        scope.spawn(move || one(head));
+        other(head);
+    });
+    let left = head.load(Relaxed);
+    if !left.is_null() {
+        // SAFETY: it is a box, and nobody else has it.
+        drop(unsafe { Box::from_raw(left) });
+    }
+}
+
+fn take_and_free(head: &AtomicPtr<Node>) {
+    let node = head.swap(null_mut(), AcqRel);
+    if !node.is_null() {
+        // SAFETY: not if somebody else still has it.
+        drop(unsafe { Box::from_raw(node) });
+    }
+}
+
+/// A reader has the node when it is freed: it uses an atomic in it.
+#[test]
+fn an_atomic_is_used_after_it_was_freed() {
+    fails(FailureKind::UseAfterFree, || {
+        with_head(take_and_free, |head| {
+            let node = head.load(Acquire);
+            if !node.is_null() {
+                // SAFETY: none; this is the mistake.
+                unsafe { (*node).value.load(Relaxed) };
+            }
+        });
+    });
+}
+
+/// The same with a cell, between whose access and the load of the pointer there is no step.
+#[test]
+fn a_cell_is_used_after_it_was_freed() {
+    fails(FailureKind::UseAfterFree, || {
+        with_head(take_and_free, |head| {
+            let node = head.load(Acquire);
+            if !node.is_null() {
+                // SAFETY: none; this is the mistake.
+                unsafe { (*node).cell.with(|value| *value) };
+            }
+        });
+    });
+}
+
+/// Nobody had used the object before its memory was freed.
+#[test]
+fn an_object_is_met_when_it_is_freed_already() {
+    fails(FailureKind::UseAfterFree, || {
+        let go = AtomicU32::new(0);
+        with_head(
+            |head| {
+                let node = head.load(Acquire);
+                go.store(1, Release);
+                while go.load(Acquire) == 1 {
+                    rsmc::hint::spin_loop();
+                }
+                // SAFETY: none; this is the mistake.
+                unsafe { (*node).next.load(Relaxed) };
+            },
+            |head| {
+                while go.load(Acquire) == 0 {
+                    rsmc::hint::spin_loop();
+                }
+                take_and_free(head);
+                go.store(2, Release);
+            },
+        );
+    });
+}
+
+/// One thread alone.
+#[test]
+fn one_thread_uses_what_it_freed() {
+    fails(FailureKind::UseAfterFree, || {
+        with_head(
+            |head| {
+                let node = head.load(Acquire);
+                if !node.is_null() {
+                    take_and_free(head);
+                    // SAFETY: none; this is the mistake.
+                    unsafe { (*node).value.store(2, Relaxed) };
+                }
+            },
+            |_| (),
+        );
+    });
+}
+
+#[test]
+fn a_lock_is_used_after_it_was_freed() {
+    fails(FailureKind::UseAfterFree, || {
+        let lock = Box::into_raw(Box::new(Mutex::new(1)));
+        let shared = AtomicPtr::new(lock);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let lock = shared.load(Acquire);
+                if !lock.is_null() {
+                    // SAFETY: none; this is the mistake.
+                    *unsafe { &*lock }.lock().unwrap() += 1;
+                }
+            });
+            shared.store(null_mut(), Release);
+            // SAFETY: it is a box; but somebody else may have it.
+            drop(unsafe { Box::from_raw(lock) });
+        });
+    });
+}
+
+/// Two threads believe that the node is theirs.
+#[test]
+fn memory_is_freed_twice() {
+    fails(FailureKind::DoubleFree, || {
+        let free = |head: &AtomicPtr<Node>| {
+            let node = head.load(Acquire);
+            if !node.is_null() {
+                head.store(null_mut(), Release);
+                // SAFETY: not if both have seen it.
+                drop(unsafe { Box::from_raw(node) });
+            }
+        };
+        with_head(free, free);
+    });
+}
+
+/// A count of references without which nobody frees, and with the orderings that it needs.
+#[test]
+fn counted_references_are_no_mistake() {
+    passes(|| {
+        struct Counted {
+            references: AtomicUsize,
+            value: AtomicU32,
+        }
+        #[derive(Clone, Copy)]
+        struct Reference(*mut Counted);
+        // SAFETY: what is behind it is atomic.
+        unsafe impl Send for Reference {}
+        impl Reference {
+            fn release(self) {
+                // SAFETY: this reference was counted.
+                let counted = unsafe { &*self.0 };
+                counted.value.fetch_add(1, Relaxed);
+                if counted.references.fetch_sub(1, Release) == 1 {
+                    fence(Acquire);
+                    // SAFETY: it was the last one.
+                    drop(unsafe { Box::from_raw(self.0) });
+                }
+            }
+        }
+        let counted = Counted { references: AtomicUsize::new(2), value: AtomicU32::new(0) };
+        let reference = Reference(Box::into_raw(Box::new(counted)));
+        let other = thread::spawn(move || reference.release());
+        reference.release();
+        other.join().unwrap();
+    });
+}
+
+/// A hazard pointer: who frees looks whether somebody uses the node.
+#[test]
+fn a_hazard_pointer_protects() {
+    passes(|| {
+        let hazard = AtomicPtr::new(null_mut());
+        let kept = AtomicPtr::new(null_mut());
+        with_head(
+            |head| {
+                let node = head.load(SeqCst);
+                hazard.store(node, SeqCst);
+                if !node.is_null() && head.load(SeqCst) == node {
+                    // SAFETY: it was protected before it was looked at again.
+                    unsafe { (*node).value.load(Relaxed) };
+                    // SAFETY: as above.
+                    unsafe { (*node).cell.with(|value| *value) };
+                }
+                hazard.store(null_mut(), SeqCst);
+            },
+            |head| {
+                let node = head.swap(null_mut(), SeqCst);
+                if hazard.load(SeqCst) == node {
+                    kept.store(node, Relaxed);
+                } else {
+                    // SAFETY: nobody has it, and nobody finds it.
+                    drop(unsafe { Box::from_raw(node) });
+                }
+            },
+        );
+        let kept = kept.load(Relaxed);
+        if !kept.is_null() {
+            // SAFETY: all have ended.
+            drop(unsafe { Box::from_raw(kept) });
+        }
+    });
+}
+
+/// The same, and the one who frees does not look.
+#[test]
+fn a_hazard_pointer_that_nobody_reads_does_not() {
+    fails(FailureKind::UseAfterFree, || {
+        with_head(take_and_free, |head| {
+            let node = head.load(SeqCst);
+            if !node.is_null() && head.load(SeqCst) == node {
+                // SAFETY: none; this is the mistake.
+                unsafe { (*node).value.load(Relaxed) };
+            }
+        });
+    });
+}
+
+/// The counts of std's `Arc` are not seen, and what they order is not taken for a mistake: neither what is in it, nor what it owns.
+#[test]
+fn an_arc_of_std_is_no_mistake() {
+    passes(|| {
+        let shared = std::sync::Arc::new((AtomicU32::new(0), vec![AtomicU32::new(0), AtomicU32::new(0)]));
+        let other = shared.clone();
+        thread::spawn(move || {
+            other.0.store(1, Relaxed);
+            other.1[0].fetch_add(1, Relaxed);
+        });
+        shared.1[1].fetch_add(1, Relaxed);
+        shared.1[0].fetch_add(1, Relaxed);
+    });
+}
+
+/// Ours, and what lies in it.
+#[test]
+fn an_arc_is_no_mistake() {
+    passes(|| {
+        let shared = Arc::new((AtomicU32::new(0), vec![AtomicU32::new(0)], Mutex::new(Box::new(AtomicU32::new(1)))));
+        let other = shared.clone();
+        thread::spawn(move || {
+            other.0.store(1, Relaxed);
+            other.1[0].fetch_add(1, Relaxed);
+            *other.2.lock().unwrap() = Box::new(AtomicU32::new(2));
+        });
+        shared.1[0].fetch_add(1, Relaxed);
+        shared.2.lock().unwrap().load(Relaxed);
+    });
+}
+
+/// An object that moves is not where it was, and what was there may be freed.
+#[test]
+fn an_object_that_moves_may_leave_its_memory() {
+    passes(|| {
+        with_head(
+            |head| {
+                let node = head.swap(null_mut(), AcqRel);
+                if !node.is_null() {
+                    // SAFETY: it is a box, and nobody else has it.
+                    let boxed = unsafe { Box::from_raw(node) };
+                    boxed.value.store(3, Relaxed);
+                    let moved = *boxed;
+                    moved.value.store(4, Relaxed);
+                    let again = Box::new(moved);
+                    again.value.store(5, Relaxed);
+                    again.cell.with_mut(|_| ());
+                }
+            },
+            |head| {
+                head.load(Relaxed);
+            },
+        );
+        let mut all = Vec::new();
+        for _ in 0..20 {
+            all.push(AtomicU32::new(1));
+            all.iter().for_each(|value| value.store(2, Relaxed));
+        }
+    });
+}
