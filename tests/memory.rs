@@ -10,7 +10,8 @@ use rsmc::{Config, Explorer, FailureKind, MemoryModel, Report, Verdict, thread};
 
 /// Every explorer that proves, with its models.
 fn all() -> Vec<Config> {
-    let reads_from = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11].map(|m| (Explorer::ReadsFrom, m));
+    let reads_from =
+        [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11].map(|m| (Explorer::ReadsFrom, m));
     let view = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso].map(|m| (Explorer::View, m));
     let others = [(Explorer::ReadsValueFrom, MemoryModel::Sc), (Explorer::Exhaustive, MemoryModel::Sc)];
     let all = reads_from.into_iter().chain(view).chain(others);
@@ -57,7 +58,6 @@ impl Node {
         Self { value: AtomicU32::new(value), cell: UnsafeCell::new(value), next: AtomicPtr::new(null_mut()) }
     }
 }
-
 
 /// Runs two threads on a place with a node in it, and frees the place in the end.
 fn with_head(one: impl FnOnce(&AtomicPtr<Node>) + Send, other: impl FnOnce(&AtomicPtr<Node>) + Send) {

@@ -63,7 +63,7 @@ impl BySource {
 
 /// Whether a thread frees what another one has used. What it knew of that depends on all that it has read.
 fn frees_what_others_use(run: &Run, note: &Note) -> bool {
-    let NoteKind::Freed { loc, alone: false } = note.kind else { return false };
+    let NoteKind::Freed { loc: Some(loc), alone: false } = note.kind else { return false };
     let is_cell = |kind: NoteKind| kind == NoteKind::CellRead(loc) || kind == NoteKind::CellWrite(loc);
     let by_other = |other: &Note| other.thread != note.thread && is_cell(other.kind);
     run.trace.events.iter().any(|event| event.op.loc == loc && event.id.thread != note.thread)

@@ -34,28 +34,41 @@ pub struct Suspect {
 }
 
 impl Machine {
-    /// A thread has freed the memory of an object.
-    pub fn freed(&mut self, thread: ThreadId, loc: LocId) {
+    /// A thread has freed the memory of an object, or what is to be found out about.
+    pub fn freed(&mut self, thread: ThreadId, loc: Option<LocId>) {
         let alone = self.is_alone(thread);
         self.note(thread, NoteKind::Freed { loc, alone }, Site::Unknown);
     }
 
     /// A thread does something wrong with memory. The first such thing is what is reported.
-    pub fn uses_badly(&mut self, bad: BadMemory) {
+    fn uses_badly(&mut self, bad: BadMemory) {
         self.run.bad_memory.get_or_insert(bad);
     }
 
     /// A thread is about to use an object whose memory was freed.
     pub fn uses_freed(&mut self, thread: ThreadId, loc: LocId, site: Site, is_cell: bool) {
+        let freed_at = self.freed_at(Some(loc));
         let trace = &self.run.trace;
-        let frees = |kind: NoteKind| matches!(kind, NoteKind::Freed { loc: freed, .. } if freed == loc);
-        let freed_at = trace.notes.iter().rposition(|note| frees(note.kind));
-        let freed_by = freed_at.map_or(thread, |at| trace.notes[at].thread);
         let access = match is_cell {
             true => Touch::Cell(thread, trace.notes.len()),
             false => Touch::Event(crate::base::EventId { thread, index: trace.count(thread) }),
         };
-        self.uses_badly(BadMemory::UsedAfterFree { loc, access, site, freed_by, freed_at });
+        self.uses_badly(BadMemory::UsedAfterFree { loc, access, site, freed_at });
+    }
+
+    /// A thread has freed a block, whose address has this name, that was freed before.
+    pub fn freed_again(&mut self, thread: ThreadId, block: u64) {
+        let freed_at = self.freed_at(None);
+        let again_at = self.run.trace.notes.len();
+        self.freed(thread, None);
+        self.uses_badly(BadMemory::FreedTwice { thread, block, freed_at, again_at });
+    }
+
+    /// Where the memory of this object was freed last, or what is to be found out about.
+    fn freed_at(&self, loc: Option<LocId>) -> Option<usize> {
+        let frees =
+            |kind: NoteKind| matches!(kind, NoteKind::Freed { loc: freed, .. } if freed.is_none() || freed == loc);
+        self.run.trace.notes.iter().rposition(|note| frees(note.kind))
     }
 
     /// Whether the plan wants a thread to wait before the access of a cell to which it comes; then it waits.
@@ -157,12 +170,11 @@ impl Pass {
                     *accesses += 1;
                     self.last.insert((loc, thread), used);
                 }
-                NoteKind::Freed { loc, alone: false } => {
+                NoteKind::Freed { loc: Some(loc), alone: false } => {
                     let bad = |used: &Used| BadMemory::UsedAfterFree {
                         loc,
                         access: used.touch,
                         site: used.site,
-                        freed_by: thread,
                         freed_at: Some(number),
                     };
                     let known = &self.threads[thread];

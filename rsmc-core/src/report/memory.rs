@@ -1,6 +1,5 @@
 //! Memory that is used after it was freed, or freed twice: who, what, and where.
 
-use crate::base::EventId;
 use crate::report::headline::{at, row};
 use crate::report::rows::Scene;
 use crate::report::text::wrap;
@@ -9,41 +8,45 @@ use crate::trace::NoteKind;
 
 /// Who does what.
 pub(super) fn title(scene: &Scene<'_>) -> Option<String> {
-    Some(match *scene.finding.bad_memory? {
-        BadMemory::UsedAfterFree { loc, access, freed_by, .. } => {
-            let (user, freer) = (scene.threads.name(access.thread()), scene.threads.name(freed_by));
-            let name = scene.locations.name(loc);
-            match row_of(scene, access) > freed_row(scene) {
-                true if user == freer => format!("{user} uses {name}, whose memory it has freed"),
-                true => format!("{user} uses {name}, whose memory {freer} has freed"),
-                false => format!("{freer} frees the memory of {name}, which {user} may still use"),
+    let bad = *scene.finding.bad_memory?;
+    let freer = bad.freed_at().map(|at| scene.threads.name(scene.finding.trace.notes[at].thread));
+    Some(match bad {
+        BadMemory::UsedAfterFree { loc, access, .. } => {
+            let (user, name) = (scene.threads.name(access.thread()), scene.locations.name(loc));
+            match freer {
+                Some(freer) if row_of(scene, access) <= freed_row(scene) => {
+                    format!("{freer} frees the memory of {name}, which {user} may still use")
+                }
+                Some(freer) if user != freer => format!("{user} uses {name}, whose memory {freer} has freed"),
+                Some(_) => format!("{user} uses {name}, whose memory it has freed"),
+                None => format!("{user} uses {name}, whose memory was freed"),
             }
         }
-        BadMemory::FreedTwice { thread, loc: Some(loc), .. } => {
-            format!("{} frees the memory of {}, which was freed before", scene.threads.name(thread), scene.locations.name(loc))
-        }
-        BadMemory::FreedTwice { thread, .. } => {
-            format!("{} frees memory that was freed before", scene.threads.name(thread))
+        BadMemory::FreedTwice { thread, block, .. } => {
+            let (user, what) = (scene.threads.name(thread), what(scene, block));
+            match freer {
+                Some(freer) if user != freer => format!("{user} frees {what}, which {freer} has freed"),
+                _ => format!("{user} frees {what}, which was freed before"),
+            }
         }
     })
 }
 
 /// The lines about it; none if the failure is something else.
 pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
-    let Some(bad) = scene.finding.bad_memory else { return Vec::new() };
-    let created = |loc| {
-        let info = &scene.finding.trace.locs[loc];
-        format!("  {}: {} created{}", scene.locations.name(loc), info.kind, at(info.created))
+    let Some(&bad) = scene.finding.bad_memory else { return Vec::new() };
+    let notes = &scene.finding.trace.notes;
+    let frees = |at: usize, what: &str| {
+        format!("  {} frees {what}{}", scene.threads.name(notes[at].thread), row(scene.row_of_note(at)))
     };
-    match *bad {
-        BadMemory::UsedAfterFree { loc, access, site, freed_by, .. } => {
-            let name = scene.locations.name(loc);
+    match bad {
+        BadMemory::UsedAfterFree { loc, access, site, freed_at } => {
+            let (name, info) = (scene.locations.name(loc), &scene.finding.trace.locs[loc]);
             let used = row_of(scene, access);
-            let mut lines = vec![
-                format!("  {} uses {name}{}{}", scene.threads.name(access.thread()), at(site), row(used)),
-                format!("  {} frees its memory{}", scene.threads.name(freed_by), row(freed_row(scene))),
-                created(loc),
-            ];
+            let mut lines =
+                vec![format!("  {} uses {name}{}{}", scene.threads.name(access.thread()), at(site), row(used))];
+            lines.extend(freed_at.map(|at| frees(at, "its memory")));
+            lines.push(format!("  {name}: {} created{}", info.kind, at(info.created)));
             if used <= freed_row(scene) {
                 let why = "  nothing makes the second wait for the first: run with the same steps in another order, the memory is \
                            used after it was freed";
@@ -51,25 +54,28 @@ pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
             }
             lines
         }
-        BadMemory::FreedTwice { thread, events, loc, .. } => {
-            let trace = scene.finding.trace;
-            let last = events.checked_sub(1).and_then(|index| trace.position(EventId { thread, index }));
-            let after = last.map(|at| format!(", after {}{}", trace.events[at].op.site, row(scene.row_of_event(at))));
-            let after = after.unwrap_or_default();
-            let mut lines = vec![format!("  {} frees it{after}", scene.threads.name(thread))];
-            lines.extend(loc.map(created));
-            lines
+        BadMemory::FreedTwice { block, freed_at, again_at, .. } => {
+            let what = what(scene, block);
+            freed_at.into_iter().chain([again_at]).map(|at| frees(at, &what)).collect()
         }
     }
 }
 
-/// Whether a row says that memory is freed which the report is about.
-pub(super) fn is_about(bad: &BadMemory, kind: NoteKind) -> bool {
-    let NoteKind::Freed { loc: freed, .. } = kind else { return false };
-    match *bad {
-        BadMemory::UsedAfterFree { loc, .. } => loc == freed,
-        BadMemory::FreedTwice { loc, .. } => loc == Some(freed),
+/// What a row says by which memory is freed, if that is what the report is about.
+pub(super) fn freed(scene: &Scene<'_>, kind: NoteKind) -> Option<String> {
+    let NoteKind::Freed { loc: freed, .. } = kind else { return None };
+    match *scene.finding.bad_memory? {
+        BadMemory::UsedAfterFree { loc, .. } if freed.is_none_or(|freed| freed == loc) => {
+            Some(format!("free {}", scene.locations.name(loc)))
+        }
+        BadMemory::FreedTwice { block, .. } if freed.is_none() => Some(format!("free {}", what(scene, block))),
+        _ => None,
     }
+}
+
+/// What is freed twice.
+fn what(scene: &Scene<'_>, block: u64) -> String {
+    scene.values.known(block).unwrap_or_else(|| "memory".to_owned())
 }
 
 fn row_of(scene: &Scene<'_>, access: Touch) -> Option<usize> {
@@ -80,8 +86,5 @@ fn row_of(scene: &Scene<'_>, access: Touch) -> Option<usize> {
 }
 
 fn freed_row(scene: &Scene<'_>) -> Option<usize> {
-    match *scene.finding.bad_memory? {
-        BadMemory::UsedAfterFree { freed_at, .. } => scene.row_of_note(freed_at?),
-        BadMemory::FreedTwice { .. } => None,
-    }
+    scene.row_of_note(scene.finding.bad_memory?.freed_at()?)
 }

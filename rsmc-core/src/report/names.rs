@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::{LocId, ThreadId};
 use crate::report::Finding;
-use crate::step::BadMemory;
 use crate::report::text;
+use crate::step::BadMemory;
 use crate::trace::{Action, Note, NoteKind, Trace};
 
 /// Longer names of threads are cut.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use crate::base::ThreadId;
 use crate::report::Finding;
 use crate::report::buffers::Buffers;
-use crate::report::memory::is_about;
+use crate::report::memory::freed;
 use crate::report::names::{Locations, Threads};
 use crate::report::places::Places;
 use crate::report::values::Values;
@@ -272,9 +272,7 @@ impl<'a> Scene<'a> {
                 NoteKind::CellWrite(cell) => format!("end of write {}", self.locations.name(cell)),
                 _ => return None,
             },
-            NoteKind::Freed { loc, .. } if self.finding.bad_memory.is_some_and(|bad| is_about(bad, note.kind)) => {
-                format!("free {}", self.locations.name(loc))
-            }
+            NoteKind::Freed { .. } => freed(self, note.kind)?,
             NoteKind::Panic(_) => "panic".to_owned(),
             NoteKind::Flush(store) if self.buffers.waits(store as usize) => {
                 let row = self.row_of_event(store as usize)?;
@@ -302,7 +300,7 @@ impl<'a> Scene<'a> {
         };
         let of_memory = self.finding.bad_memory.is_some_and(|bad| match *bad {
             BadMemory::UsedAfterFree { access: Touch::Cell(_, access), .. } if access == at => true,
-            _ => is_about(bad, note.kind),
+            _ => freed(self, note.kind).is_some(),
         });
         in_race || uncaught || of_memory
     }

@@ -58,6 +58,11 @@ impl Values {
         }
     }
 
+    /// An address that the report mentions.
+    pub(super) fn known(&self, address: u64) -> Option<String> {
+        self.addresses.contains_key(&address).then(|| self.address(address))
+    }
+
     fn address(&self, value: u64) -> String {
         let letter = self.addresses.get(&(value & !TAG)).map_or("?".to_owned(), |number| letters(*number));
         match value & TAG {

@@ -228,7 +228,17 @@ impl Inner {
         let piece = Piece::take()?;
         let start = piece.start();
         let (areas, used) = (empty_areas(), Default::default());
-        Some(Self { piece, start, thread: 0, areas, used, last: 0, behind: 0, overflowed: false, freed: Freed::default() })
+        Some(Self {
+            piece,
+            start,
+            thread: 0,
+            areas,
+            used,
+            last: 0,
+            behind: 0,
+            overflowed: false,
+            freed: Freed::default(),
+        })
     }
 
     fn begin(&mut self) -> bool {

@@ -115,6 +115,8 @@ pub(super) struct Core {
     pub(super) arena: Arena,
     /// What was freed in the execution, in order.
     pub(super) freed: Vec<LocId>,
+    /// Where the memory is that was used in a wrong way.
+    pub(super) bad_address: usize,
     /// How often a use at a place was tried in vain after what it uses was freed.
     pub(super) tried_in_vain: FxHashMap<Site, u32>,
     /// Which registers the code behind calls may still read, by where they return to.
@@ -167,6 +169,7 @@ impl Execution {
             observed: Observed::default(),
             arena: Arena::new(),
             freed: Vec::new(),
+            bad_address: 0,
             tried_in_vain: FxHashMap::default(),
             needed: FxHashMap::default(),
         };
@@ -389,7 +392,7 @@ impl Execution {
         }
         let mut core = self.core.borrow_mut();
         if core.freed.len() > freed_before && core.freed[freed_before..].contains(&op.loc) {
-            core.uses_freed(me, op.loc, op.site);
+            core.uses_freed(me, op.loc, op.site, None);
         }
         core.machine.perform(me)
     }

@@ -96,7 +96,7 @@ impl Execution {
         let core = &mut *self.core.borrow_mut();
         let me = self.running.get();
         if let Some(loc) = core.locations.find_freed(object.tag) {
-            core.uses_freed(me, loc, site);
+            core.uses_freed(me, loc, site, Some(object.tag));
             return loc;
         }
         // The object is going to say in which execution it is: that is no change by the thread.
@@ -108,7 +108,7 @@ impl Execution {
             core.pass_over(me);
         }
         if core.arena.is_freed(std::ptr::from_ref(object.tag).addr()) {
-            core.uses_freed(me, loc, site);
+            core.uses_freed(me, loc, site, Some(object.tag));
         }
         loc
     }

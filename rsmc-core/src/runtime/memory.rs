@@ -4,7 +4,8 @@ use crate::base::{LocId, ThreadId};
 use crate::machine::suspects;
 use crate::runtime::arena::News;
 use crate::runtime::execution::{Core, Execution};
-use crate::step::{BadMemory, Run};
+use crate::runtime::locations::Tag;
+use crate::step::{BadMemory, Plan, Run};
 use crate::trace::Site;
 
 /// After so many executions in vain a use at one place is not tried any more: something orders it that is not seen.
@@ -21,12 +22,12 @@ impl Execution {
                 _ if self.unwinding.get() => {}
                 News::Freed(loc) => {
                     core.freed.push(loc);
-                    core.machine.freed(me, loc);
+                    core.machine.freed(me, Some(loc));
                 }
-                News::Twice(loc) => {
-                    let events = core.machine.run().trace.count(me);
-                    core.machine.uses_badly(BadMemory::FreedTwice { thread: me, events, loc });
-                    loc.into_iter().for_each(|loc| core.machine.freed(me, loc));
+                News::Watched => core.machine.freed(me, None),
+                News::Twice(block) => {
+                    core.sees_bad(block);
+                    core.machine.freed_again(me, self.addresses.get().exchange(block as u64));
                 }
             }
         }
@@ -44,8 +45,11 @@ impl Execution {
     /// An execution has ended well: was it luck that memory was used before another thread freed it? Runs the other order, and
     /// writes down if that happens.
     pub(super) fn try_to_use_freed(&self, run: &mut Run) {
-        if self.broken.get() || run.bad_memory.is_some() {
+        if self.broken.get() {
             return;
+        }
+        if let Some(bad) = run.bad_memory {
+            return self.see_who_freed(bad, run);
         }
         for suspect in suspects(run) {
             let tried = self.core.borrow().tried_in_vain.get(&suspect.site).copied().unwrap_or(0);
@@ -68,10 +72,39 @@ impl Execution {
     }
 }
 
-impl Core {
-    /// A thread is about to use an object whose memory was freed: a cell, or an object with operations.
+impl Execution {
+    /// Runs an execution with a wrong use of memory again, if it was not seen who freed that first.
     #[cold]
-    pub(super) fn uses_freed(&mut self, thread: ThreadId, loc: LocId, site: Site) {
+    fn see_who_freed(&self, bad: BadMemory, run: &mut Run) {
+        let address = self.core.borrow().bad_address;
+        if bad.freed_at().is_some() {
+            return;
+        }
+        let mut again = Run::default();
+        self.core.borrow_mut().arena.watch(Some(address));
+        self.execute_until_it_counts(&Plan::again(run), &mut again);
+        if self.broken.get() {
+            return;
+        }
+        self.core.borrow_mut().arena.watch(None);
+        if again.bad_memory.is_some_and(|bad| bad.freed_at().is_some()) {
+            std::mem::swap(run, &mut again);
+        }
+    }
+}
+
+impl Core {
+    /// The first wrong use of memory is of what has this address.
+    fn sees_bad(&mut self, address: usize) {
+        if self.machine.run().bad_memory.is_none() {
+            self.bad_address = address;
+        }
+    }
+
+    /// A thread is about to use an object whose memory was freed, and which has this tag, or was not freed when the thread came to it.
+    #[cold]
+    pub(super) fn uses_freed(&mut self, thread: ThreadId, loc: LocId, site: Site, tag: Option<&Tag>) {
+        self.sees_bad(tag.map_or(0, |tag| std::ptr::from_ref(tag).addr()));
         let is_cell = self.machine.run().trace.locs[loc].kind.contains("Cell");
         self.machine.uses_freed(thread, loc, site, is_cell);
     }

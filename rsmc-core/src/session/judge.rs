@@ -118,14 +118,15 @@ fn bad_memory(run: &Run) -> Option<Finding> {
     let object = |loc: LocId| format!("the {} created at {}", run.trace.locs[loc].kind, run.trace.locs[loc].created);
     let name = |thread| name(&run.trace, thread);
     Some(match run.bad_memory? {
-        BadMemory::UsedAfterFree { loc, access, site, freed_by, .. } => {
-            let (user, freer, object) = (name(access.thread()), name(freed_by), object(loc));
-            let message = format!("{user} uses {object} at {site}, and {freer} frees the memory of it, before that or at any time");
+        BadMemory::UsedAfterFree { loc, access, site, freed_at } => {
+            let freed =
+                freed_at.map_or("was freed".to_owned(), |at| format!("{} frees", name(run.trace.notes[at].thread)));
+            let message = format!("{} uses {} at {site}, whose memory {freed}", name(access.thread()), object(loc));
             Finding::new(FailureKind::UseAfterFree, message)
         }
-        BadMemory::FreedTwice { thread, loc, .. } => {
-            let what = loc.map_or("memory".to_owned(), |loc| format!("the memory of {}", object(loc)));
-            Finding::new(FailureKind::DoubleFree, format!("{} frees {what} that was freed before", name(thread)))
+        BadMemory::FreedTwice { thread, freed_at, .. } => {
+            let by = freed_at.map_or(String::new(), |at| format!(" by {}", name(run.trace.notes[at].thread)));
+            Finding::new(FailureKind::DoubleFree, format!("{} frees memory that was freed before{by}", name(thread)))
         }
     })
 }
@@ -254,7 +255,9 @@ pub(super) fn failure(run: &Run, finding: Finding, seed: Seed) -> Failure {
         repeats: if let End::Endless { since } = run.end { Some(since) } else { None },
         panics: run.panics.clone(),
         race: finding.race,
-        bad_memory: run.bad_memory.filter(|_| matches!(finding.kind, FailureKind::UseAfterFree | FailureKind::DoubleFree)),
+        bad_memory: run
+            .bad_memory
+            .filter(|_| matches!(finding.kind, FailureKind::UseAfterFree | FailureKind::DoubleFree)),
         switches: Cost::of(run).switches,
         ..unseen(finding.kind, message, seed)
     }

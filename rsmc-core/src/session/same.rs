@@ -5,7 +5,7 @@
 //! | panic | where, and the first line of the message without its numbers: values may depend on the order |
 //! | data race | the two accesses, in any order |
 //! | use after free | the object, and where it is used |
-//! | double free | the object |
+//! | double free | nothing else: who freed first depends on the order |
 //! | deadlock, livelock | the places at which threads wait, and for what kind of thing |
 //! | leak | what is left, and where it was created |
 //! | thread left | where it was started |
@@ -56,10 +56,7 @@ impl Sameness {
                     let info = &run.trace.locs[loc];
                     vec![(info.kind.to_owned(), place(info.created)), (String::new(), place(site))]
                 }
-                BadMemory::FreedTwice { loc, .. } => {
-                    let info = loc.map(|loc| &run.trace.locs[loc]);
-                    vec![info.map(|info| (info.kind.to_owned(), place(info.created))).unwrap_or_default()]
-                }
+                BadMemory::FreedTwice { .. } => Vec::new(),
             },
             FailureKind::Deadlock | FailureKind::Livelock => {
                 run.waiting.iter().map(|pending| (why(&pending.why).to_owned(), place(pending.site))).collect()

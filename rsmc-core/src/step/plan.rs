@@ -248,8 +248,19 @@ impl Clone for Plan {
 
     /// Keeps the memory.
     fn clone_from(&mut self, other: &Self) {
-        let Self { forced, modification, newest, tail, frozen, tried, purpose, observed, record_choices, may_probe, hold } =
-            other;
+        let Self {
+            forced,
+            modification,
+            newest,
+            tail,
+            frozen,
+            tried,
+            purpose,
+            observed,
+            record_choices,
+            may_probe,
+            hold,
+        } = other;
         self.forced.clone_from(forced);
         self.modification.clone_from(modification);
         self.newest.clone_from(newest);

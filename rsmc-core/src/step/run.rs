@@ -152,19 +152,19 @@ pub enum BadMemory {
         access: Touch,
         /// Where.
         site: Site,
-        /// Who frees the memory.
-        freed_by: ThreadId,
-        /// The place of that in [`Trace::notes`], if it is told there.
+        /// Where the memory is freed in [`Trace::notes`], if that is known.
         freed_at: Option<usize>,
     },
     /// A thread frees what was freed before.
     FreedTwice {
         /// The thread.
         thread: ThreadId,
-        /// How many events it had performed.
-        events: u32,
-        /// An object in it, if one is known.
-        loc: Option<LocId>,
+        /// The name of the address.
+        block: u64,
+        /// Where it was freed first in [`Trace::notes`], if that is known.
+        freed_at: Option<usize>,
+        /// Where it is freed again.
+        again_at: usize,
     },
 }
 
@@ -173,7 +173,14 @@ impl BadMemory {
     pub fn loc(&self) -> Option<LocId> {
         match *self {
             BadMemory::UsedAfterFree { loc, .. } => Some(loc),
-            BadMemory::FreedTwice { loc, .. } => loc,
+            BadMemory::FreedTwice { .. } => None,
+        }
+    }
+
+    /// Where the memory is freed first in [`Trace::notes`], if that is known.
+    pub fn freed_at(&self) -> Option<usize> {
+        match *self {
+            BadMemory::UsedAfterFree { freed_at, .. } | BadMemory::FreedTwice { freed_at, .. } => freed_at,
         }
     }
 }

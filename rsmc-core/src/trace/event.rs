@@ -216,10 +216,10 @@ pub enum NoteKind {
     CellWrite(LocId),
     /// The access of a cell that its thread began as this one, counted from 0, is over. One that has none ended where it began.
     CellEnd(u32),
-    /// Freed the memory of an object.
+    /// Freed memory.
     Freed {
-        /// The object.
-        loc: LocId,
+        /// An object in it; `None` for the memory that [`crate::step::BadMemory`] is about.
+        loc: Option<LocId>,
         /// Whether all that other threads did happened before, and they can do nothing any more.
         alone: bool,
     },

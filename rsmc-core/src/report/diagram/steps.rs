@@ -178,7 +178,7 @@ fn misses(line: &Line) -> Option<usize> {
 fn location(kind: NoteKind) -> Option<LocId> {
     match kind {
         NoteKind::CellRead(cell) | NoteKind::CellWrite(cell) => Some(cell),
-        NoteKind::Freed { loc, .. } => Some(loc),
+        NoteKind::Freed { loc, .. } => loc,
         _ => None,
     }
 }

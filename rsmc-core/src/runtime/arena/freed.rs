@@ -16,7 +16,7 @@
 use crate::base::LocId;
 use crate::runtime::arena::{Arena, Inner, outside};
 use crate::runtime::blocks::{Block, blocks};
-use crate::runtime::locations::{execution_of, loc_of, mark_freed, was_freed_in};
+use crate::runtime::locations::{execution_of, loc_of, mark_freed};
 
 /// What was freed in an execution.
 #[derive(Default)]
@@ -27,6 +27,8 @@ pub(super) struct Freed {
     created: Vec<usize>,
     /// Something was freed.
     anything: bool,
+    /// Who frees this is told: a place in the piece.
+    watched: Option<usize>,
     /// What the execution was not told yet.
     news: Vec<News>,
 }
@@ -36,8 +38,10 @@ pub(super) struct Freed {
 pub(in crate::runtime) enum News {
     /// It freed the memory of this object.
     Freed(LocId),
-    /// It freed what was freed before, with this object in it, if the execution has met one.
-    Twice(Option<LocId>),
+    /// It freed what is watched.
+    Watched,
+    /// It freed the block at this address, which was freed before.
+    Twice(usize),
 }
 
 impl Freed {
@@ -57,9 +61,14 @@ impl Inner {
         }
         let start = block.range().start;
         // SAFETY: they are the words of the block, which nobody else uses, and blocks are aligned.
-        let words = unsafe { std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut(start), bytes / size_of::<u64>()) };
+        let words = unsafe {
+            std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut(start), bytes / size_of::<u64>())
+        };
         if block.is_dead() {
-            return self.is_freed_again(words);
+            return self.tell(News::Twice(start));
+        }
+        if self.freed.watched.is_some_and(|at| block.range().contains(&(self.start + at))) {
+            self.tell(News::Watched);
         }
         self.freed.anything = true;
         if !self.freed.created.is_empty() {
@@ -87,13 +96,6 @@ impl Inner {
         let loc = loc_of(tag);
         let known = self.freed.created.get(loc.0 as usize).filter(|&&known| known != 0)?;
         (*known as u64 == created).then_some(loc)
-    }
-
-    #[cold]
-    fn is_freed_again(&mut self, words: &[u64]) {
-        let pairs = words.windows(2).filter(|pair| was_freed_in(pair[0], self.freed.execution));
-        let object = pairs.filter_map(|pair| self.object(pair[0], pair[1])).next();
-        self.tell(News::Twice(object));
     }
 
     #[cold]
@@ -136,6 +138,13 @@ impl Arena {
         // SAFETY: `last` is the header of this piece's last block, or 0.
         let mut own = unsafe { blocks(inner.last) }.take_while(|block| block.header() != inner.behind);
         own.find(|block| block.range().contains(&address)).is_some_and(Block::is_dead)
+    }
+
+    /// Executions from the next one on are told when the block is freed that has this address, given as in the last one.
+    pub(in crate::runtime) fn watch(&mut self, address: Option<usize>) {
+        if let Some(inner) = &mut self.0 {
+            inner.freed.watched = address.map(|address| address.wrapping_sub(inner.start));
+        }
     }
 
     /// What user code has done with its memory since this was asked last.

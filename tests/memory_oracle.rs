@@ -1,0 +1,229 @@
+//! Random programs that free memory, against all orders of their steps: whether one uses what was freed, or frees it twice.
+//!
+//! In the oracle a use and a freeing are steps like others, and it looks at every order. It knows nothing of causal pasts.
+//! `RSMC_ORACLE_PROGRAMS` says how many programs there are.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::AtomicBool as StdAtomicBool;
+
+use rsmc::cell::UnsafeCell;
+use rsmc::sync::atomic::AtomicU32;
+use rsmc::{Config, Explorer, FailureKind, MemoryModel, Verdict, thread};
+
+const FLAGS: usize = 2;
+const NODES: usize = 2;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Op {
+    Store(usize, u32),
+    /// The next operation is performed only if the flag has this value.
+    If(usize, u32),
+    /// The flag gets another value, and the next operation is performed, only if it has this one.
+    Change(usize, u32, u32),
+    UseAtomic(usize),
+    UseCell(usize),
+    Free(usize),
+}
+
+type Program = Vec<Vec<Op>>;
+
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % n
+    }
+
+    fn op(&mut self, may_skip: bool) -> Op {
+        let (flag, node) = (self.below(FLAGS as u64) as usize, self.below(NODES as u64) as usize);
+        let (value, new) = (self.below(2) as u32, self.below(2) as u32);
+        match self.below(12) {
+            0 | 1 => Op::Store(flag, value),
+            2..=4 if may_skip => Op::If(flag, value),
+            5 | 6 if may_skip => Op::Change(flag, value, new),
+            7 => Op::Free(node),
+            8 | 9 => Op::UseCell(node),
+            _ => Op::UseAtomic(node),
+        }
+    }
+
+    fn program(&mut self) -> Program {
+        let threads = 2 + self.below(2);
+        (0..threads)
+            .map(|_| {
+                let count = 2 + self.below(5 - threads);
+                let mut ops = Vec::new();
+                for _ in 0..count {
+                    let op = self.op(true);
+                    ops.push(op);
+                    if matches!(op, Op::If(..) | Op::Change(..)) {
+                        ops.push(self.op(false));
+                    }
+                }
+                ops
+            })
+            .collect()
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct State {
+    at: Vec<usize>,
+    flags: [u32; FLAGS],
+    freed: [bool; NODES],
+}
+
+/// All orders of all steps: what goes wrong first in some of them.
+fn wrong(program: &Program) -> BTreeSet<&'static str> {
+    let first = State { at: vec![0; program.len()], flags: [0; FLAGS], freed: [false; NODES] };
+    let (mut seen, mut todo, mut wrong) = (BTreeSet::from([first.clone()]), vec![first], BTreeSet::new());
+    while let Some(state) = todo.pop() {
+        for (thread, ops) in program.iter().enumerate() {
+            let Some(op) = ops.get(state.at[thread]) else { continue };
+            let mut next = state.clone();
+            next.at[thread] += 1;
+            match *op {
+                Op::Store(flag, value) => next.flags[flag] = value,
+                Op::If(flag, value) => next.at[thread] += usize::from(state.flags[flag] != value),
+                Op::Change(flag, value, new) if state.flags[flag] == value => next.flags[flag] = new,
+                Op::Change(..) => next.at[thread] += 1,
+                Op::UseAtomic(node) | Op::UseCell(node) if state.freed[node] => {
+                    wrong.insert("UseAfterFree");
+                    continue;
+                }
+                Op::UseAtomic(_) | Op::UseCell(_) => {}
+                Op::Free(node) if state.freed[node] => {
+                    wrong.insert("DoubleFree");
+                    continue;
+                }
+                Op::Free(node) => next.freed[node] = true,
+            }
+            if seen.insert(next.clone()) {
+                todo.push(next);
+            }
+        }
+    }
+    wrong
+}
+
+struct Node {
+    value: AtomicU32,
+    cell: UnsafeCell<u32>,
+}
+
+/// What the threads share. Its pointers are to boxes of nodes.
+struct Shared {
+    flags: [AtomicU32; FLAGS],
+    nodes: [*mut Node; NODES],
+    freed: [StdAtomicBool; NODES],
+}
+
+// SAFETY: what the threads do with the nodes is what is tested; memory that was freed keeps its bytes.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    fn new() -> Self {
+        let node = || Box::into_raw(Box::new(Node { value: AtomicU32::new(0), cell: UnsafeCell::new(0) }));
+        Self { flags: Default::default(), nodes: [node(), node()], freed: Default::default() }
+    }
+
+    fn free(&self, node: usize) {
+        self.freed[node].store(true, SeqCst);
+        // SAFETY: it is a box. If it was freed, the check's allocator notices.
+        drop(unsafe { Box::from_raw(self.nodes[node]) });
+    }
+
+    /// Performs the operations.
+    fn perform(&self, ops: &[Op]) {
+        let mut ops = ops.iter();
+        while let Some(&op) = ops.next() {
+            let goes_on = match op {
+                Op::Store(flag, value) => {
+                    self.flags[flag].store(value, SeqCst);
+                    true
+                }
+                Op::If(flag, value) => self.flags[flag].load(SeqCst) == value,
+                Op::Change(flag, value, new) => self.flags[flag].compare_exchange(value, new, SeqCst, SeqCst).is_ok(),
+                Op::UseAtomic(node) => {
+                    // SAFETY: see above.
+                    unsafe { (*self.nodes[node]).value.load(SeqCst) };
+                    true
+                }
+                Op::UseCell(node) => {
+                    // SAFETY: see above.
+                    unsafe { (*self.nodes[node]).cell.with(|_| ()) };
+                    true
+                }
+                Op::Free(node) => {
+                    self.free(node);
+                    true
+                }
+            };
+            if !goes_on {
+                ops.next();
+            }
+        }
+    }
+}
+
+fn body(program: &Program) {
+    let shared = Shared::new();
+    thread::scope(|scope| {
+        for ops in program {
+            let shared = &shared;
+            scope.spawn(move || shared.perform(ops));
+        }
+    });
+    for node in 0..NODES {
+        if !shared.freed[node].load(SeqCst) {
+            shared.free(node);
+        }
+    }
+}
+
+fn configs() -> Vec<Config> {
+    let with = |explorer, memory| Config::default().explorer(explorer).memory(memory).allow_trivial(true).shrink(0);
+    vec![
+        with(Explorer::ReadsFrom, MemoryModel::Sc),
+        with(Explorer::ReadsFrom, MemoryModel::Tso),
+        with(Explorer::ReadsFrom, MemoryModel::Pso),
+        with(Explorer::ReadsFrom, MemoryModel::C11),
+        with(Explorer::View, MemoryModel::Sc),
+        with(Explorer::View, MemoryModel::Pso),
+        with(Explorer::ReadsValueFrom, MemoryModel::Sc),
+        with(Explorer::Exhaustive, MemoryModel::Sc),
+    ]
+}
+
+#[test]
+fn what_goes_wrong_in_some_order_is_found() {
+    let programs = std::env::var("RSMC_ORACLE_PROGRAMS").map_or(300, |n| n.parse().unwrap());
+    let (mut failing, mut kinds) = (0, BTreeSet::new());
+    for number in 0..programs {
+        let program = Dice(number).program();
+        let wrong = wrong(&program);
+        failing += u64::from(!wrong.is_empty());
+        kinds.extend(wrong.iter().copied());
+        for config in configs() {
+            let report = rsmc::explore(&config, || body(&program));
+            let found = match &report.verdict {
+                Verdict::Failed(failure) => Some(format!("{:?}", failure.kind)),
+                Verdict::Verified => None,
+                other => panic!("{other:?}"),
+            };
+            let fits = found.as_ref().map_or(wrong.is_empty(), |found| wrong.contains(found.as_str()));
+            assert!(
+                fits,
+                "{wrong:?}, but {:?} under {:?} finds {found:?}: {number} {program:?}",
+                config.explorer, config.memory
+            );
+        }
+    }
+    println!("{programs} programs, of which {failing} are wrong");
+    assert!(failing > programs / 5 && failing < programs * 4 / 5 && kinds.len() == 2);
+    assert_eq!(format!("{:?}", FailureKind::UseAfterFree), "UseAfterFree");
+}
