@@ -3,11 +3,12 @@
 
 use std::cell::Cell as StdCell;
 use std::path::Path;
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32 as StdAtomicU32, Ordering::*};
 use std::time::Duration;
 
 use rsmc::cell::UnsafeCell;
-use rsmc::sync::atomic::{AtomicBool, AtomicU32};
+use rsmc::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32};
 use rsmc::sync::{Arc, Mutex, MutexGuard};
 use rsmc::{Config, FailureKind, Report, Seed, Verdict, thread};
 
@@ -39,6 +40,8 @@ fn example(kind: FailureKind) -> Example {
             passes: || abort_at(2),
         },
         FailureKind::StaleSeed => Example { config: config.replay(seed()), fails: || add(1), passes: || update(false) },
+        FailureKind::UseAfterFree => of(|| take_away(Look::Once), || take_away(Look::Never)),
+        FailureKind::DoubleFree => of(|| take_twice(false), || take_twice(true)),
         FailureKind::Leak => of(|| std::mem::forget(Arc::new(1)), || drop(Arc::new(1))),
         FailureKind::ThreadLeft => {
             Example { config: config.check_joins(true), fails: || drop(thread::spawn(|| ())), passes: joined }
@@ -97,6 +100,43 @@ fn publish(order: std::sync::atomic::Ordering) {
         if mailbox.1.load(Acquire) {
             // SAFETY: the flag is set, so nobody writes any more.
             mailbox.0.with(|value| assert_eq!(unsafe { *value }, 7));
+        }
+    });
+}
+
+/// Whether a reader looks at what may be taken away.
+enum Look {
+    Once,
+    Never,
+}
+
+/// Use after free: what one thread frees, another one has just found.
+fn take_away(look: Look) {
+    let shared = AtomicPtr::new(Box::into_raw(Box::new(AtomicU32::new(1))));
+    thread::scope(|scope| {
+        // SAFETY: nobody else frees it.
+        scope.spawn(|| drop(unsafe { Box::from_raw(shared.swap(null_mut(), AcqRel)) }));
+        let found = shared.load(Acquire);
+        if matches!(look, Look::Once) && !found.is_null() {
+            // SAFETY: none; this is the mistake.
+            unsafe { (*found).load(Relaxed) };
+        }
+    });
+}
+
+/// Double free: two threads find the same, and both free it.
+fn take_twice(at_once: bool) {
+    let shared = AtomicPtr::new(Box::into_raw(Box::new(AtomicU32::new(1))));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let found = if at_once { shared.swap(null_mut(), AcqRel) } else { shared.load(Acquire) };
+                shared.store(null_mut(), Release);
+                if !found.is_null() {
+                    // SAFETY: nobody else has it if it was taken at once; otherwise this is the mistake.
+                    drop(unsafe { Box::from_raw(found) });
+                }
+            });
         }
     });
 }

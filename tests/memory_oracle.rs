@@ -4,8 +4,8 @@
 //! `RSMC_ORACLE_PROGRAMS` says how many programs there are.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::AtomicBool as StdAtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
 
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::AtomicU32;

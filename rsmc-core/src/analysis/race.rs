@@ -295,7 +295,12 @@ impl Pass {
                     self.threads[thread].now.join(dropped);
                 }
             }
-            NoteKind::CellRead(_) | NoteKind::CellWrite(_) | NoteKind::CellEnd(_) | NoteKind::Freed { .. } => {}
+            NoteKind::CellRead(_)
+            | NoteKind::CellWrite(_)
+            | NoteKind::CellEnd(_)
+            | NoteKind::Freed(_)
+            | NoteKind::FreedAlone(_)
+            | NoteKind::FreedAny => {}
             NoteKind::End | NoteKind::Flush(_) | NoteKind::Counted | NoteKind::Hint | NoteKind::Panic(_) => {}
         }
     }

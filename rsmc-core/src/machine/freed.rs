@@ -17,10 +17,10 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::base::{IdVec, LocId, ThreadId, VectorClock};
+use crate::base::{EventId, IdVec, LocId, ThreadId, VectorClock};
 use crate::machine::Machine;
 use crate::step::{BadMemory, Forced, Hold, Plan, Run, Step, Touch};
-use crate::trace::{NoteKind, Row, Site, Source, Trace};
+use crate::trace::{Note, NoteKind, Row, Site, Source, Trace};
 
 /// A use that may come after the memory was freed.
 #[derive(Debug)]
@@ -36,8 +36,13 @@ pub struct Suspect {
 impl Machine {
     /// A thread has freed the memory of an object, or what is to be found out about.
     pub fn freed(&mut self, thread: ThreadId, loc: Option<LocId>) {
-        let alone = self.is_alone(thread);
-        self.note(thread, NoteKind::Freed { loc, alone }, Site::Unknown);
+        let kind = match loc {
+            Some(loc) if self.is_alone(thread) => NoteKind::FreedAlone(loc),
+            Some(loc) => NoteKind::Freed(loc),
+            None => NoteKind::FreedAny,
+        };
+        self.run.trace.frees += 1;
+        self.note(thread, kind, Site::Unknown);
     }
 
     /// A thread does something wrong with memory. The first such thing is what is reported.
@@ -48,10 +53,9 @@ impl Machine {
     /// A thread is about to use an object whose memory was freed.
     pub fn uses_freed(&mut self, thread: ThreadId, loc: LocId, site: Site, is_cell: bool) {
         let freed_at = self.freed_at(Some(loc));
-        let trace = &self.run.trace;
         let access = match is_cell {
-            true => Touch::Cell(thread, trace.notes.len()),
-            false => Touch::Event(crate::base::EventId { thread, index: trace.count(thread) }),
+            true => Touch::Cell(thread, self.accesses_begun(thread)),
+            false => Touch::Event(EventId { thread, index: self.run.trace.count(thread) }),
         };
         self.uses_badly(BadMemory::UsedAfterFree { loc, access, site, freed_at });
     }
@@ -59,16 +63,19 @@ impl Machine {
     /// A thread has freed a block, whose address has this name, that was freed before.
     pub fn freed_again(&mut self, thread: ThreadId, block: u64) {
         let freed_at = self.freed_at(None);
-        let again_at = self.run.trace.notes.len();
+        let again_at = self.run.trace.frees;
         self.freed(thread, None);
         self.uses_badly(BadMemory::FreedTwice { thread, block, freed_at, again_at });
     }
 
-    /// Where the memory of this object was freed last, or what is to be found out about.
-    fn freed_at(&self, loc: Option<LocId>) -> Option<usize> {
-        let frees =
-            |kind: NoteKind| matches!(kind, NoteKind::Freed { loc: freed, .. } if freed.is_none() || freed == loc);
-        self.run.trace.notes.iter().rposition(|note| frees(note.kind))
+    /// Which freeing was the last of this object's memory, or of what is to be found out about.
+    fn freed_at(&self, loc: Option<LocId>) -> Option<u32> {
+        let is_it = |kind: NoteKind| match kind {
+            NoteKind::Freed(freed) | NoteKind::FreedAlone(freed) => Some(freed) == loc,
+            kind => kind == NoteKind::FreedAny,
+        };
+        let numbered = self.run.trace.all_freed().zip(0..);
+        numbered.filter(|((_, note), _)| is_it(note.kind)).last().map(|(_, nth)| nth)
     }
 
     /// Whether the plan wants a thread to wait before the access of a cell to which it comes; then it waits.
@@ -85,8 +92,8 @@ impl Machine {
 
 /// The uses that may come after what they use was freed, one for each place.
 pub fn suspects(run: &Run) -> Vec<Suspect> {
-    let shared = |kind: NoteKind| matches!(kind, NoteKind::Freed { alone: false, .. });
-    if !run.is_maximal() || !run.trace.notes.iter().any(|note| shared(note.kind)) {
+    let is_shared = |note: &Note| matches!(note.kind, NoteKind::Freed(_));
+    if !run.is_maximal() || !run.trace.all_freed().any(|(_, note)| is_shared(note)) {
         return Vec::new();
     }
     let mut pass = Pass::default();
@@ -100,8 +107,6 @@ pub fn suspects(run: &Run) -> Vec<Suspect> {
 #[derive(Clone, Copy, Debug)]
 struct Used {
     touch: Touch,
-    /// Which of its accesses of cells it is, if it is one.
-    number: u32,
     /// How many rows of the thread there were with it.
     time: u32,
     site: Site,
@@ -127,7 +132,7 @@ struct Pass {
 impl Pass {
     fn late_uses(&mut self, trace: &Trace) -> Vec<Late> {
         let mut late: Vec<Late> = Vec::new();
-        let mut at = 0;
+        let mut frees = 0;
         for row in trace.rows() {
             let note = match row {
                 Row::Event(_, event) => {
@@ -137,14 +142,13 @@ impl Pass {
                     }
                     let time = self.threads[thread].tick(thread);
                     self.events.push(self.threads[thread].clone());
-                    let used = Used { touch: Touch::Event(event.id), number: 0, time, site: event.op.site };
+                    let used = Used { touch: Touch::Event(event.id), time, site: event.op.site };
                     self.last.insert((event.op.loc, thread), used);
                     continue;
                 }
                 Row::Note(note) => note,
             };
-            let (number, thread, site) = (at, note.thread, note.site);
-            at += 1;
+            let (thread, site) = (note.thread, note.site);
             if matches!(note.kind, NoteKind::Flush(_)) {
                 continue;
             }
@@ -166,16 +170,16 @@ impl Pass {
                 }
                 NoteKind::CellRead(loc) | NoteKind::CellWrite(loc) => {
                     let accesses = self.accesses.entry(thread).or_default();
-                    let used = Used { touch: Touch::Cell(thread, number), number: *accesses, time, site };
+                    let used = Used { touch: Touch::Cell(thread, *accesses), time, site };
                     *accesses += 1;
                     self.last.insert((loc, thread), used);
                 }
-                NoteKind::Freed { loc: Some(loc), alone: false } => {
+                NoteKind::Freed(loc) => {
                     let bad = |used: &Used| BadMemory::UsedAfterFree {
                         loc,
                         access: used.touch,
                         site: used.site,
-                        freed_at: Some(number),
+                        freed_at: Some(frees),
                     };
                     let known = &self.threads[thread];
                     let uses = self.last.iter().filter(|((other, _), _)| *other == loc);
@@ -187,6 +191,7 @@ impl Pass {
                 }
                 _ => {}
             }
+            frees += u32::from(note.kind.frees());
         }
         late
     }
@@ -211,7 +216,7 @@ impl Pass {
             }
         }
         let hold = match used.touch {
-            Touch::Cell(thread, _) => Some(Hold { thread, access: used.number }),
+            Touch::Cell(thread, access) => Some(Hold { thread, access }),
             Touch::Event(event) => {
                 forced.push(Forced { step: Step::Run(event.thread), expect: None });
                 None

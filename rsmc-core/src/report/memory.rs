@@ -9,7 +9,8 @@ use crate::trace::NoteKind;
 /// Who does what.
 pub(super) fn title(scene: &Scene<'_>) -> Option<String> {
     let bad = *scene.finding.bad_memory?;
-    let freer = bad.freed_at().map(|at| scene.threads.name(scene.finding.trace.notes[at].thread));
+    let freer = bad.freed_at().and_then(|nth| scene.finding.trace.freed(nth));
+    let freer = freer.map(|(_, note)| scene.threads.name(note.thread));
     Some(match bad {
         BadMemory::UsedAfterFree { loc, access, .. } => {
             let (user, name) = (scene.threads.name(access.thread()), scene.locations.name(loc));
@@ -35,9 +36,9 @@ pub(super) fn title(scene: &Scene<'_>) -> Option<String> {
 /// The lines about it; none if the failure is something else.
 pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
     let Some(&bad) = scene.finding.bad_memory else { return Vec::new() };
-    let notes = &scene.finding.trace.notes;
-    let frees = |at: usize, what: &str| {
-        format!("  {} frees {what}{}", scene.threads.name(notes[at].thread), row(scene.row_of_note(at)))
+    let frees = |nth: u32, what: &str| {
+        let (at, note) = scene.finding.trace.freed(nth)?;
+        Some(format!("  {} frees {what}{}", scene.threads.name(note.thread), row(scene.row_of_note(at))))
     };
     match bad {
         BadMemory::UsedAfterFree { loc, access, site, freed_at } => {
@@ -45,7 +46,7 @@ pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
             let used = row_of(scene, access);
             let mut lines =
                 vec![format!("  {} uses {name}{}{}", scene.threads.name(access.thread()), at(site), row(used))];
-            lines.extend(freed_at.map(|at| frees(at, "its memory")));
+            lines.extend(freed_at.and_then(|nth| frees(nth, "its memory")));
             lines.push(format!("  {name}: {} created{}", info.kind, at(info.created)));
             if used <= freed_row(scene) {
                 let why = "  nothing makes the second wait for the first: run with the same steps in another order, the memory is \
@@ -56,14 +57,18 @@ pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
         }
         BadMemory::FreedTwice { block, freed_at, again_at, .. } => {
             let what = what(scene, block);
-            freed_at.into_iter().chain([again_at]).map(|at| frees(at, &what)).collect()
+            freed_at.into_iter().chain([again_at]).filter_map(|nth| frees(nth, &what)).collect()
         }
     }
 }
 
 /// What a row says by which memory is freed, if that is what the report is about.
 pub(super) fn freed(scene: &Scene<'_>, kind: NoteKind) -> Option<String> {
-    let NoteKind::Freed { loc: freed, .. } = kind else { return None };
+    let freed = match kind {
+        NoteKind::Freed(loc) | NoteKind::FreedAlone(loc) => Some(loc),
+        NoteKind::FreedAny => None,
+        _ => return None,
+    };
     match *scene.finding.bad_memory? {
         BadMemory::UsedAfterFree { loc, .. } if freed.is_none_or(|freed| freed == loc) => {
             Some(format!("free {}", scene.locations.name(loc)))
@@ -81,10 +86,10 @@ fn what(scene: &Scene<'_>, block: u64) -> String {
 fn row_of(scene: &Scene<'_>, access: Touch) -> Option<usize> {
     match access {
         Touch::Event(event) => scene.row_of_event(scene.finding.trace.position(event)?),
-        Touch::Cell(_, note) => scene.row_of_note(note),
+        Touch::Cell(thread, number) => scene.row_of_note(scene.finding.trace.access(thread, number)?.0),
     }
 }
 
 fn freed_row(scene: &Scene<'_>) -> Option<usize> {
-    scene.row_of_note(scene.finding.bad_memory?.freed_at()?)
+    scene.row_of_note(scene.finding.trace.freed(scene.finding.bad_memory?.freed_at()?)?.0)
 }

@@ -272,7 +272,7 @@ impl<'a> Scene<'a> {
                 NoteKind::CellWrite(cell) => format!("end of write {}", self.locations.name(cell)),
                 _ => return None,
             },
-            NoteKind::Freed { .. } => freed(self, note.kind)?,
+            kind if kind.frees() => freed(self, note.kind)?,
             NoteKind::Panic(_) => "panic".to_owned(),
             NoteKind::Flush(store) if self.buffers.waits(store as usize) => {
                 let row = self.row_of_event(store as usize)?;
@@ -299,7 +299,10 @@ impl<'a> Scene<'a> {
             _ => false,
         };
         let of_memory = self.finding.bad_memory.is_some_and(|bad| match *bad {
-            BadMemory::UsedAfterFree { access: Touch::Cell(_, access), .. } if access == at => true,
+            BadMemory::UsedAfterFree { access: Touch::Cell(thread, number), .. } if thread == note.thread => {
+                self.finding.trace.access(thread, number).is_some_and(|(place, _)| place == at)
+                    || freed(self, note.kind).is_some()
+            }
             _ => freed(self, note.kind).is_some(),
         });
         in_race || uncaught || of_memory

@@ -41,9 +41,15 @@ impl Block {
         Self(unsafe { &*std::ptr::with_exposed_provenance::<Header>(start - size_of::<Header>()) })
     }
 
+    /// Where it begins.
+    #[inline]
+    pub(super) fn start(self) -> usize {
+        std::ptr::from_ref(self.0).expose_provenance() + size_of::<Header>()
+    }
+
     /// Where it is.
     pub(super) fn range(self) -> Range<usize> {
-        let start = std::ptr::from_ref(self.0).expose_provenance() + size_of::<Header>();
+        let start = self.start();
         start..start + (self.0.state.load(Ordering::Relaxed) >> 2)
     }
 

@@ -100,6 +100,8 @@ pub(super) struct Core {
     pub(super) machine: Machine,
     pub(super) fibers: IdVec<ThreadId, Fiber>,
     pub(super) locations: Locations,
+    /// Where the objects are.
+    pub(super) places: IdVec<LocId, usize>,
     pub(super) slots: Slots,
     pub(super) births: Births,
     /// Something of the shim was used in a way that the execution does not see.
@@ -158,6 +160,7 @@ impl Execution {
             machine: Machine::new(rules),
             fibers: IdVec::new(),
             locations: Locations::default(),
+            places: IdVec::new(),
             slots: Slots::default(),
             births: Births::default(),
             unmodelled: false,
@@ -276,14 +279,13 @@ impl Execution {
             core.observed.join(&plan.observed);
             core.locations.begin();
             core.begin_arena();
-            let number = core.locations.execution();
-            core.arena.is_of(number);
+            core.places.clear();
             core.freed.clear();
             self.addresses.set(core.arena.addresses());
             self.compares_states.set(core.machine.compares_states());
             core.births.clear();
             core.unmodelled = false;
-            self.registered.begin(number, core.arena.memory());
+            self.registered.begin(core.locations.execution(), core.arena.memory());
             core.holders.clear();
             core.admit(ThreadId::MAIN, Job::Body(Rc::clone(&self.body)));
         }
@@ -345,7 +347,9 @@ impl Execution {
 
     /// The job of a thread is done: its coroutine is free for another, and somebody else goes on.
     fn retire(&self, thread: ThreadId) {
-        self.learn_of_memory();
+        if self.core.borrow().arena.has_news() {
+            self.learn_of_memory();
+        }
         let mut core = self.core.borrow_mut();
         core.machine.end(thread);
         core.release(thread);

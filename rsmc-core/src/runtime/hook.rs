@@ -87,7 +87,7 @@ pub(super) fn inside<R>(act: impl FnOnce(&Execution) -> R) -> R {
 impl Execution {
     #[inline]
     pub(super) fn locate(&self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> LocId {
-        let known = self.core.borrow().locations.find(object.tag);
+        let known = self.core.borrow().find(object.tag);
         known.unwrap_or_else(|| self.locate_new(object, init, site))
     }
 
@@ -99,6 +99,12 @@ impl Execution {
             core.uses_freed(me, loc, site, Some(object.tag));
             return loc;
         }
+        let address = std::ptr::from_ref(object.tag).addr();
+        if let Some(loc) = core.locations.find(object.tag) {
+            let before = std::mem::replace(&mut core.places[loc], address);
+            core.arena.moves(loc, before, address);
+            return loc;
+        }
         // The object is going to say in which execution it is: that is no change by the thread.
         if core.machine.remembers(me) {
             core.catch_up(me);
@@ -107,7 +113,7 @@ impl Execution {
         if core.machine.remembers(me) {
             core.pass_over(me);
         }
-        if core.arena.is_freed(std::ptr::from_ref(object.tag).addr()) {
+        if core.arena.is_freed(address) {
             core.uses_freed(me, loc, site, Some(object.tag));
         }
         loc
@@ -115,12 +121,22 @@ impl Execution {
 }
 
 impl Core {
+    /// The location of an object, if the execution has met it where it is.
+    #[inline]
+    fn find(&self, tag: &Tag) -> Option<LocId> {
+        let loc = self.locations.find(tag)?;
+        (self.places.get(loc) == Some(&std::ptr::from_ref(tag).addr())).then_some(loc)
+    }
+
     fn create(&mut self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> LocId {
-        let Self { locations, machine, arena, .. } = self;
+        let Self { locations, machine, arena, places, .. } = self;
         locations.resolve(object.tag, || {
             let created = object.created.map_or(site, Site::Code);
             let loc = machine.add_location(LocInfo { kind: object.kind, created, init: init() });
-            arena.meets(loc, object.created.map_or(0, |created| std::ptr::from_ref(created).addr()));
+            let address = std::ptr::from_ref(object.tag).addr();
+            places.grow_to(loc, || 0);
+            places[loc] = address;
+            arena.meets(loc, address);
             loc
         })
     }

@@ -5,9 +5,8 @@ use std::panic::Location;
 use crate::runtime::Tag;
 use crate::runtime::hook::Object;
 
-/// Part of every object of the shim. The check's allocator finds it in memory by its two words.
+/// Part of every object of the shim.
 #[derive(Debug)]
-#[repr(C)]
 pub struct Identity {
     tag: Tag,
     created: &'static Location<'static>,

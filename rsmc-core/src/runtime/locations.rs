@@ -23,18 +23,18 @@ const FREED: u64 = 1 << 63;
 
 /// The execution that a tag names; no number of one if the object's memory was freed.
 #[inline]
-pub(super) fn execution_of(tag: u64) -> u64 {
+fn execution_of(tag: u64) -> u64 {
     tag >> LOC_BITS
 }
 
-/// Whether a tag names an object that this execution has met, and whose memory was freed.
-pub(super) fn was_freed_in(tag: u64, execution: u64) -> bool {
-    tag & FREED != 0 && execution_of(tag & !FREED) == execution
+/// Whether a tag names this location.
+pub(super) fn names(tag: u64, loc: LocId) -> bool {
+    tag & FREED == 0 && loc_of(tag) == loc
 }
 
 /// The location that a tag names.
 #[inline]
-pub(super) fn loc_of(tag: u64) -> LocId {
+fn loc_of(tag: u64) -> LocId {
     LocId((tag & ((1 << LOC_BITS) - 1)) as u32)
 }
 
@@ -104,7 +104,8 @@ impl Locations {
     /// The location of an object whose memory was freed after the execution had met it.
     pub(super) fn find_freed(&self, tag: &Tag) -> Option<LocId> {
         let known = tag.0.load(Ordering::Relaxed);
-        was_freed_in(known, self.execution).then(|| loc_of(known))
+        let is_freed = known & FREED != 0 && execution_of(known & !FREED) == self.execution;
+        is_freed.then(|| loc_of(known))
     }
 
     /// The location of an object; `create` adds it to the execution if it is new.

@@ -117,15 +117,16 @@ fn bad_memory(run: &Run) -> Option<Finding> {
     }
     let object = |loc: LocId| format!("the {} created at {}", run.trace.locs[loc].kind, run.trace.locs[loc].created);
     let name = |thread| name(&run.trace, thread);
-    Some(match run.bad_memory? {
-        BadMemory::UsedAfterFree { loc, access, site, freed_at } => {
-            let freed =
-                freed_at.map_or("was freed".to_owned(), |at| format!("{} frees", name(run.trace.notes[at].thread)));
+    let bad = run.bad_memory?;
+    let freer = bad.freed_at().and_then(|nth| run.trace.freed(nth)).map(|(_, note)| note.thread);
+    Some(match bad {
+        BadMemory::UsedAfterFree { loc, access, site, .. } => {
+            let freed = freer.map_or("was freed".to_owned(), |freer| format!("{} frees", name(freer)));
             let message = format!("{} uses {} at {site}, whose memory {freed}", name(access.thread()), object(loc));
             Finding::new(FailureKind::UseAfterFree, message)
         }
-        BadMemory::FreedTwice { thread, freed_at, .. } => {
-            let by = freed_at.map_or(String::new(), |at| format!(" by {}", name(run.trace.notes[at].thread)));
+        BadMemory::FreedTwice { thread, .. } => {
+            let by = freer.map_or(String::new(), |freer| format!(" by {}", name(freer)));
             Finding::new(FailureKind::DoubleFree, format!("{} frees memory that was freed before{by}", name(thread)))
         }
     })

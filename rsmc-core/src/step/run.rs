@@ -152,8 +152,8 @@ pub enum BadMemory {
         access: Touch,
         /// Where.
         site: Site,
-        /// Where the memory is freed in [`Trace::notes`], if that is known.
-        freed_at: Option<usize>,
+        /// Where the memory is freed, if that is known: see [`Trace::freed`].
+        freed_at: Option<u32>,
     },
     /// A thread frees what was freed before.
     FreedTwice {
@@ -161,10 +161,10 @@ pub enum BadMemory {
         thread: ThreadId,
         /// The name of the address.
         block: u64,
-        /// Where it was freed first in [`Trace::notes`], if that is known.
-        freed_at: Option<usize>,
+        /// Where it was freed first, if that is known: see [`Trace::freed`].
+        freed_at: Option<u32>,
         /// Where it is freed again.
-        again_at: usize,
+        again_at: u32,
     },
 }
 
@@ -177,8 +177,8 @@ impl BadMemory {
         }
     }
 
-    /// Where the memory is freed first in [`Trace::notes`], if that is known.
-    pub fn freed_at(&self) -> Option<usize> {
+    /// Where the memory is freed first, if that is known: see [`Trace::freed`].
+    pub fn freed_at(&self) -> Option<u32> {
         match *self {
             BadMemory::UsedAfterFree { freed_at, .. } | BadMemory::FreedTwice { freed_at, .. } => freed_at,
         }
@@ -190,8 +190,8 @@ impl BadMemory {
 pub enum Touch {
     /// This event.
     Event(EventId),
-    /// This thread's access of the cell, at this place in [`Trace::notes`].
-    Cell(ThreadId, usize),
+    /// The access of a cell that this thread began as this one, counted from 0: see [`Trace::access`].
+    Cell(ThreadId, u32),
 }
 
 impl Touch {

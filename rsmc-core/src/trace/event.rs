@@ -216,13 +216,12 @@ pub enum NoteKind {
     CellWrite(LocId),
     /// The access of a cell that its thread began as this one, counted from 0, is over. One that has none ended where it began.
     CellEnd(u32),
-    /// Freed memory.
-    Freed {
-        /// An object in it; `None` for the memory that [`crate::step::BadMemory`] is about.
-        loc: Option<LocId>,
-        /// Whether all that other threads did happened before, and they can do nothing any more.
-        alone: bool,
-    },
+    /// Freed the memory of an object.
+    Freed(LocId),
+    /// The same, where all that other threads did happened before, and they can do nothing any more.
+    FreedAlone(LocId),
+    /// Freed the memory that [`crate::step::BadMemory`] is about.
+    FreedAny,
     /// `hint::spin_loop` or `thread::yield_now`.
     Hint,
     /// Dropped one reference to a shared value: what came before is visible to the last owner.
@@ -231,6 +230,13 @@ pub enum NoteKind {
     ArcAcquire(LocId),
     /// Panicked; the number is the place in [`crate::step::Run::panics`].
     Panic(u32),
+}
+
+impl NoteKind {
+    /// Whether it says that memory was freed.
+    pub fn frees(self) -> bool {
+        matches!(self, NoteKind::Freed(_) | NoteKind::FreedAlone(_) | NoteKind::FreedAny)
+    }
 }
 
 /// A note with its place.

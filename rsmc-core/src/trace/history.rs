@@ -61,7 +61,7 @@ impl Histories {
                         self.now[child] = self.now[note.thread].with_number(u64::from(child.0) << 2 | 3);
                     }
                     NoteKind::Join(child) => self.now[note.thread] = self.now[note.thread].with(self.now[child]),
-                    NoteKind::CellRead(_) | NoteKind::CellWrite(_) | NoteKind::Freed { alone: false, .. } => {
+                    NoteKind::CellRead(_) | NoteKind::CellWrite(_) | NoteKind::Freed(_) => {
                         self.has_cells = true;
                     }
                     _ => {}

@@ -16,6 +16,8 @@ pub struct Trace {
     pub threads: IdVec<ThreadId, ThreadInfo>,
     /// What the user calls some locations. The last one counts.
     pub labels: Vec<(LocId, String)>,
+    /// How many of the notes say that memory was freed.
+    pub frees: u32,
     by_thread: IdVec<ThreadId, Vec<u32>>,
 }
 
@@ -37,12 +39,13 @@ impl Clone for Trace {
 
     /// Keeps the memory.
     fn clone_from(&mut self, other: &Self) {
-        let Self { events, notes, locs, threads, labels, by_thread } = other;
+        let Self { events, notes, locs, threads, labels, frees, by_thread } = other;
         self.events.clone_from(events);
         self.notes.clone_from(notes);
         self.locs.clone_from(locs);
         self.threads.clone_from(threads);
         self.labels.clone_from(labels);
+        self.frees = *frees;
         self.by_thread.clone_from(by_thread);
     }
 }
@@ -54,6 +57,7 @@ impl Trace {
         self.notes.clear();
         self.locs.clear();
         self.labels.clear();
+        self.frees = 0;
         self.by_thread.values_mut().for_each(Vec::clear);
         for info in self.threads.values_mut() {
             info.present = false;
@@ -177,6 +181,17 @@ impl Trace {
         let begins = |note: &Note| matches!(note.kind, NoteKind::CellRead(_) | NoteKind::CellWrite(_));
         let of_thread = |(_, note): &(usize, &Note)| note.thread == thread && begins(note);
         self.notes.iter().enumerate().filter(of_thread).nth(number as usize)
+    }
+
+    /// The notes that say that memory was freed, with their places.
+    pub fn all_freed(&self) -> impl Iterator<Item = (usize, &Note)> {
+        let notes = if self.frees == 0 { &[] } else { &*self.notes };
+        notes.iter().enumerate().filter(|(_, note)| note.kind.frees())
+    }
+
+    /// One of these.
+    pub fn freed(&self, nth: u32) -> Option<(usize, &Note)> {
+        self.all_freed().nth(nth as usize)
     }
 
     /// The threads other than the test body, in the order in which they were spawned.

@@ -3,30 +3,29 @@
 //! Problem. A structure without locks that frees what another thread still uses is wrong, and nothing shows it: what was freed keeps
 //! its bytes until the execution is over.
 //!
-//! Method. When a block is freed, its words are searched for the objects of the shim that the execution has met: a tag with a number
-//! that the execution has given out, beside the place where that object was created. Such tags are marked, so that whoever
-//! comes to the object later is noticed without a look at the allocator, and the execution is told what was freed. An object
-//! that nobody had met is looked up when it is met first.
+//! Method. An execution says where each object of the shim is that it meets, and when it meets it elsewhere. When a block is freed,
+//! the objects in it are marked in their tags, so that whoever comes to one later is noticed without a look at the allocator, and
+//! the execution is told what was freed. An object that nobody had met is looked up among the blocks when it is met first.
 //!
-//! Cost. Freeing takes time linear in the size of the block.
+//! Cost. Freeing looks for the objects in a block by binary search among all that are here.
 //!
-//! Limits. Only what is allocated here is seen, and only uses of the shim's objects. What is at the beginning of a block that starts
-//! with two zeros is not told, since that is what std's `Arc` leaves of its counts, whose order nobody knows; but its tags are marked.
+//! Limits. Only what is allocated here is seen, and only uses of the shim's objects. What is in a block that starts with two zeros
+//! is marked but not told, since that is what std's `Arc` leaves of its counts, whose order nobody knows.
 
 use crate::base::LocId;
 use crate::runtime::arena::{Arena, Inner, outside};
 use crate::runtime::blocks::{Block, blocks};
-use crate::runtime::locations::{execution_of, loc_of, mark_freed};
+use crate::runtime::locations::{mark_freed, names};
+use crate::runtime::pieces::PIECE;
 
 /// What was freed in an execution.
 #[derive(Default)]
 pub(super) struct Freed {
-    /// How the tags of the execution's objects begin.
-    execution: u64,
-    /// By location: where the object was created, as an address; 0 if that is not known.
-    created: Vec<usize>,
-    /// Something was freed.
-    anything: bool,
+    /// The objects that are here, by address.
+    objects: Vec<(usize, LocId)>,
+    /// Everything that was freed lies between these addresses.
+    lowest: usize,
+    highest: usize,
     /// Who frees this is told: a place in the piece.
     watched: Option<usize>,
     /// What the execution was not told yet.
@@ -46,9 +45,9 @@ pub(in crate::runtime) enum News {
 
 impl Freed {
     pub(super) fn clear(&mut self) {
-        self.created.clear();
+        self.objects.clear();
         self.news.clear();
-        self.anything = false;
+        (self.lowest, self.highest) = (usize::MAX, 0);
     }
 }
 
@@ -59,48 +58,47 @@ impl Inner {
         if piece != self.piece.number() || (self.behind != 0 && !self.contains(block.header())) {
             return block.free(piece);
         }
-        let start = block.range().start;
-        // SAFETY: they are the words of the block, which nobody else uses, and blocks are aligned.
-        let words = unsafe {
-            std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut(start), bytes / size_of::<u64>())
-        };
+        let start = block.start();
         if block.is_dead() {
+            let _ours = outside();
             return self.tell(News::Twice(start));
         }
-        if self.freed.watched.is_some_and(|at| block.range().contains(&(self.start + at))) {
-            self.tell(News::Watched);
-        }
-        self.freed.anything = true;
-        if !self.freed.created.is_empty() {
-            for at in 1..words.len() {
-                if execution_of(words[at - 1]) == self.freed.execution {
-                    self.found(words, at - 1);
-                }
-            }
+        let freed = &mut self.freed;
+        (freed.lowest, freed.highest) = (freed.lowest.min(start), freed.highest.max(start + bytes));
+        if !freed.objects.is_empty() || freed.watched.is_some() {
+            self.frees_objects(start, bytes);
         }
         block.free(piece);
     }
 
-    /// A word of the block may be the tag of an object.
-    #[cold]
-    fn found(&mut self, words: &mut [u64], at: usize) {
-        let Some(loc) = self.object(words[at], words[at + 1]) else { return };
-        words[at] = mark_freed(words[at]);
-        if words[..2] != [0, 0] {
-            self.tell(News::Freed(loc));
+    fn frees_objects(&mut self, start: usize, bytes: usize) {
+        let _ours = outside();
+        let first = self.freed.objects.partition_point(|&(address, _)| address < start);
+        let count = self.freed.objects[first..].partition_point(|&(address, _)| address < start + bytes);
+        if count > 0 {
+            let words: *const usize = std::ptr::with_exposed_provenance(start);
+            // SAFETY: it is in the block, in which there is more than one word, since there is an object.
+            let counts = unsafe { [words.read(), words.add(1).read()] };
+            for (address, loc) in self.freed.objects.drain(first..first + count).collect::<Vec<_>>() {
+                let tag: *mut u64 = std::ptr::with_exposed_provenance_mut(address);
+                // SAFETY: a tag was there, which is in the block, and nobody else uses that.
+                unsafe {
+                    if names(tag.read(), loc) {
+                        tag.write(mark_freed(tag.read()));
+                    }
+                }
+                if counts != [0, 0] {
+                    self.tell(News::Freed(loc));
+                }
+            }
         }
-    }
-
-    /// The object that has these words, if the execution has met it.
-    fn object(&self, tag: u64, created: u64) -> Option<LocId> {
-        let loc = loc_of(tag);
-        let known = self.freed.created.get(loc.0 as usize).filter(|&&known| known != 0)?;
-        (*known as u64 == created).then_some(loc)
+        if self.freed.watched.is_some_and(|at| (start..start + bytes).contains(&(self.start + at))) {
+            self.tell(News::Watched);
+        }
     }
 
     #[cold]
     fn tell(&mut self, news: News) {
-        let _ours = outside();
         self.freed.news.push(news);
     }
 
@@ -110,31 +108,34 @@ impl Inner {
 }
 
 impl Arena {
-    /// The execution has this number from its beginning on.
-    pub(in crate::runtime) fn is_of(&mut self, execution: u64) {
-        if let Some(inner) = &mut self.0 {
-            inner.freed.execution = execution;
-        }
-    }
-
-    /// The execution meets an object for the first time.
+    /// The execution meets an object at this address, for the first time.
     #[inline]
-    pub(in crate::runtime) fn meets(&mut self, loc: LocId, created: usize) {
-        if let Some(inner) = &mut self.0 {
-            let known = &mut inner.freed.created;
-            if known.len() <= loc.0 as usize {
-                known.resize(loc.0 as usize, 0);
-                known.push(created);
+    pub(in crate::runtime) fn meets(&mut self, loc: LocId, address: usize) {
+        if let Some(inner) = &mut self.0
+            && address.wrapping_sub(inner.start) < PIECE
+        {
+            let objects = &mut inner.freed.objects;
+            let at = objects.partition_point(|&(other, _)| other < address);
+            match objects.get_mut(at) {
+                // What was there is not there any more.
+                Some(object) if object.0 == address => object.1 = loc,
+                _ => objects.insert(at, (address, loc)),
             }
         }
     }
 
+    /// An object that was at one address is at another one.
+    pub(in crate::runtime) fn moves(&mut self, loc: LocId, from: usize, to: usize) {
+        if let Some(inner) = &mut self.0 {
+            inner.freed.objects.retain(|&object| object != (from, loc));
+        }
+        self.meets(loc, to);
+    }
+
     /// Whether an address is in memory that the execution has freed.
     pub(in crate::runtime) fn is_freed(&self, address: usize) -> bool {
-        let Some(inner) = self.0.as_ref().filter(|inner| inner.freed.anything) else { return false };
-        if !inner.contains(address) {
-            return false;
-        }
+        let may_be = |inner: &&Box<Inner>| (inner.freed.lowest..inner.freed.highest).contains(&address);
+        let Some(inner) = self.0.as_ref().filter(may_be) else { return false };
         // SAFETY: `last` is the header of this piece's last block, or 0.
         let mut own = unsafe { blocks(inner.last) }.take_while(|block| block.header() != inner.behind);
         own.find(|block| block.range().contains(&address)).is_some_and(Block::is_dead)
@@ -145,6 +146,12 @@ impl Arena {
         if let Some(inner) = &mut self.0 {
             inner.freed.watched = address.map(|address| address.wrapping_sub(inner.start));
         }
+    }
+
+    /// Whether there are [`Arena::news`].
+    #[inline]
+    pub(in crate::runtime) fn has_news(&self) -> bool {
+        self.0.as_ref().is_some_and(|inner| !inner.freed.news.is_empty())
     }
 
     /// What user code has done with its memory since this was asked last.
