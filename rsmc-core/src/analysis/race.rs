@@ -299,7 +299,6 @@ impl Pass {
             | NoteKind::CellWrite(_)
             | NoteKind::CellEnd(_)
             | NoteKind::Freed(_)
-            | NoteKind::FreedAlone(_)
             | NoteKind::FreedAny => {}
             NoteKind::End | NoteKind::Flush(_) | NoteKind::Counted | NoteKind::Hint | NoteKind::Panic(_) => {}
         }

@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use crate::base::{EventId, IdVec, LocId, ThreadId, VectorClock};
 use crate::machine::Machine;
 use crate::step::{BadMemory, Forced, Hold, Plan, Run, Step, Touch};
-use crate::trace::{Note, NoteKind, Row, Site, Source, Trace};
+use crate::trace::{NoteKind, Row, Site, Source, Trace};
 
 /// A use that may come after the memory was freed.
 #[derive(Debug)]
@@ -36,11 +36,7 @@ pub struct Suspect {
 impl Machine {
     /// A thread has freed the memory of an object, or what is to be found out about.
     pub fn freed(&mut self, thread: ThreadId, loc: Option<LocId>) {
-        let kind = match loc {
-            Some(loc) if self.is_alone(thread) => NoteKind::FreedAlone(loc),
-            Some(loc) => NoteKind::Freed(loc),
-            None => NoteKind::FreedAny,
-        };
+        let kind = loc.map_or(NoteKind::FreedAny, NoteKind::Freed);
         self.run.trace.frees += 1;
         self.note(thread, kind, Site::Unknown);
     }
@@ -71,7 +67,7 @@ impl Machine {
     /// Which freeing was the last of this object's memory, or of what is to be found out about.
     fn freed_at(&self, loc: Option<LocId>) -> Option<u32> {
         let is_it = |kind: NoteKind| match kind {
-            NoteKind::Freed(freed) | NoteKind::FreedAlone(freed) => Some(freed) == loc,
+            NoteKind::Freed(freed) => Some(freed) == loc,
             kind => kind == NoteKind::FreedAny,
         };
         let numbered = self.run.trace.all_freed().zip(0..);
@@ -92,8 +88,7 @@ impl Machine {
 
 /// The uses that may come after what they use was freed, one for each place.
 pub fn suspects(run: &Run) -> Vec<Suspect> {
-    let is_shared = |note: &Note| matches!(note.kind, NoteKind::Freed(_));
-    if !run.is_maximal() || !run.trace.all_freed().any(|(_, note)| is_shared(note)) {
+    if !run.is_maximal() || run.trace.frees == 0 {
         return Vec::new();
     }
     let mut pass = Pass::default();

@@ -65,7 +65,7 @@ pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
 /// What a row says by which memory is freed, if that is what the report is about.
 pub(super) fn freed(scene: &Scene<'_>, kind: NoteKind) -> Option<String> {
     let freed = match kind {
-        NoteKind::Freed(loc) | NoteKind::FreedAlone(loc) => Some(loc),
+        NoteKind::Freed(loc) => Some(loc),
         NoteKind::FreedAny => None,
         _ => return None,
     };

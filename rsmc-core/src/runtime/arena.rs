@@ -280,6 +280,12 @@ impl Inner {
         })
     }
 
+    /// Whether an address is in its piece.
+    #[inline]
+    fn has_there(&self, address: usize) -> bool {
+        address.wrapping_sub(self.start) < PIECE
+    }
+
     #[inline]
     fn allocate(&mut self, layout: Layout) -> Option<*mut u8> {
         self.allocate_on::<0>(layout).or_else(|| self.allocate_much(layout))
@@ -385,21 +391,20 @@ unsafe impl GlobalAlloc for Allocator {
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        let inner = CURRENT.try_with(Cell::get).unwrap_or(null_mut());
+        // SAFETY: the arena of a check is alive while its user code runs, on one OS thread.
+        if inner.addr() > QUESTION.addr() && unsafe { (*inner).has_there(block.addr()) } {
+            // SAFETY: as above, and a block of this allocator begins there.
+            return unsafe { (*inner).free(Block::at(block.expose_provenance()), layout.size()) };
+        }
         match pieces::number_of(block.addr()) {
             None => {
                 // SAFETY: it comes from there.
                 unsafe { System.dealloc(block, layout) }
             }
             Some(piece) => {
-                // SAFETY: a block of this allocator begins there.
-                let block = unsafe { Block::at(block.expose_provenance()) };
-                let inner = CURRENT.try_with(Cell::get).unwrap_or(null_mut());
-                if inner.addr() <= QUESTION.addr() {
-                    block.free(piece);
-                } else {
-                    // SAFETY: the arena of a check is alive while its user code runs, on one OS thread.
-                    unsafe { (*inner).free(block, layout.size(), piece) };
-                }
+                // SAFETY: a block of this allocator begins there, and the caller has it.
+                unsafe { Block::at(block.expose_provenance()) }.free(piece);
             }
         }
     }

@@ -58,16 +58,25 @@ impl Block {
         std::ptr::from_ref(self.0).addr()
     }
 
+    #[inline]
     fn state(self) -> usize {
         self.0.state.load(Ordering::Acquire) & STATE
     }
 
+    /// Whether it is in use, by who goes on.
+    #[inline]
+    pub(super) fn is_alive(self) -> bool {
+        self.state() == ALIVE
+    }
+
     /// Whether it was freed.
+    #[inline]
     pub(super) fn is_dead(self) -> bool {
         self.state() == DEAD
     }
 
     /// Whether nobody who knows it goes on.
+    #[inline]
     pub(super) fn is_left(self) -> bool {
         self.state() == LEFT
     }
@@ -83,14 +92,20 @@ impl Block {
         self.change(ALIVE, LEFT)
     }
 
+    /// It is in use, and is freed.
+    #[inline]
+    pub(super) fn dies(self) {
+        let state = self.0.state.load(Ordering::Relaxed);
+        self.0.state.store(state & !STATE | DEAD, Ordering::Release);
+    }
+
     /// It is in the piece of this number, and is freed.
     #[inline]
     pub(super) fn free(self, piece: usize) {
-        let state = self.0.state.load(Ordering::Relaxed);
-        if state & STATE == LEFT {
+        if self.is_left() {
             self.take_back();
         } else {
-            self.0.state.store(state & !STATE | DEAD, Ordering::Release);
+            self.dies();
             pieces::has_one_less(piece);
         }
     }

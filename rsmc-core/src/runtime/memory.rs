@@ -15,19 +15,23 @@ impl Execution {
     /// The running thread may have freed memory since it was asked last.
     #[cold]
     pub(super) fn learn_of_memory(&self) {
-        let core = &mut *self.core.borrow_mut();
+        let Core { arena, machine, freed, bad_address, .. } = &mut *self.core.borrow_mut();
         let me = self.running.get();
-        for news in core.arena.news() {
+        // Where nobody else can do anything any more, it makes no difference.
+        let alone = machine.is_alone(me);
+        for news in arena.news().filter(|_| !self.unwinding.get()) {
             match news {
-                _ if self.unwinding.get() => {}
+                News::Freed(_) if alone => {}
                 News::Freed(loc) => {
-                    core.freed.push(loc);
-                    core.machine.freed(me, Some(loc));
+                    freed.push(loc);
+                    machine.freed(me, Some(loc));
                 }
-                News::Watched => core.machine.freed(me, None),
+                News::Watched => machine.freed(me, None),
                 News::Twice(block) => {
-                    core.sees_bad(block);
-                    core.machine.freed_again(me, self.addresses.get().exchange(block as u64));
+                    if machine.run().bad_memory.is_none() {
+                        *bad_address = block;
+                    }
+                    machine.freed_again(me, self.addresses.get().exchange(block as u64));
                 }
             }
         }
@@ -94,17 +98,12 @@ impl Execution {
 }
 
 impl Core {
-    /// The first wrong use of memory is of what has this address.
-    fn sees_bad(&mut self, address: usize) {
-        if self.machine.run().bad_memory.is_none() {
-            self.bad_address = address;
-        }
-    }
-
     /// A thread is about to use an object whose memory was freed, and which has this tag, or was not freed when the thread came to it.
     #[cold]
     pub(super) fn uses_freed(&mut self, thread: ThreadId, loc: LocId, site: Site, tag: Option<&Tag>) {
-        self.sees_bad(tag.map_or(0, |tag| std::ptr::from_ref(tag).addr()));
+        if self.machine.run().bad_memory.is_none() {
+            self.bad_address = tag.map_or(0, |tag| std::ptr::from_ref(tag).addr());
+        }
         let is_cell = self.machine.run().trace.locs[loc].kind.contains("Cell");
         self.machine.uses_freed(thread, loc, site, is_cell);
     }

@@ -112,6 +112,12 @@ impl Piece {
         ALIVE[self.0].fetch_add(1, Ordering::Relaxed);
     }
 
+    /// A block is dead, while a check has the piece.
+    #[inline]
+    pub(super) fn has_one_less(&self) {
+        ALIVE[self.0].fetch_sub(1, Ordering::Release);
+    }
+
     /// The header of the last block that is in it; 0 if there is none.
     pub(super) fn ends_with(&self, last: usize) {
         let place = if last == 0 { NOWHERE } else { last - REGION.load(Ordering::Relaxed) };

@@ -216,10 +216,8 @@ pub enum NoteKind {
     CellWrite(LocId),
     /// The access of a cell that its thread began as this one, counted from 0, is over. One that has none ended where it began.
     CellEnd(u32),
-    /// Freed the memory of an object.
+    /// Freed the memory of an object, which other threads may have used or may still use.
     Freed(LocId),
-    /// The same, where all that other threads did happened before, and they can do nothing any more.
-    FreedAlone(LocId),
     /// Freed the memory that [`crate::step::BadMemory`] is about.
     FreedAny,
     /// `hint::spin_loop` or `thread::yield_now`.
@@ -235,7 +233,7 @@ pub enum NoteKind {
 impl NoteKind {
     /// Whether it says that memory was freed.
     pub fn frees(self) -> bool {
-        matches!(self, NoteKind::Freed(_) | NoteKind::FreedAlone(_) | NoteKind::FreedAny)
+        matches!(self, NoteKind::Freed(_) | NoteKind::FreedAny)
     }
 }
 

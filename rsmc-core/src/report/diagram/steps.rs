@@ -178,7 +178,7 @@ fn misses(line: &Line) -> Option<usize> {
 fn location(kind: NoteKind) -> Option<LocId> {
     match kind {
         NoteKind::CellRead(cell) | NoteKind::CellWrite(cell) => Some(cell),
-        NoteKind::Freed(loc) | NoteKind::FreedAlone(loc) => Some(loc),
+        NoteKind::Freed(loc) => Some(loc),
         _ => None,
     }
 }
@@ -193,7 +193,7 @@ fn operation(kind: NoteKind) -> &'static str {
         NoteKind::CellRead(_) => "read",
         NoteKind::CellWrite(_) => "write",
         NoteKind::CellEnd(_) => "access end",
-        NoteKind::Freed(_) | NoteKind::FreedAlone(_) | NoteKind::FreedAny => "free",
+        NoteKind::Freed(_) | NoteKind::FreedAny => "free",
         NoteKind::Panic(_) => "panic",
         NoteKind::Counted | NoteKind::Hint | NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) => "note",
     }

@@ -16,17 +16,18 @@ use crate::base::LocId;
 use crate::runtime::arena::{Arena, Inner, outside};
 use crate::runtime::blocks::{Block, blocks};
 use crate::runtime::locations::{mark_freed, names};
-use crate::runtime::pieces::PIECE;
 
 /// What was freed in an execution.
 #[derive(Default)]
 pub(super) struct Freed {
-    /// The objects that are here, by address.
+    /// The objects that are here, by address, and where the first one and the last one are.
     objects: Vec<(usize, LocId)>,
+    first: usize,
+    last: usize,
     /// Everything that was freed lies between these addresses.
     lowest: usize,
     highest: usize,
-    /// Who frees this is told: a place in the piece.
+    /// Who frees this is told: a place in the piece. Then every block is looked at.
     watched: Option<usize>,
     /// What the execution was not told yet.
     news: Vec<News>,
@@ -47,30 +48,46 @@ impl Freed {
     pub(super) fn clear(&mut self) {
         self.objects.clear();
         self.news.clear();
+        (self.first, self.last) = if self.watched.is_some() { (0, usize::MAX) } else { (usize::MAX, 0) };
         (self.lowest, self.highest) = (usize::MAX, 0);
     }
 }
 
 impl Inner {
-    /// User code of the check frees a block, which is in the piece of this number.
+    /// User code of the check frees a block in its piece.
     #[inline]
-    pub(super) fn free(&mut self, block: Block, bytes: usize, piece: usize) {
-        if piece != self.piece.number() || (self.behind != 0 && !self.contains(block.header())) {
-            return block.free(piece);
+    pub(super) fn free(&mut self, block: Block, bytes: usize) {
+        if self.behind != 0 || !block.is_alive() {
+            return self.free_special(block, bytes);
         }
-        let start = block.start();
-        if block.is_dead() {
-            let _ours = outside();
-            return self.tell(News::Twice(start));
-        }
-        let freed = &mut self.freed;
-        (freed.lowest, freed.highest) = (freed.lowest.min(start), freed.highest.max(start + bytes));
-        if !freed.objects.is_empty() || freed.watched.is_some() {
-            self.frees_objects(start, bytes);
-        }
-        block.free(piece);
+        self.free_alive(block, bytes);
     }
 
+    #[cold]
+    fn free_special(&mut self, block: Block, bytes: usize) {
+        if !self.ranges().any(|range| range.contains(&block.header())) {
+            block.free(self.piece.number());
+        } else if block.is_dead() {
+            let _ours = outside();
+            self.freed.news.push(News::Twice(block.start()));
+        } else {
+            self.free_alive(block, bytes);
+        }
+    }
+
+    #[inline]
+    fn free_alive(&mut self, block: Block, bytes: usize) {
+        block.dies();
+        self.piece.has_one_less();
+        let (start, end) = (block.start(), block.start() + bytes);
+        let freed = &mut self.freed;
+        (freed.lowest, freed.highest) = (freed.lowest.min(start), freed.highest.max(end));
+        if start <= freed.last && end > freed.first {
+            self.frees_objects(start, bytes);
+        }
+    }
+
+    #[inline(never)]
     fn frees_objects(&mut self, start: usize, bytes: usize) {
         let _ours = outside();
         let first = self.freed.objects.partition_point(|&(address, _)| address < start);
@@ -79,7 +96,8 @@ impl Inner {
             let words: *const usize = std::ptr::with_exposed_provenance(start);
             // SAFETY: it is in the block, in which there is more than one word, since there is an object.
             let counts = unsafe { [words.read(), words.add(1).read()] };
-            for (address, loc) in self.freed.objects.drain(first..first + count).collect::<Vec<_>>() {
+            for at in first..first + count {
+                let (address, loc) = self.freed.objects[at];
                 let tag: *mut u64 = std::ptr::with_exposed_provenance_mut(address);
                 // SAFETY: a tag was there, which is in the block, and nobody else uses that.
                 unsafe {
@@ -88,22 +106,14 @@ impl Inner {
                     }
                 }
                 if counts != [0, 0] {
-                    self.tell(News::Freed(loc));
+                    self.freed.news.push(News::Freed(loc));
                 }
             }
+            self.freed.objects.drain(first..first + count);
         }
         if self.freed.watched.is_some_and(|at| (start..start + bytes).contains(&(self.start + at))) {
-            self.tell(News::Watched);
+            self.freed.news.push(News::Watched);
         }
-    }
-
-    #[cold]
-    fn tell(&mut self, news: News) {
-        self.freed.news.push(news);
-    }
-
-    fn contains(&self, address: usize) -> bool {
-        self.ranges().any(|range| range.contains(&address))
     }
 }
 
@@ -112,9 +122,14 @@ impl Arena {
     #[inline]
     pub(in crate::runtime) fn meets(&mut self, loc: LocId, address: usize) {
         if let Some(inner) = &mut self.0
-            && address.wrapping_sub(inner.start) < PIECE
+            && inner.has_there(address)
         {
-            let objects = &mut inner.freed.objects;
+            let Freed { objects, first, last, .. } = &mut inner.freed;
+            *first = (*first).min(address);
+            if objects.last().is_none_or(|&(other, _)| other < address) {
+                *last = (*last).max(address);
+                return objects.push((address, loc));
+            }
             let at = objects.partition_point(|&(other, _)| other < address);
             match objects.get_mut(at) {
                 // What was there is not there any more.
@@ -155,8 +170,8 @@ impl Arena {
     }
 
     /// What user code has done with its memory since this was asked last.
-    pub(in crate::runtime) fn news(&mut self) -> Vec<News> {
-        self.0.as_mut().map_or_else(Vec::new, |inner| std::mem::take(&mut inner.freed.news))
+    pub(in crate::runtime) fn news(&mut self) -> impl Iterator<Item = News> {
+        self.0.iter_mut().flat_map(|inner| inner.freed.news.drain(..))
     }
 }
 
