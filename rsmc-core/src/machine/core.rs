@@ -607,6 +607,11 @@ impl Machine {
         }
     }
 
+    /// The last value of a location, in an execution that is over.
+    pub fn value_at_end(&self, loc: LocId) -> u64 {
+        self.memory.shared(loc).value
+    }
+
     /// Whether a thread has ended.
     pub fn has_ended(&self, thread: ThreadId) -> bool {
         self.threads.get(thread).is_none_or(|t| matches!(t.status, Status::Ended | Status::Absent))

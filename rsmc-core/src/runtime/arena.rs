@@ -154,9 +154,7 @@ impl Arena {
     /// The execution is over, and its threads were left behind.
     pub(super) fn was_left(&mut self) {
         let Some(inner) = &mut self.0 else { return };
-        // SAFETY: `last` is the header of this piece's last block, or 0.
-        let own = unsafe { blocks(inner.last) }.take_while(|block| block.header() != inner.behind);
-        let left = own.filter(|block| block.leave_behind()).count();
+        let left = inner.own().filter(|block| block.leave_behind()).count();
         if left > 0 {
             pieces::were_left(inner.ranges().map(|range| range.len().next_multiple_of(PAGE)).sum());
         }
@@ -270,6 +268,12 @@ impl Inner {
     /// The areas that have blocks of this execution. None has from now on.
     fn take_used(&mut self) -> impl Iterator<Item = usize> + use<> {
         numbers(std::mem::take(&mut self.used))
+    }
+
+    /// This execution's blocks, the last first.
+    fn own(&self) -> impl Iterator<Item = Block> {
+        // SAFETY: `last` is the header of this piece's last block, or 0.
+        unsafe { blocks(self.last) }.take_while(|block| block.header() != self.behind)
     }
 
     /// Where this execution's blocks lie.

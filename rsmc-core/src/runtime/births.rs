@@ -1,6 +1,6 @@
 //! What was created in an execution and has to be gone at its end: the values behind `Arc`s, and tracked values.
 
-use crate::step::Leak;
+use crate::step::{Leak, Leaked};
 use crate::trace::Site;
 
 /// Names something that was created in an execution.
@@ -22,7 +22,7 @@ impl Births {
 
     pub(super) fn born(&mut self, execution: u64, kind: &'static str, created: Site) -> Birth {
         let number = u32::try_from(self.0.len()).expect("an execution creates fewer than 2^32 values");
-        self.0.push(Some(Leak { kind, created }));
+        self.0.push(Some(Leak { kind, created, what: Leaked::Value }));
         Birth { execution, number }
     }
 

@@ -15,7 +15,7 @@ use crate::machine::{Machine, Next, Outcome, Rules, State};
 use crate::model::MemoryModel;
 use crate::runtime::arena::{Arena, Switched};
 use crate::runtime::births::Births;
-use crate::runtime::coroutine::{Coroutine, Job, Returned, Suspender};
+use crate::runtime::coroutine::{self, Coroutine, Job, Returned, Suspender};
 use crate::runtime::current::Savings;
 use crate::runtime::foreign::{Notice, Registered};
 use crate::runtime::frame::ARE_SEEN;
@@ -100,7 +100,7 @@ pub(super) struct Core {
     pub(super) machine: Machine,
     pub(super) fibers: IdVec<ThreadId, Fiber>,
     pub(super) locations: Locations,
-    /// Where the objects are.
+    /// Where the objects are, with all bits the other way round: this must not look like a pointer.
     pub(super) places: IdVec<LocId, usize>,
     pub(super) slots: Slots,
     pub(super) births: Births,
@@ -117,8 +117,10 @@ pub(super) struct Core {
     pub(super) arena: Arena,
     /// What was freed in the execution, in order.
     pub(super) freed: Vec<LocId>,
-    /// Where the memory is that was used in a wrong way.
+    /// Where the memory is that was used in a wrong way, with all bits the other way round.
     pub(super) bad_address: usize,
+    /// In how many executions lost memory was looked for.
+    pub(super) leak_looks: u32,
     /// How often a use at a place was tried in vain after what it uses was freed.
     pub(super) tried_in_vain: FxHashMap<Site, u32>,
     /// Which registers the code behind calls may still read, by where they return to.
@@ -173,6 +175,7 @@ impl Execution {
             arena: Arena::new(),
             freed: Vec::new(),
             bad_address: 0,
+            leak_looks: 0,
             tried_in_vain: FxHashMap::default(),
             needed: FxHashMap::default(),
         };
@@ -242,6 +245,7 @@ impl Execution {
         let mut core = self.core.borrow_mut();
         if let Some(suspender) = self.suspender.get().filter(|suspender| suspender.is_new()) {
             let base = suspender.base();
+            Coroutine::has_run(suspender, core.stack_size);
             self.registered.has_stack(base.saturating_sub(core.stack_size)..base);
         }
         core.arena.enter()
@@ -310,6 +314,10 @@ impl Execution {
             run.observed.clone_from(&core.observed);
             if matches!(run.end, End::Complete) {
                 run.leaks.extend(core.births.left());
+                if core.arena.has_alive() {
+                    let lost = core.lost(run, coroutine::stacks());
+                    run.leaks.extend(lost);
+                }
             }
             run.unmodelled = core.unmodelled;
             run.is_blind = !(ARE_SEEN && self.has_arena.get());

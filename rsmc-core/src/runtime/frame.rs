@@ -52,7 +52,8 @@ impl Frame {
     #[inline]
     pub(super) fn glimpse(&self) -> Glimpse {
         let calls = self.returns_to ^ (self.stack_pointer() as u64).rotate_left(32);
-        Glimpse { calls, registers: self.registers }
+        // What is remembered must not look like pointers.
+        Glimpse { calls, registers: self.registers.map(|register| !register) }
     }
 }
 

@@ -101,8 +101,8 @@ impl Execution {
         }
         let address = std::ptr::from_ref(object.tag).addr();
         if let Some(loc) = core.locations.find(object.tag) {
-            let before = std::mem::replace(&mut core.places[loc], address);
-            core.arena.moves(loc, before, address);
+            let before = std::mem::replace(&mut core.places[loc], !address);
+            core.arena.moves(loc, !before, address);
             return loc;
         }
         // The object is going to say in which execution it is: that is no change by the thread.
@@ -125,7 +125,7 @@ impl Core {
     #[inline]
     fn find(&self, tag: &Tag) -> Option<LocId> {
         let loc = self.locations.find(tag)?;
-        (self.places.get(loc) == Some(&std::ptr::from_ref(tag).addr())).then_some(loc)
+        (self.places.get(loc) == Some(&!std::ptr::from_ref(tag).addr())).then_some(loc)
     }
 
     fn create(&mut self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> LocId {
@@ -135,7 +135,7 @@ impl Core {
             let loc = machine.add_location(LocInfo { kind: object.kind, created, init: init() });
             let address = std::ptr::from_ref(object.tag).addr();
             places.grow_to(loc, || 0);
-            places[loc] = address;
+            places[loc] = !address;
             arena.meets(loc, address);
             loc
         })

@@ -29,7 +29,7 @@ impl Execution {
                 News::Watched => machine.freed(me, None),
                 News::Twice(block) => {
                     if machine.run().bad_memory.is_none() {
-                        *bad_address = block;
+                        *bad_address = !block;
                     }
                     machine.freed_again(me, self.addresses.get().exchange(block as u64));
                 }
@@ -85,7 +85,7 @@ impl Execution {
             return;
         }
         let mut again = Run::default();
-        self.core.borrow_mut().arena.watch(Some(address));
+        self.core.borrow_mut().arena.watch(Some(!address));
         self.execute_until_it_counts(&Plan::again(run), &mut again);
         if self.broken.get() {
             return;
@@ -102,7 +102,7 @@ impl Core {
     #[cold]
     pub(super) fn uses_freed(&mut self, thread: ThreadId, loc: LocId, site: Site, tag: Option<&Tag>) {
         if self.machine.run().bad_memory.is_none() {
-            self.bad_address = tag.map_or(0, |tag| std::ptr::from_ref(tag).addr());
+            self.bad_address = !tag.map_or(0, |tag| std::ptr::from_ref(tag).addr());
         }
         let is_cell = self.machine.run().trace.locs[loc].kind.contains("Cell");
         self.machine.uses_freed(thread, loc, site, is_cell);

@@ -37,6 +37,7 @@ mod frame;
 mod holders;
 pub mod hook;
 mod identity;
+mod leaks;
 mod leave;
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), unix))]
 mod liveness;

@@ -233,6 +233,11 @@ const NAMES: u64 = 0x6e << 40;
 /// The bits that say which piece an address is in.
 const WHICH: u64 = (1 << 48) - PIECE as u64;
 
+/// The place in its piece of the address that has this name, if it is one.
+pub(super) fn place_of(name: u64) -> Option<usize> {
+    (name & WHICH == NAMES).then_some(name as usize % PIECE)
+}
+
 impl Default for Addresses {
     fn default() -> Self {
         Self { start: NAMES, exchanges: 0 }

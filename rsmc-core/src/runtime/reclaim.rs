@@ -3,6 +3,8 @@
 //! Problem. Threads that are left behind own memory (`teardown`). Nobody frees it, but it must not be taken back blindly: what they
 //! gave away before, to a collection that the body captured or to a static, is in use.
 //!
+//! The same is asked of the memory that an execution has lost (`leaks`): what does nothing lead to?
+//!
 //! Method. Conservative marking (Boehm & Weiser, "Garbage collection in an uncooperative environment", 1988): every word of the
 //! memory that can be written is taken for a pointer, without the bits that addresses do not have. What it points into is in use,
 //! and so is what is pointed to from there. Only blocks that were left are ever taken back. All else that is alive is a root: other
@@ -15,8 +17,25 @@
 //! Limits. Linux, which tells what memory there is; where it does not (emulators, sandboxes) no thread is left behind. A pointer that is kept in another form (compressed, in a file), or at that moment
 //! only in a register of another OS thread, is not seen.
 
+use std::ops::Range;
+
 #[cfg(target_os = "linux")]
-pub(super) use linux::{collect, is_possible};
+pub(super) use linux::{collect, is_possible, known};
+
+/// Blocks of a check's piece to which something may lead. Nothing here looks like a pointer: places count from the beginning of the
+/// piece.
+pub(super) struct Search<'a> {
+    /// Where the piece begins.
+    pub(super) start: usize,
+    /// The blocks that are in use, in ascending order.
+    pub(super) blocks: Vec<Range<usize>>,
+    /// Places that something leads to.
+    pub(super) known: Vec<usize>,
+    /// The places to which what is in a block leads, besides by its bytes.
+    pub(super) leads_to: &'a dyn Fn(&Range<usize>) -> Vec<usize>,
+    /// The stacks of threads that have ended.
+    pub(super) stacks: Vec<Range<usize>>,
+}
 
 /// Elsewhere no thread is left behind.
 #[cfg(not(target_os = "linux"))]
@@ -25,6 +44,12 @@ pub(super) fn collect() {}
 #[cfg(not(target_os = "linux"))]
 pub(super) fn is_possible() -> bool {
     false
+}
+
+/// Nobody knows.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn known(_: &Search<'_>) -> Option<Vec<bool>> {
+    None
 }
 
 #[cfg(target_os = "linux")]
@@ -38,6 +63,7 @@ mod linux {
     use crate::runtime::blocks::{Block, blocks};
     use crate::runtime::leave;
     use crate::runtime::pieces::All;
+    use crate::runtime::reclaim::Search;
 
     /// Whether the system shows this process its memory, as an emulator or a sandbox may not.
     pub(in crate::runtime) fn is_possible() -> bool {
@@ -58,14 +84,83 @@ mod linux {
 
     /// Takes back what was left and is not in use, in the pieces that no check has. It must not run on the stack of a modelled thread.
     pub(in crate::runtime) fn collect() {
-        unsafe extern "C" fn with_stack(top: *mut ()) {
-            // SAFETY: `collect` passes it.
-            look_through_everything(unsafe { *top.cast::<usize>() });
+        below(look_through_everything);
+    }
+
+    /// Which of the blocks something leads to; `None` if the system does not show the memory. It must not run on the stack of a
+    /// modelled thread.
+    pub(in crate::runtime) fn known(search: &Search<'_>) -> Option<Vec<bool>> {
+        let mut known = None;
+        below(|top| known = look_for_ways(search, top));
+        known
+    }
+
+    /// Calls with the address below which the stack has nothing of our callers.
+    fn below(look: impl FnOnce(usize)) {
+        struct Call<F> {
+            top: usize,
+            look: Option<F>,
         }
-        let mut top = 0;
+        unsafe extern "C" fn with_stack<F: FnOnce(usize)>(call: *mut ()) {
+            // SAFETY: see below.
+            let Call { top, look } = unsafe { &mut *call.cast::<Call<F>>() };
+            if let Some(look) = look.take() {
+                look(*top);
+            }
+        }
+        fn function_of<F: FnOnce(usize)>(_: &Call<F>) -> unsafe extern "C" fn(*mut ()) {
+            with_stack::<F>
+        }
+        let mut call = Call { top: 0, look: Some(look) };
+        let function = function_of(&call);
+        let call = &raw mut call;
         // The call writes all registers to the stack that may hold something of our callers.
         // SAFETY: the function gets what it expects; it is not left, and does not unwind, or the process ends.
-        unsafe { leave::call(&raw mut top, with_stack, (&raw mut top).cast()) };
+        unsafe { leave::call(&raw mut (*call).top, function, call.cast()) };
+    }
+
+    fn look_for_ways(search: &Search<'_>, top: usize) -> Option<Vec<bool>> {
+        let all = All::hold();
+        let region = all.region();
+        let (mut memory, maps) = (Memory::open().ok()?, read_to_string(MAPS).ok()?);
+        let from = search.start - region.start;
+        let block = |block: &Range<usize>| Relative { start: from + block.start, end: from + block.end };
+        let mut marking = Marking::new(region.clone(), search.blocks.iter().map(block).collect());
+        let mut gaps = search.stacks.clone();
+        gaps.push(region.clone());
+        let mut look = |range: Range<usize>, marking: &mut Marking| {
+            memory.read(range, &mut |words| marking.look_through(words));
+        };
+        outside(&maps, top, gaps).for_each(|range| look(range, &mut marking));
+        for (start, piece) in all.taken().filter(|&(start, _)| start != search.start) {
+            in_use(start, piece).for_each(|range| look(range, &mut marking));
+        }
+        for last in all.idle() {
+            // SAFETY: no check has the piece, or gets it while all are held.
+            let alive = unsafe { blocks(last) }.filter(|block| !block.is_dead() && !block.is_left());
+            alive.for_each(|block| look(block.range(), &mut marking));
+        }
+        search.known.iter().for_each(|place| marking.note(from + place));
+        while let Some(block) = marking.next() {
+            let places = block.start - search.start..block.end - search.start;
+            (search.leads_to)(&places).into_iter().for_each(|place| marking.note(from + place));
+            look(block, &mut marking);
+        }
+        Some(marking.is_used)
+    }
+
+    /// The memory of the process that can be written, without these parts of it and what is below the top of the stack.
+    fn outside(maps: &str, top: usize, mut gaps: Vec<Range<usize>>) -> impl Iterator<Item = Range<usize>> {
+        gaps.sort_unstable_by_key(|gap| gap.start);
+        maps.lines().filter_map(writable).flat_map(move |mapping| {
+            // Below its end is what the function knows that looks.
+            let from = if mapping.contains(&top) { top } else { mapping.start };
+            let starts = [from].into_iter().chain(gaps.iter().map(|gap| gap.end));
+            let ends = gaps.iter().map(|gap| gap.start).chain([mapping.end]);
+            let clamp = |at: usize| at.clamp(from, mapping.end);
+            let parts = starts.zip(ends).map(|(start, end)| clamp(start)..clamp(end));
+            parts.filter(|part| !part.is_empty()).collect::<Vec<_>>()
+        })
     }
 
     fn look_through_everything(top: usize) {
@@ -94,12 +189,7 @@ mod linux {
                 marking.look_through(words);
             });
         };
-        for mapping in maps.lines().filter_map(writable) {
-            // Below its end is what this function knows.
-            let from = if mapping.contains(&top) { top } else { mapping.start };
-            look(from..region.start.clamp(from, mapping.end), &mut marking);
-            look(region.end.clamp(from, mapping.end)..mapping.end, &mut marking);
-        }
+        outside(&maps, top, vec![region.clone()]).for_each(|range| look(range, &mut marking));
         for (start, piece) in all.taken() {
             in_use(start, piece).for_each(|range| look(range, &mut marking));
         }
@@ -207,13 +297,22 @@ mod linux {
         words: Vec<usize>,
     }
 
+    /// What was copied must not be found the next time.
+    impl Drop for Memory {
+        fn drop(&mut self) {
+            self.buffer.fill(0);
+            self.words.fill(0);
+            std::hint::black_box((&mut self.buffer, &mut self.words));
+        }
+    }
+
     impl Memory {
         fn open() -> std::io::Result<Self> {
             let (bytes, pages) = (File::open("/proc/self/mem")?, File::open("/proc/self/pagemap")?);
             // SAFETY: it only asks.
             let page_size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
             let page_size = usize::try_from(page_size).map_err(std::io::Error::other)?;
-            Ok(Self { bytes, pages, page_size, buffer: vec![0; CHUNK], words: Vec::new() })
+            Ok(Self { bytes, pages, page_size, buffer: vec![0; CHUNK], words: vec![0; CHUNK / size_of::<usize>()] })
         }
 
         /// Shows the words in a range, but for those on pages that were never written.
@@ -241,10 +340,12 @@ mod linux {
             if self.bytes.read_exact_at(bytes, range.start as u64).is_err() {
                 return false;
             }
-            let word = |bytes: &[u8]| usize::from_ne_bytes(bytes.try_into().expect("it is a word"));
-            self.words.clear();
-            self.words.extend(bytes.chunks_exact(size_of::<usize>()).map(word));
-            look(&self.words);
+            let bytes = bytes.chunks_exact(size_of::<usize>());
+            let words = &mut self.words[..bytes.len()];
+            for (word, bytes) in words.iter_mut().zip(bytes) {
+                *word = usize::from_ne_bytes(bytes.try_into().expect("it is a word"));
+            }
+            look(words);
             true
         }
 

@@ -7,7 +7,7 @@ use crate::base::{LocId, ThreadId};
 use crate::seed::{Mismatch, Seed};
 use crate::session::shrink::Cost;
 use crate::session::{Config, Failure, FailureKind, Fewest};
-use crate::step::{BadMemory, End, Panicked, Pending, Run, Why};
+use crate::step::{BadMemory, End, Leaked, Panicked, Pending, Run, Why};
 use crate::trace::{NoteKind, Site, Trace};
 
 /// What is wrong with a run.
@@ -152,7 +152,13 @@ fn leak(run: &Run) -> Option<Finding> {
         0 => String::new(),
         others => format!(", and {others} more"),
     };
-    let message = format!("the {} created at {} was not dropped by the end{others}", leak.kind, leak.created);
+    let object = format!("the {} created at {}", leak.kind, leak.created);
+    let lost = "was not freed by the end, and nothing leads to it any more";
+    let message = match leak.what {
+        Leaked::Value => format!("{object} was not dropped by the end{others}"),
+        Leaked::MemoryOf => format!("the memory of {object} {lost}{others}"),
+        Leaked::MemoryBehind => format!("memory to which {object} has pointed {lost}{others}"),
+    };
     Some(Finding::new(FailureKind::Leak, message))
 }
 

@@ -19,7 +19,7 @@ pub use expect::{Difference, Expect};
 pub use knowledge::Knowledge;
 pub use plan::{Forced, Hold, Observed, Plan, Purpose, Step, Tail, Tried};
 pub use route::Route;
-pub use run::{BadMemory, Choice, End, Leak, Panicked, Pending, Run, Touch, Wait, Why};
+pub use run::{BadMemory, Choice, End, Leak, Leaked, Panicked, Pending, Run, Touch, Wait, Why};
 
 /// Sees a run at every step.
 pub type Watcher = Rc<dyn Fn(&Run)>;

@@ -139,6 +139,19 @@ pub struct Leak {
     pub kind: &'static str,
     /// Where it was created.
     pub created: Site,
+    /// What of it is still there.
+    pub what: Leaked,
+}
+
+/// What is still there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaked {
+    /// It was not dropped.
+    Value,
+    /// Its memory was not freed, and nothing leads there any more.
+    MemoryOf,
+    /// Memory to which it has pointed was not freed, and nothing leads there any more.
+    MemoryBehind,
 }
 
 /// What user code must not do with memory, and does.

@@ -12,19 +12,22 @@
 //! Limits. Only what is allocated here is seen, and only uses of the shim's objects. What is in a block that starts with two zeros
 //! is marked but not told, since that is what std's `Arc` leaves of its counts, whose order nobody knows.
 
+use std::ops::Range;
+
 use crate::base::LocId;
 use crate::runtime::arena::{Arena, Inner, outside};
-use crate::runtime::blocks::{Block, blocks};
+use crate::runtime::blocks::Block;
 use crate::runtime::locations::{mark_freed, names};
 
 /// What was freed in an execution.
 #[derive(Default)]
 pub(super) struct Freed {
-    /// The objects that are here, by address, and where the first one and the last one are.
+    /// The objects that are here, by their places in the piece, which do not look like pointers, and where the first one and the last
+    /// one are.
     objects: Vec<(usize, LocId)>,
     first: usize,
     last: usize,
-    /// Everything that was freed lies between these addresses.
+    /// Everything that was freed lies between these places.
     lowest: usize,
     highest: usize,
     /// Who frees this is told: a place in the piece. Then every block is looked at.
@@ -79,7 +82,8 @@ impl Inner {
     fn free_alive(&mut self, block: Block, bytes: usize) {
         block.dies();
         self.piece.has_one_less();
-        let (start, end) = (block.start(), block.start() + bytes);
+        let start = block.start() - self.start;
+        let end = start + bytes;
         let freed = &mut self.freed;
         (freed.lowest, freed.highest) = (freed.lowest.min(start), freed.highest.max(end));
         if start <= freed.last && end > freed.first {
@@ -90,15 +94,15 @@ impl Inner {
     #[inline(never)]
     fn frees_objects(&mut self, start: usize, bytes: usize) {
         let _ours = outside();
-        let first = self.freed.objects.partition_point(|&(address, _)| address < start);
-        let count = self.freed.objects[first..].partition_point(|&(address, _)| address < start + bytes);
+        let first = self.freed.objects.partition_point(|&(place, _)| place < start);
+        let count = self.freed.objects[first..].partition_point(|&(place, _)| place < start + bytes);
         if count > 0 {
-            let words: *const usize = std::ptr::with_exposed_provenance(start);
+            let words: *const usize = std::ptr::with_exposed_provenance(self.start + start);
             // SAFETY: it is in the block, in which there is more than one word, since there is an object.
             let counts = unsafe { [words.read(), words.add(1).read()] };
             for at in first..first + count {
-                let (address, loc) = self.freed.objects[at];
-                let tag: *mut u64 = std::ptr::with_exposed_provenance_mut(address);
+                let (place, loc) = self.freed.objects[at];
+                let tag: *mut u64 = std::ptr::with_exposed_provenance_mut(self.start + place);
                 // SAFETY: a tag was there, which is in the block, and nobody else uses that.
                 unsafe {
                     if names(tag.read(), loc) {
@@ -111,7 +115,7 @@ impl Inner {
             }
             self.freed.objects.drain(first..first + count);
         }
-        if self.freed.watched.is_some_and(|at| (start..start + bytes).contains(&(self.start + at))) {
+        if self.freed.watched.is_some_and(|at| (start..start + bytes).contains(&at)) {
             self.freed.news.push(News::Watched);
         }
     }
@@ -124,17 +128,18 @@ impl Arena {
         if let Some(inner) = &mut self.0
             && inner.has_there(address)
         {
+            let place = address - inner.start;
             let Freed { objects, first, last, .. } = &mut inner.freed;
-            *first = (*first).min(address);
-            if objects.last().is_none_or(|&(other, _)| other < address) {
-                *last = (*last).max(address);
-                return objects.push((address, loc));
+            *first = (*first).min(place);
+            if objects.last().is_none_or(|&(other, _)| other < place) {
+                *last = (*last).max(place);
+                return objects.push((place, loc));
             }
-            let at = objects.partition_point(|&(other, _)| other < address);
+            let at = objects.partition_point(|&(other, _)| other < place);
             match objects.get_mut(at) {
                 // What was there is not there any more.
-                Some(object) if object.0 == address => object.1 = loc,
-                _ => objects.insert(at, (address, loc)),
+                Some(object) if object.0 == place => object.1 = loc,
+                _ => objects.insert(at, (place, loc)),
             }
         }
     }
@@ -142,18 +147,41 @@ impl Arena {
     /// An object that was at one address is at another one.
     pub(in crate::runtime) fn moves(&mut self, loc: LocId, from: usize, to: usize) {
         if let Some(inner) = &mut self.0 {
-            inner.freed.objects.retain(|&object| object != (from, loc));
+            let place = from.wrapping_sub(inner.start);
+            inner.freed.objects.retain(|&object| object != (place, loc));
         }
         self.meets(loc, to);
     }
 
+    /// The objects that are here, by their places.
+    pub(in crate::runtime) fn objects(&self) -> impl Iterator<Item = (usize, LocId)> {
+        self.0.iter().flat_map(|inner| inner.freed.objects.iter().copied())
+    }
+
+    /// Whether a block may be in use.
+    pub(in crate::runtime) fn has_alive(&self) -> bool {
+        self.0.as_ref().is_some_and(|inner| inner.piece.alive() > 0)
+    }
+
+    /// The places of the execution's blocks that are in use, in ascending order.
+    #[inline(never)]
+    pub(in crate::runtime) fn alive(&self) -> Vec<Range<usize>> {
+        let alive = self.0.iter().flat_map(|inner| {
+            let place = |block: Block| block.start() - inner.start..block.range().end - inner.start;
+            inner.own().filter(|block| block.is_alive()).map(place)
+        });
+        let mut alive: Vec<_> = alive.collect();
+        alive.sort_unstable_by_key(|block| block.start);
+        alive
+    }
+
     /// Whether an address is in memory that the execution has freed.
     pub(in crate::runtime) fn is_freed(&self, address: usize) -> bool {
-        let may_be = |inner: &&Box<Inner>| (inner.freed.lowest..inner.freed.highest).contains(&address);
+        let may_be = |inner: &&Box<Inner>| {
+            (inner.freed.lowest..inner.freed.highest).contains(&address.wrapping_sub(inner.start))
+        };
         let Some(inner) = self.0.as_ref().filter(may_be) else { return false };
-        // SAFETY: `last` is the header of this piece's last block, or 0.
-        let mut own = unsafe { blocks(inner.last) }.take_while(|block| block.header() != inner.behind);
-        own.find(|block| block.range().contains(&address)).is_some_and(Block::is_dead)
+        inner.own().find(|block| block.range().contains(&address)).is_some_and(Block::is_dead)
     }
 
     /// Executions from the next one on are told when the block is freed that has this address, given as in the last one.

@@ -1,0 +1,89 @@
+//! Memory that nobody will ever free, since nobody knows it any more.
+//!
+//! Problem. A node that was taken out of a structure without locks, and not freed, is lost. Memory that is in use when an execution
+//! is over need not be lost: a static may know it, or what the body captured.
+//!
+//! Method. Candidates are blocks of the execution that an atomic has pointed to. They are lost unless something leads to them:
+//! memory from outside the execution, an atomic there by its last value, or a block that is known itself, by what it holds and by
+//! the last values of the atomics in it ([`reclaim`]). All places count from the beginning of the piece: what is written down here
+//! must not look like a pointer.
+//!
+//! Cost. Nothing where all is freed. Otherwise the memory of the process is looked through, in [`LOOKS`] executions of a check at
+//! most.
+//!
+//! Limits. Only blocks of the check's allocator, and where the system shows the memory (Linux). A word that only looks like a
+//! pointer makes a block known, and so does the first value of an atomic, which stays in its memory. A block that no atomic has pointed to is not looked for: with `Box::leak` a test makes something
+//! static, and means it.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use crate::base::LocId;
+use crate::runtime::execution::Core;
+use crate::runtime::pieces::place_of;
+use crate::runtime::reclaim::{self, Search};
+use crate::runtime::state::clear_below;
+use crate::step::{Leak, Leaked, Run};
+use crate::trace::Trace;
+
+/// So many executions of a check are looked at that leave memory in use.
+const LOOKS: u32 = 64;
+
+impl Core {
+    /// What the execution, which is over, has lost.
+    pub(super) fn lost(&mut self, run: &Run, stacks: Vec<Range<usize>>) -> Vec<Leak> {
+        let blocks = self.arena.alive();
+        if blocks.is_empty() || self.leak_looks == LOOKS {
+            return Vec::new();
+        }
+        let pointers = pointers(&run.trace);
+        let pointer_to =
+            |block: &Range<usize>| pointers.iter().find(|(place, _)| block.contains(place)).map(|&(_, loc)| loc);
+        let candidates: Vec<Option<LocId>> = blocks.iter().map(pointer_to).collect();
+        if candidates.iter().all(Option::is_none) {
+            return Vec::new();
+        }
+        self.leak_looks += 1;
+        let machine = &self.machine;
+        let objects: Vec<(usize, LocId)> = self.arena.objects().collect();
+        let inside = |block: &Range<usize>| {
+            let [from, to] = [block.start, block.end].map(|at| objects.partition_point(|&(place, _)| place < at));
+            objects[from..to].iter()
+        };
+        let value = |loc: LocId| place_of(machine.value_at_end(loc));
+        let is_inside: FxHashMap<LocId, ()> = objects.iter().map(|&(_, loc)| (loc, ())).collect();
+        let elsewhere = self.places.iter().filter(|(loc, place)| {
+            let address = !**place;
+            !is_inside.contains_key(loc) && !stacks.iter().any(|stack| stack.contains(&address))
+        });
+        let search = Search {
+            start: self.arena.memory().start,
+            known: elsewhere.filter_map(|(loc, _)| value(loc)).collect(),
+            leads_to: &|block| inside(block).filter_map(|&(_, loc)| value(loc)).collect(),
+            blocks,
+            stacks: stacks.clone(),
+        };
+        // What was called before has left addresses there.
+        clear_below::<16384>();
+        let Some(known) = reclaim::known(&search) else { return Vec::new() };
+        let lost = search.blocks.iter().zip(candidates).zip(known).filter(|(_, known)| !known);
+        let leak = |((block, pointer), _): ((&Range<usize>, Option<LocId>), bool)| {
+            let pointer = pointer?;
+            let (loc, what) = match inside(block).next() {
+                Some(&(_, loc)) => (loc, Leaked::MemoryOf),
+                None => (pointer, Leaked::MemoryBehind),
+            };
+            let info = &run.trace.locs[loc];
+            Some(Leak { kind: info.kind, created: info.created, what })
+        };
+        lost.filter_map(leak).collect()
+    }
+}
+
+/// To which places atomics have pointed, and which.
+fn pointers(trace: &Trace) -> Vec<(usize, LocId)> {
+    let first = trace.locs.iter().map(|(loc, info)| (info.init, loc));
+    let written = trace.events.iter().filter_map(|event| Some((event.written?, event.op.loc)));
+    first.chain(written).filter_map(|(value, loc)| Some((place_of(value)?, loc))).collect()
+}
