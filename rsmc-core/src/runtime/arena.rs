@@ -432,4 +432,4 @@ unsafe impl GlobalAlloc for Allocator {
 }
 
 #[cfg(test)]
-mod tests;
+mod oracle;

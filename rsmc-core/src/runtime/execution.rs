@@ -315,7 +315,7 @@ impl Execution {
             if matches!(run.end, End::Complete) {
                 run.leaks.extend(core.births.left());
                 if core.arena.has_alive() {
-                    let lost = core.lost(run, coroutine::stacks());
+                    let lost = core.lost(run, [coroutine::stacks(), self.registered.stacks_of_others()].concat());
                     run.leaks.extend(lost);
                 }
             }

@@ -1,3 +1,5 @@
+//! The arena against a map of what is in use.
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
