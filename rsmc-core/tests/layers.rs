@@ -139,6 +139,7 @@ fn unsafe_code_is_in_the_runtime_only() {
     // handles signals, and looks at an execution whose OS thread stands in a handler.
     let may = [
         "abort.rs",
+        "again.rs",
         "arena.rs",
         "blocks.rs",
         "coroutine.rs",

@@ -161,6 +161,7 @@ mod tests {
         check("stack_size = 65536", ".stack_size(65536)");
         check("keep_going = true, check_races = false", ".keep_going(true).check_races(false)");
         check("allow_trivial = true", ".allow_trivial(true)");
+        check("reuse = true", ".reuse(true)");
         check("seed = 0, jobs = 2", ".seed(0).jobs(2)");
         check("shrink = 0", ".shrink(0)");
         check("replay = \"r1-3f\"", ".pin(::rsmc::__private::parse_seed(\"r1-3f\"))");

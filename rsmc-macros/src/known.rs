@@ -42,6 +42,7 @@ pub(crate) const KNOWN: &[Known] = &[
     Known { name: "check_leaks", kind: Kind::Bool, example: "check_leaks = false" },
     Known { name: "check_joins", kind: Kind::Bool, example: "check_joins = true" },
     Known { name: "allow_trivial", kind: Kind::Bool, example: "allow_trivial = true" },
+    Known { name: "reuse", kind: Kind::Bool, example: "reuse = true" },
     Known { name: "shrink", kind: Kind::Integer(0, u32::MAX as u64, "u32"), example: "shrink = 0" },
     Known { name: "seed", kind: Kind::Integer(0, u64::MAX, "u64"), example: "seed = 42" },
     Known { name: "jobs", kind: Kind::Integer(1, usize::MAX as u64, "usize"), example: "jobs = 2" },

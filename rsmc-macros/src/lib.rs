@@ -60,6 +60,7 @@ use proc_macro::TokenStream;
 /// | `check_leaks` | `true`, `false` | report what is not dropped by the end of an execution |
 /// | `check_joins` | `true`, `false` | report threads that nobody joins; by default not |
 /// | `allow_trivial` | `true`, `false` | let a test pass whose threads share nothing; by default it fails |
+/// | `reuse` | `true`, `false` | let a thread get memory again that it has freed, so that ABA is explored |
 /// | `shrink` | integer | runs that may look for a smaller schedule of a failure, and a stronger model; 0: none |
 /// | `seed` | integer | where the random explorers start |
 /// | `replay` | text that a failing test printed | run this schedule first, then explore |

@@ -18,6 +18,8 @@ pub struct Rules {
     pub waiting: bool,
     /// What of a thread's state counts.
     pub sees: Sees,
+    /// Whether a thread gets memory again that it has freed.
+    pub reuse: bool,
 }
 
 /// What of a thread's state counts. Anything but all is wrong, and there for tests: they have to notice it.
@@ -39,6 +41,6 @@ pub enum Sees {
 impl Rules {
     /// The default rules under a memory model, with this number of visible operations.
     pub fn new(memory: MemoryModel, max_steps: u32) -> Self {
-        Self { memory, max_steps, spin_bound: 32, spurious: 1, waiting: true, sees: Sees::All }
+        Self { memory, max_steps, spin_bound: 32, spurious: 1, waiting: true, sees: Sees::All, reuse: false }
     }
 }

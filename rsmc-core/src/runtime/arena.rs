@@ -8,7 +8,7 @@
 //!
 //! Method. A check has a piece of address space (`pieces`). In it each thread has areas of its own: a small one, and
 //! where that is full, larger ones. In an area, blocks lie one behind the other; memory that was freed is not used again in
-//! the same execution. So the place of a block depends on what its thread has allocated before, and on nothing else. The next
+//! the same execution, unless the check wants that (`again`). So the place of a block depends on what its thread has allocated before, and on nothing else. The next
 //! execution begins with empty areas: in the same piece if nothing is alive in it, else in another, so what outlives
 //! an execution (a captured collection, say) keeps its memory. Outside user code of executions, and where areas are full, it is
 //! the system's allocator.
@@ -20,6 +20,7 @@
 //! Limits. Memory that was allocated outside executions is not seen, nor are statics and std's thread-locals. Of large areas there
 //! are few: where [`LEVELS`] has fewer than there are threads, some share one, and the place of a block depends on what they do.
 
+mod again;
 mod freed;
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -31,6 +32,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::base::{Id, ThreadId};
+use crate::runtime::arena::again::Again;
 use crate::runtime::arena::freed::Freed;
 pub(super) use crate::runtime::arena::freed::News;
 use crate::runtime::blocks::{Block, Header, blocks};
@@ -110,6 +112,7 @@ struct Inner {
     /// Something did not fit.
     overflowed: bool,
     freed: Freed,
+    again: Again,
 }
 
 /// The memory of a check.
@@ -119,6 +122,13 @@ impl Arena {
     /// A piece of its own, if the allocator is installed and there is one left.
     pub(super) fn new() -> Self {
         Self(is_installed().then(Inner::new).flatten().map(Box::new))
+    }
+
+    /// Whether threads get memory again that they have freed.
+    pub(super) fn reuse(&mut self, on: bool) {
+        if let Some(inner) = &mut self.0 {
+            inner.again.want(on);
+        }
     }
 
     /// Whether all that user code allocates is seen.
@@ -163,7 +173,7 @@ impl Arena {
     /// A number for what this execution's blocks hold.
     pub(super) fn number(&self) -> u64 {
         let Some(inner) = &self.0 else { return 0 };
-        inner.ranges().fold(0, |number: u64, range| {
+        inner.ranges().fold(inner.again.number(), |number: u64, range| {
             // SAFETY: the piece is mapped and readable, and all that user code has written to it; nobody writes while this is
             // looked at, since all threads of a check share one OS thread, and it runs this.
             let bytes =
@@ -236,12 +246,14 @@ impl Inner {
             behind: 0,
             overflowed: false,
             freed: Freed::default(),
+            again: Again::default(),
         })
     }
 
     fn begin(&mut self) -> bool {
         self.overflowed = false;
         self.freed.clear();
+        self.again.clear();
         if self.piece.alive() > 0 {
             let Some(piece) = Piece::take() else { return false };
             self.piece.ends_with(self.last);
@@ -292,6 +304,11 @@ impl Inner {
 
     #[inline]
     fn allocate(&mut self, layout: Layout) -> Option<*mut u8> {
+        if self.again.is_wanted()
+            && let Some(block) = self.allocate_again(layout)
+        {
+            return Some(block);
+        }
         self.allocate_on::<0>(layout).or_else(|| self.allocate_much(layout))
     }
 

@@ -99,6 +99,12 @@ impl Block {
         self.0.state.store(state & !STATE | DEAD, Ordering::Release);
     }
 
+    /// It was freed, and is in use again.
+    pub(super) fn lives(self) {
+        let state = self.0.state.load(Ordering::Relaxed);
+        self.0.state.store(state & !STATE | ALIVE, Ordering::Release);
+    }
+
     /// It is in the piece of this number, and is freed.
     #[inline]
     pub(super) fn free(self, piece: usize) {

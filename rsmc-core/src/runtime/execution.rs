@@ -158,6 +158,8 @@ pub(super) struct Execution {
 
 impl Execution {
     pub(super) fn new(body: Rc<dyn Fn()>, rules: Rules, stack_size: usize) -> Self {
+        let mut arena = Arena::new();
+        arena.reuse(rules.reuse);
         let core = Core {
             machine: Machine::new(rules),
             fibers: IdVec::new(),
@@ -172,7 +174,7 @@ impl Execution {
             stack_size,
             stacks: 0,
             observed: Observed::default(),
-            arena: Arena::new(),
+            arena,
             freed: Vec::new(),
             bad_address: 0,
             leak_looks: 0,

@@ -14,7 +14,7 @@ use crate::machine::{Begun, Outcome};
 use crate::runtime::arena;
 use crate::runtime::births::Birth;
 use crate::runtime::current::{CURRENT, in_current};
-use crate::runtime::execution::{Core, Execution};
+use crate::runtime::execution::Execution;
 use crate::runtime::foreign;
 use crate::runtime::locals::Gone;
 use crate::runtime::locations::Tag;
@@ -22,7 +22,7 @@ use crate::runtime::slots::{PutBack, Slot};
 use crate::runtime::state::clear_below;
 use crate::runtime::teardown::Teardown;
 use crate::step::End;
-use crate::trace::{Action, FREE, LocInfo, NoteKind, Op, POISONED, Rmw, RmwKind, Site};
+use crate::trace::{Action, FREE, NoteKind, Op, POISONED, Rmw, RmwKind, Site};
 
 pub use crate::runtime::atomics::{Done, Kind, atomic};
 pub use crate::runtime::choices::choose;
@@ -82,64 +82,6 @@ pub(super) fn inside<R>(act: impl FnOnce(&Execution) -> R) -> R {
         }
         result
     })
-}
-
-impl Execution {
-    #[inline]
-    pub(super) fn locate(&self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> LocId {
-        let known = self.core.borrow().find(object.tag);
-        known.unwrap_or_else(|| self.locate_new(object, init, site))
-    }
-
-    #[inline(never)]
-    fn locate_new(&self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> LocId {
-        let core = &mut *self.core.borrow_mut();
-        let me = self.running.get();
-        if let Some(loc) = core.locations.find_freed(object.tag) {
-            core.uses_freed(me, loc, site, Some(object.tag));
-            return loc;
-        }
-        let address = std::ptr::from_ref(object.tag).addr();
-        if let Some(loc) = core.locations.find(object.tag) {
-            let before = std::mem::replace(&mut core.places[loc], !address);
-            core.arena.moves(loc, !before, address);
-            return loc;
-        }
-        // The object is going to say in which execution it is: that is no change by the thread.
-        if core.machine.remembers(me) {
-            core.catch_up(me);
-        }
-        let loc = core.create(object, || self.addresses.get().exchange(init()), site);
-        if core.machine.remembers(me) {
-            core.pass_over(me);
-        }
-        if core.arena.is_freed(address) {
-            core.uses_freed(me, loc, site, Some(object.tag));
-        }
-        loc
-    }
-}
-
-impl Core {
-    /// The location of an object, if the execution has met it where it is.
-    #[inline]
-    fn find(&self, tag: &Tag) -> Option<LocId> {
-        let loc = self.locations.find(tag)?;
-        (self.places.get(loc) == Some(&!std::ptr::from_ref(tag).addr())).then_some(loc)
-    }
-
-    fn create(&mut self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> LocId {
-        let Self { locations, machine, arena, places, .. } = self;
-        locations.resolve(object.tag, || {
-            let created = object.created.map_or(site, Site::Code);
-            let loc = machine.add_location(LocInfo { kind: object.kind, created, init: init() });
-            let address = std::ptr::from_ref(object.tag).addr();
-            places.grow_to(loc, || 0);
-            places[loc] = !address;
-            arena.meets(loc, address);
-            loc
-        })
-    }
 }
 
 /// An atomic operation, or one on a lock: a scheduling point. `init` is the value the object has outside.

@@ -55,6 +55,7 @@ mod locations;
 mod loops;
 mod memory;
 pub mod object;
+mod objects;
 mod panics;
 mod pieces;
 mod reclaim;

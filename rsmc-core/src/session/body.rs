@@ -158,7 +158,7 @@ fn with_executor<T: Send>(
     let memory = config.effective_memory();
     let Config { max_steps, spin_bound, spurious, .. } = *config;
     let waiting = config.waiting || !matches!(config.explorer, ExplorerKind::Random | ExplorerKind::Pct);
-    let rules = Rules { memory, max_steps, spin_bound, spurious, waiting, sees: config.sees };
+    let rules = Rules { memory, max_steps, spin_bound, spurious, waiting, sees: config.sees, reuse: config.reuse };
     let stuck_after = Some(config.stuck_after).filter(|time| !time.is_zero());
     let name = config.test.as_deref().unwrap_or_default();
     let explore = move || explore(&mut Runtime::new(body, rules, config.stack_size).of_check(name, stuck_after));

@@ -121,8 +121,8 @@ impl Checkpoint {
 /// What decides which executions there are, and how they are judged.
 fn settings(config: &Config) -> Vec<(String, String)> {
     let &Config { max_steps, spin_bound, spurious, stack_size, keep_going, .. } = config;
-    let &Config { check_races, check_leaks, check_joins, seed, .. } = config;
-    let pairs: [(&str, &dyn std::fmt::Display); 11] = [
+    let &Config { check_races, check_leaks, check_joins, reuse, seed, .. } = config;
+    let pairs: [(&str, &dyn std::fmt::Display); 12] = [
         ("memory", &config.effective_memory()),
         ("explorer", &config.explorer),
         ("max_steps", &max_steps),
@@ -133,6 +133,7 @@ fn settings(config: &Config) -> Vec<(String, String)> {
         ("check_races", &check_races),
         ("check_leaks", &check_leaks),
         ("check_joins", &check_joins),
+        ("reuse", &reuse),
         ("seed", &seed),
     ];
     pairs.map(|(name, value)| (name.to_owned(), value.to_string())).into()

@@ -146,6 +146,8 @@ pub struct Config {
     pub check_joins: bool,
     /// Let a check pass whose threads share nothing. Default: false.
     pub allow_trivial: bool,
+    /// Let threads get memory again that they have freed. Default: false.
+    pub reuse: bool,
     /// How many runs may look for a smaller schedule of a failure. Default: 2,000.
     pub shrink: u32,
     /// Whether shrinking improves the schedule first, or only searches.
@@ -192,6 +194,7 @@ impl Default for Config {
             check_leaks: true,
             check_joins: false,
             allow_trivial: false,
+            reuse: false,
             shrink: 2_000,
             shrink_improves: true,
             replay: None,
@@ -317,6 +320,23 @@ impl Config {
     /// need not be joined; but then it may outlive the test.
     pub fn check_joins(mut self, on: bool) -> Self {
         self.check_joins = on;
+        self
+    }
+
+    /// Lets a thread that allocates get memory which it has freed in the same execution, or does not: the last that it freed of the
+    /// same size. By default each allocation of an execution has an address of its own, so that a compare-exchange which takes a
+    /// new node for an old one (the ABA problem) cannot happen; with this it can, and what comes of it is explored.
+    ///
+    /// It needs the check's allocator (the feature `allocator`, which is on by default).
+    ///
+    /// ```
+    /// use rsmc_core::session::Config;
+    ///
+    /// assert!(!Config::default().reuse);
+    /// assert!(Config::default().reuse(true).reuse);
+    /// ```
+    pub fn reuse(mut self, on: bool) -> Self {
+        self.reuse = on;
         self
     }
 

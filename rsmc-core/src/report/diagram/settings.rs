@@ -30,6 +30,7 @@ fn values(config: &Config) -> Vec<(&'static str, String)> {
         ("check_leaks", config.check_leaks.to_string()),
         ("check_joins", config.check_joins.to_string()),
         ("allow_trivial", config.allow_trivial.to_string()),
+        ("reuse", config.reuse.to_string()),
         ("shrink", config.shrink.to_string()),
         ("seed", config.seed.to_string()),
         ("jobs", config.jobs.to_string()),

@@ -82,6 +82,9 @@ impl Inner {
     fn free_alive(&mut self, block: Block, bytes: usize) {
         block.dies();
         self.piece.has_one_less();
+        if self.again.is_wanted() {
+            self.keep(block, bytes);
+        }
         let start = block.start() - self.start;
         let end = start + bytes;
         let freed = &mut self.freed;
@@ -177,11 +180,10 @@ impl Arena {
 
     /// Whether an address is in memory that the execution has freed.
     pub(in crate::runtime) fn is_freed(&self, address: usize) -> bool {
-        let may_be = |inner: &&Box<Inner>| {
-            (inner.freed.lowest..inner.freed.highest).contains(&address.wrapping_sub(inner.start))
-        };
-        let Some(inner) = self.0.as_ref().filter(may_be) else { return false };
-        inner.own().find(|block| block.range().contains(&address)).is_some_and(Block::is_dead)
+        self.0.as_ref().is_some_and(|inner| {
+            let may_be = (inner.freed.lowest..inner.freed.highest).contains(&address.wrapping_sub(inner.start));
+            may_be && inner.own().find(|block| block.range().contains(&address)).is_some_and(Block::is_dead)
+        })
     }
 
     /// Executions from the next one on are told when the block is freed that has this address, given as in the last one.
