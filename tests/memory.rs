@@ -296,7 +296,8 @@ fn an_arc_is_no_mistake() {
         thread::spawn(move || {
             other.0.store(1, Relaxed);
             other.1[0].fetch_add(1, Relaxed);
-            *other.2.lock().unwrap() = Box::new(AtomicU32::new(2));
+            let before = std::mem::replace(&mut *other.2.lock().unwrap(), Box::new(AtomicU32::new(2)));
+            before.load(Relaxed);
         });
         shared.1[0].fetch_add(1, Relaxed);
         shared.2.lock().unwrap().load(Relaxed);

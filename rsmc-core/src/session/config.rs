@@ -140,7 +140,7 @@ pub struct Config {
     pub keep_going: bool,
     /// Report data races on tracked cells. Default: true.
     pub check_races: bool,
-    /// Report values behind `Arc`s, and tracked ones, that are left at the end of an execution. Default: true.
+    /// Report values behind `Arc`s, tracked ones, and memory, that are left at the end of an execution. Default: true.
     pub check_leaks: bool,
     /// Report threads that nobody joined. Default: false.
     pub check_joins: bool,
@@ -309,8 +309,8 @@ impl Config {
         self
     }
 
-    /// Reports the value behind an `Arc` and the `alloc::Track` that were created in an execution and not dropped by its end,
-    /// or does not.
+    /// Reports the value behind an `Arc` and the `alloc::Track` that were created in an execution and not dropped by its end, and
+    /// memory to which an atomic has pointed, that was not freed, and to which nothing leads any more; or does not.
     pub fn check_leaks(mut self, on: bool) -> Self {
         self.check_leaks = on;
         self

@@ -31,7 +31,8 @@ pub enum FailureKind {
     UseAfterFree,
     /// A thread frees memory that was freed before.
     DoubleFree,
-    /// The value behind an `Arc`, or a tracked one, was still there when all threads had ended.
+    /// The value behind an `Arc`, or a tracked one, was still there when all threads had ended; or memory to which an atomic has
+    /// pointed, and to which nothing leads any more.
     Leak,
     /// A thread that was started was never joined, where [`super::Config::check_joins`] asks for that.
     ThreadLeft,
