@@ -56,11 +56,12 @@ impl<'body> Runtime<'body> {
     /// Prepares to run `body`, with stacks of `stack_size` bytes.
     pub fn new(body: &'body (dyn Fn() + 'body), rules: Rules, stack_size: usize) -> Self {
         panics::install();
+        let body_at = std::ptr::from_ref(body).addr();
         // SAFETY: the coroutines are part of `execution`, which cannot outlive `'body`. One that is leaked never
         // runs again.
         let body = unsafe { coroutine::extend(body) };
         let body = Rc::new(move || drop(hook::catch(|| body())));
-        Self { execution: Execution::new(body, rules, stack_size), body: PhantomData }
+        Self { execution: Execution::new(body, body_at, rules, stack_size), body: PhantomData }
     }
 
     /// The same with these savings only, to see what the others are worth.

@@ -15,7 +15,7 @@ use crate::machine::{Machine, Next, Outcome, Rules, State};
 use crate::model::MemoryModel;
 use crate::runtime::arena::{Arena, Switched};
 use crate::runtime::births::Births;
-use crate::runtime::coroutine::{self, Coroutine, Job, Returned, Suspender};
+use crate::runtime::coroutine::{Coroutine, Job, Returned, Suspender};
 use crate::runtime::current::Savings;
 use crate::runtime::foreign::{Notice, Registered};
 use crate::runtime::frame::ARE_SEEN;
@@ -131,6 +131,8 @@ pub(super) struct Core {
 pub(super) struct Execution {
     pub(super) core: RefCell<Core>,
     body: Rc<dyn Fn()>,
+    /// Where the user's code of it is.
+    body_at: usize,
     /// The thread that runs now.
     pub(super) running: Cell<ThreadId>,
     /// The thread to resume next, if any.
@@ -157,7 +159,7 @@ pub(super) struct Execution {
 }
 
 impl Execution {
-    pub(super) fn new(body: Rc<dyn Fn()>, rules: Rules, stack_size: usize) -> Self {
+    pub(super) fn new(body: Rc<dyn Fn()>, body_at: usize, rules: Rules, stack_size: usize) -> Self {
         let mut arena = Arena::new();
         arena.reuse(rules.reuse);
         let core = Core {
@@ -185,6 +187,7 @@ impl Execution {
         Self {
             core: RefCell::new(core),
             body,
+            body_at,
             running: Cell::new(ThreadId::MAIN),
             next: Cell::new(None),
             unwinding: Cell::new(false),
@@ -317,7 +320,7 @@ impl Execution {
             if matches!(run.end, End::Complete) {
                 run.leaks.extend(core.births.left());
                 if core.arena.has_alive() {
-                    let lost = core.lost(run, [coroutine::stacks(), self.registered.stacks_of_others()].concat());
+                    let lost = core.lost(run, self.body_at);
                     run.leaks.extend(lost);
                 }
             }

@@ -12,8 +12,6 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::runtime::leave;
-
 /// A check that goes on, as others see it.
 #[derive(Debug, Default)]
 struct Check {
@@ -26,8 +24,6 @@ struct Check {
     /// Where its objects are that no execution has used: the heap of the execution that runs, and the stacks of its threads.
     heap: Mutex<Range<usize>>,
     stacks: Mutex<Vec<Range<usize>>>,
-    /// The stack of its OS thread.
-    own_stack: Range<usize>,
 }
 
 /// What was noticed in an execution.
@@ -55,7 +51,7 @@ pub(super) struct Registered(Arc<Check>);
 
 impl Registered {
     pub(super) fn new() -> Self {
-        let check = Arc::new(Check { own_stack: leave::stack_of_thread(), ..Check::default() });
+        let check = Arc::default();
         lock(&CHECKS).push(Arc::clone(&check));
         RUNNING.fetch_add(1, Ordering::Relaxed);
         Self(check)
@@ -65,12 +61,6 @@ impl Registered {
     pub(super) fn has_stack(&self, stack: Range<usize>) {
         covers(&stack);
         lock(&self.0.stacks).push(stack);
-    }
-
-    /// The stacks of the OS threads of other checks.
-    pub(super) fn stacks_of_others(&self) -> Vec<Range<usize>> {
-        let others = lock(&CHECKS);
-        others.iter().filter(|other| !Arc::ptr_eq(other, &self.0)).map(|other| other.own_stack.clone()).collect()
     }
 
     /// An execution begins, with this heap.

@@ -4,15 +4,16 @@
 //! is over need not be lost: a static may know it, or what the body captured.
 //!
 //! Method. Candidates are blocks of the execution that an atomic has pointed to. They are lost unless something leads to them:
-//! memory from outside the execution, an atomic there by its last value, or a block that is known itself, by what it holds and by
-//! the last values of the atomics in it ([`reclaim`]). All places count from the beginning of the piece: what is written down here
+//! statics, the variables of whoever called the check, blocks of earlier executions, an atomic elsewhere by its last value, or a
+//! block that is known itself, by what it holds and by the last values of the atomics in it ([`reclaim`]). All places count from the beginning of the piece: what is written down here
 //! must not look like a pointer.
 //!
 //! Cost. Nothing where all is freed. Otherwise the memory of the process is looked through, in [`LOOKS`] executions of a check at
 //! most.
 //!
-//! Limits. Only blocks of the check's allocator, and where the system shows the memory (Linux). A word that only looks like a
-//! pointer makes a block known, and so does the first value of an atomic, which stays in its memory. A block that no atomic has pointed to is not looked for: with `Box::leak` a test makes something
+//! Limits. Only blocks of the check's allocator, and where the system shows the memory (Linux). What is known only to memory of the
+//! system's heap from before the check, or to a thread-local of std, is taken for lost. A word that only looks like a pointer makes a
+//! block known, and so does the first value of an atomic, which stays in its memory. A block that no atomic has pointed to is not looked for: with `Box::leak` a test makes something
 //! static, and means it.
 
 use std::ops::Range;
@@ -20,10 +21,10 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use crate::base::LocId;
+use crate::runtime::coroutine;
 use crate::runtime::execution::Core;
 use crate::runtime::pieces::place_of;
 use crate::runtime::reclaim::{self, Search};
-use crate::runtime::state::clear_below;
 use crate::step::{Leak, Leaked, Run};
 use crate::trace::Trace;
 
@@ -32,7 +33,7 @@ const LOOKS: u32 = 64;
 
 impl Core {
     /// What the execution, which is over, has lost.
-    pub(super) fn lost(&mut self, run: &Run, stacks: Vec<Range<usize>>) -> Vec<Leak> {
+    pub(super) fn lost(&mut self, run: &Run, body: usize) -> Vec<Leak> {
         let blocks = self.arena.alive();
         if blocks.is_empty() || self.leak_looks == LOOKS {
             return Vec::new();
@@ -53,6 +54,7 @@ impl Core {
         };
         let value = |loc: LocId| place_of(machine.value_at_end(loc));
         let is_inside: FxHashMap<LocId, ()> = objects.iter().map(|&(_, loc)| (loc, ())).collect();
+        let stacks = coroutine::stacks();
         let elsewhere = self.places.iter().filter(|(loc, place)| {
             let address = !**place;
             !is_inside.contains_key(loc) && !stacks.iter().any(|stack| stack.contains(&address))
@@ -62,10 +64,8 @@ impl Core {
             known: elsewhere.filter_map(|(loc, _)| value(loc)).collect(),
             leads_to: &|block| inside(block).filter_map(|&(_, loc)| value(loc)).collect(),
             blocks,
-            stacks: stacks.clone(),
+            body,
         };
-        // What was called before has left addresses there.
-        clear_below::<16384>();
         let Some(known) = reclaim::known(&search) else { return Vec::new() };
         let lost = search.blocks.iter().zip(candidates).zip(known).filter(|(_, known)| !known);
         let leak = |((block, pointer), _): ((&Range<usize>, Option<LocId>), bool)| {

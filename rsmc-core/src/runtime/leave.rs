@@ -10,34 +10,9 @@
 //!
 //! Limits. x86-64 and AArch64, on Linux, where what was left is taken back (`reclaim`). Elsewhere threads are unwound (`teardown`).
 
-use std::ops::Range;
-#[cfg(target_os = "linux")]
-use std::{mem::MaybeUninit, ptr::null_mut};
-
 /// Whether a function can be left on this platform.
 pub(super) const IS_POSSIBLE: bool =
     cfg!(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"));
-
-/// Where the stack of the calling OS thread is; nowhere if the system does not say.
-#[cfg(target_os = "linux")]
-pub(super) fn stack_of_thread() -> Range<usize> {
-    let mut attributes = MaybeUninit::uninit();
-    let (mut start, mut bytes) = (null_mut(), 0);
-    // SAFETY: it is asked about the calling thread, and what was filled in is used and destroyed.
-    unsafe {
-        if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
-            return 0..0;
-        }
-        libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut start, &raw mut bytes);
-        libc::pthread_attr_destroy(attributes.as_mut_ptr());
-    }
-    start.addr()..start.addr() + bytes
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn stack_of_thread() -> Range<usize> {
-    0..0
-}
 
 /// Calls `function` with `data`, which must not unwind. Returns 0 when it returns, and 1 when it was left; by `mark` it can be left
 /// until then.

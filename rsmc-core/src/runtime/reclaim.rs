@@ -33,8 +33,8 @@ pub(super) struct Search<'a> {
     pub(super) known: Vec<usize>,
     /// The places to which what is in a block leads, besides by its bytes.
     pub(super) leads_to: &'a dyn Fn(&Range<usize>) -> Vec<usize>,
-    /// The stacks of threads that have ended.
-    pub(super) stacks: Vec<Range<usize>>,
+    /// Where the body is. What is behind it on its stack belongs to whoever called the check.
+    pub(super) body: usize,
 }
 
 /// Elsewhere no thread is left behind.
@@ -84,57 +84,32 @@ mod linux {
 
     /// Takes back what was left and is not in use, in the pieces that no check has. It must not run on the stack of a modelled thread.
     pub(in crate::runtime) fn collect() {
-        below(look_through_everything);
-    }
-
-    /// Which of the blocks something leads to; `None` if the system does not show the memory. It must not run on the stack of a
-    /// modelled thread.
-    pub(in crate::runtime) fn known(search: &Search<'_>) -> Option<Vec<bool>> {
-        let mut known = None;
-        below(|top| known = look_for_ways(search, top));
-        known
-    }
-
-    /// Calls with the address below which the stack has nothing of our callers.
-    fn below(look: impl FnOnce(usize)) {
-        struct Call<F> {
-            top: usize,
-            look: Option<F>,
+        unsafe extern "C" fn with_stack(top: *mut ()) {
+            // SAFETY: `collect` passes it.
+            look_through_everything(unsafe { *top.cast::<usize>() });
         }
-        unsafe extern "C" fn with_stack<F: FnOnce(usize)>(call: *mut ()) {
-            // SAFETY: see below.
-            let Call { top, look } = unsafe { &mut *call.cast::<Call<F>>() };
-            if let Some(look) = look.take() {
-                look(*top);
-            }
-        }
-        fn function_of<F: FnOnce(usize)>(_: &Call<F>) -> unsafe extern "C" fn(*mut ()) {
-            with_stack::<F>
-        }
-        let mut call = Call { top: 0, look: Some(look) };
-        let function = function_of(&call);
-        let call = &raw mut call;
+        let mut top = 0;
         // The call writes all registers to the stack that may hold something of our callers.
         // SAFETY: the function gets what it expects; it is not left, and does not unwind, or the process ends.
-        unsafe { leave::call(&raw mut (*call).top, function, call.cast()) };
+        unsafe { leave::call(&raw mut top, with_stack, (&raw mut top).cast()) };
     }
 
-    fn look_for_ways(search: &Search<'_>, top: usize) -> Option<Vec<bool>> {
+    /// Which of the blocks something leads to; `None` if the system does not show the memory.
+    ///
+    /// Memory of ours is not looked at: it is full of remnants of what threads had in registers.
+    pub(in crate::runtime) fn known(search: &Search<'_>) -> Option<Vec<bool>> {
         let all = All::hold();
         let region = all.region();
         let (mut memory, maps) = (Memory::open().ok()?, read_to_string(MAPS).ok()?);
         let from = search.start - region.start;
         let block = |block: &Range<usize>| Relative { start: from + block.start, end: from + block.end };
-        let mut marking = Marking::new(region.clone(), search.blocks.iter().map(block).collect());
-        let mut gaps = search.stacks.clone();
-        gaps.push(region.clone());
+        let mut marking = Marking::new(region.clone(), usize::MAX, search.blocks.iter().map(block).collect());
         let mut look = |range: Range<usize>, marking: &mut Marking| {
             memory.read(range, &mut |words| marking.look_through(words));
         };
-        outside(&maps, top, gaps).for_each(|range| look(range, &mut marking));
-        for (start, piece) in all.taken().filter(|&(start, _)| start != search.start) {
-            in_use(start, piece).for_each(|range| look(range, &mut marking));
-        }
+        statics(&maps).for_each(|range| look(range, &mut marking));
+        let behind_body = maps.lines().filter_map(writable).find(|mapping| mapping.contains(&search.body));
+        behind_body.into_iter().for_each(|mapping| look(search.body..mapping.end, &mut marking));
         for last in all.idle() {
             // SAFETY: no check has the piece, or gets it while all are held.
             let alive = unsafe { blocks(last) }.filter(|block| !block.is_dead() && !block.is_left());
@@ -149,17 +124,15 @@ mod linux {
         Some(marking.is_used)
     }
 
-    /// The memory of the process that can be written, without these parts of it and what is below the top of the stack.
-    fn outside(maps: &str, top: usize, mut gaps: Vec<Range<usize>>) -> impl Iterator<Item = Range<usize>> {
-        gaps.sort_unstable_by_key(|gap| gap.start);
-        maps.lines().filter_map(writable).flat_map(move |mapping| {
-            // Below its end is what the function knows that looks.
-            let from = if mapping.contains(&top) { top } else { mapping.start };
-            let starts = [from].into_iter().chain(gaps.iter().map(|gap| gap.end));
-            let ends = gaps.iter().map(|gap| gap.start).chain([mapping.end]);
-            let clamp = |at: usize| at.clamp(from, mapping.end);
-            let parts = starts.zip(ends).map(|(start, end)| clamp(start)..clamp(end));
-            parts.filter(|part| !part.is_empty()).collect::<Vec<_>>()
+    /// The statics of the program and of its libraries: mappings of files, and what follows one without a name.
+    fn statics(maps: &str) -> impl Iterator<Item = Range<usize>> {
+        let mut end_of_file = 0;
+        maps.lines().filter_map(move |line| {
+            let mapping = writable(line)?;
+            let of_file = line.contains('/');
+            let is_static = of_file || (mapping.start == end_of_file && !line.contains('['));
+            end_of_file = if of_file { mapping.end } else { 0 };
+            is_static.then_some(mapping)
         })
     }
 
@@ -178,7 +151,7 @@ mod linux {
             }
         }
         left.sort_unstable_by_key(|block| block.start);
-        let mut marking = Marking::new(region.clone(), left);
+        let mut marking = Marking::new(region.clone(), ADDRESS, left);
         let (Ok(mut memory), Ok(maps)) = (Memory::open(), read_to_string(MAPS)) else {
             return all.cannot_be_looked_through();
         };
@@ -189,7 +162,12 @@ mod linux {
                 marking.look_through(words);
             });
         };
-        outside(&maps, top, vec![region.clone()]).for_each(|range| look(range, &mut marking));
+        for mapping in maps.lines().filter_map(writable) {
+            // Below its end is what this function knows.
+            let from = if mapping.contains(&top) { top } else { mapping.start };
+            look(from..region.start.clamp(from, mapping.end), &mut marking);
+            look(region.end.clamp(from, mapping.end)..mapping.end, &mut marking);
+        }
         for (start, piece) in all.taken() {
             in_use(start, piece).for_each(|range| look(range, &mut marking));
         }
@@ -227,6 +205,8 @@ mod linux {
     /// Blocks, in ascending order, and which of them are in use.
     struct Marking {
         region: Range<usize>,
+        /// Which bits of a word are the address.
+        bits: usize,
         blocks: Vec<Relative>,
         is_used: Vec<bool>,
         /// What is in use, and was not looked through.
@@ -237,15 +217,15 @@ mod linux {
     const ADDRESS: usize = (1 << 48) - 1;
 
     impl Marking {
-        fn new(region: Range<usize>, blocks: Vec<Relative>) -> Self {
-            Self { region, is_used: vec![false; blocks.len()], blocks, open: Vec::new() }
+        fn new(region: Range<usize>, bits: usize, blocks: Vec<Relative>) -> Self {
+            Self { region, bits, is_used: vec![false; blocks.len()], blocks, open: Vec::new() }
         }
 
         /// Looks through memory that is in use.
         fn look_through(&mut self, words: &[usize]) {
             let (start, length) = (self.region.start, self.region.len());
             for word in words {
-                let place = (word & ADDRESS).wrapping_sub(start);
+                let place = (word & self.bits).wrapping_sub(start);
                 if place < length {
                     self.note(place);
                 }
