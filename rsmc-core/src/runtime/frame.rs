@@ -52,8 +52,7 @@ impl Frame {
     #[inline]
     pub(super) fn glimpse(&self) -> Glimpse {
         let calls = self.returns_to ^ (self.stack_pointer() as u64).rotate_left(32);
-        // What is remembered must not look like pointers.
-        Glimpse { calls, registers: self.registers.map(|register| !register) }
+        Glimpse { calls, registers: self.registers }
     }
 }
 
