@@ -2,6 +2,7 @@
 #![allow(clippy::let_underscore_lock, clippy::redundant_pattern_matching, unused_qualifications)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
 #[cfg(feature = "model")]
 mod support;
@@ -25,7 +26,10 @@ mod on_shim {
     include!("behaviours/all.rs");
 }
 
+/// One test after another: a static cell is not kept from code outside of checks, which some of the behaviours have.
 fn each(all: &[(&str, fn())], run: impl Fn(&str, fn())) {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let fails = |&&(name, behaviour): &&(&str, fn())| {
         let run = AssertUnwindSafe(|| run(name, behaviour));
         catch_unwind(run).is_err()

@@ -100,7 +100,7 @@ pub(super) struct Thread {
     pub(super) spun_at: Option<u32>,
     spawned: u32,
     /// Another thread has received its end.
-    joined: bool,
+    pub(super) joined: bool,
     /// Somebody may wait for its end.
     awaited: bool,
 }
@@ -371,18 +371,6 @@ impl Machine {
         true
     }
 
-    /// Whether the plan wants a thread to wait before the access of a cell.
-    #[inline]
-    pub fn has_hold(&self) -> bool {
-        self.plan.hold.is_some()
-    }
-
-    /// A thread waits until the forced steps were taken.
-    pub(super) fn wait_held(&mut self, thread: ThreadId) {
-        self.stand(thread, Status::Due);
-        self.held = Some(thread);
-    }
-
     fn drain_then(&mut self, thread: ThreadId, then: Then) -> bool {
         let drained = self.memory.waiting_of(thread).is_empty();
         if !drained {
@@ -414,7 +402,7 @@ impl Machine {
     }
 
     #[inline]
-    fn stand(&mut self, thread: ThreadId, status: Status) {
+    pub(super) fn stand(&mut self, thread: ThreadId, status: Status) {
         debug_assert!(matches!(self.threads[thread].status, Status::Running), "only a running thread arrives");
         if matches!(status, Status::Joining(..)) {
             self.stop_spinning(thread);
@@ -472,16 +460,6 @@ impl Machine {
         }
         self.threads[thread].status = Status::Due;
         self.due.push_back(thread);
-    }
-
-    /// Whether no other thread can do anything any more, and all that others did happened before now: they have ended and
-    /// were joined.
-    pub fn is_alone(&self, me: ThreadId) -> bool {
-        self.threads.iter().all(|(thread, state)| match state.status {
-            Status::Absent => true,
-            Status::Ended => state.joined,
-            _ => thread == me,
-        })
     }
 
     /// A thread panics; a note of it stays in the trace.
@@ -605,11 +583,6 @@ impl Machine {
             self.again = self.endless.ends(&end, self.again);
             self.run.end = end;
         }
-    }
-
-    /// The last value of a location, in an execution that is over.
-    pub fn value_at_end(&self, loc: LocId) -> u64 {
-        self.memory.shared(loc).value
     }
 
     /// Whether a thread has ended.

@@ -18,7 +18,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::base::{EventId, IdVec, LocId, ThreadId, VectorClock};
-use crate::machine::Machine;
+use crate::machine::core::{Machine, Status};
 use crate::step::{BadMemory, Forced, Hold, Plan, Run, Step, Touch};
 use crate::trace::{NoteKind, Row, Site, Source, Trace};
 
@@ -34,6 +34,16 @@ pub struct Suspect {
 }
 
 impl Machine {
+    /// Whether no other thread can do anything any more, and all that others did happened before now: they have ended and
+    /// were joined.
+    pub fn is_alone(&self, me: ThreadId) -> bool {
+        self.threads.iter().all(|(thread, state)| match state.status {
+            Status::Absent => true,
+            Status::Ended => state.joined,
+            _ => thread == me,
+        })
+    }
+
     /// A thread has freed the memory of an object, or what is to be found out about.
     pub fn freed(&mut self, thread: ThreadId, loc: Option<LocId>) {
         let kind = loc.map_or(NoteKind::FreedAny, NoteKind::Freed);
@@ -74,13 +84,25 @@ impl Machine {
         numbered.filter(|((_, note), _)| is_it(note.kind)).last().map(|(_, nth)| nth)
     }
 
+    /// Whether the plan wants a thread to wait before the access of a cell.
+    #[inline]
+    pub fn has_hold(&self) -> bool {
+        self.plan.hold.is_some()
+    }
+
+    /// The last value of a location, in an execution that is over.
+    pub fn value_at_end(&self, loc: LocId) -> u64 {
+        self.memory.shared(loc).value
+    }
+
     /// Whether the plan wants a thread to wait before the access of a cell to which it comes; then it waits.
     pub fn is_held(&mut self, thread: ThreadId) -> bool {
         let begun = self.accesses_begun(thread);
         let is_held = self.plan.hold == Some(Hold { thread, access: begun }) && !self.over;
         if is_held {
             self.plan.hold = None;
-            self.wait_held(thread);
+            self.stand(thread, Status::Due);
+            self.held = Some(thread);
         }
         is_held
     }

@@ -32,6 +32,7 @@ mod choices;
 mod coroutine;
 mod current;
 mod execution;
+mod fibers;
 mod foreign;
 mod frame;
 mod holders;

@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use crate::base::ThreadId;
 use crate::machine::State;
-use crate::runtime::execution::{Execution, Fiber};
+use crate::runtime::execution::Execution;
+use crate::runtime::fibers::Fiber;
 
 /// How often a thread may ask before the time it takes grows.
 const PATIENT: u32 = 8;
