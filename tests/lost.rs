@@ -104,6 +104,18 @@ fn a_node_that_is_taken_out_is_lost_in_some_executions_only() {
     keeps(|| body(false));
 }
 
+/// What pointed to it was freed itself, and its last value is of no use to anybody.
+#[test]
+fn what_only_freed_memory_knew_is_lost() {
+    loses("memory to which the AtomicPtr", || {
+        with_list(|first| {
+            // SAFETY: it is a box, and nobody else has it.
+            let first = unsafe { Box::from_raw(first) };
+            first.next.load(Relaxed);
+        });
+    });
+}
+
 /// There is no object of the shim in it.
 #[test]
 fn a_number_is_lost() {

@@ -18,8 +18,6 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
-
 use crate::base::LocId;
 use crate::runtime::coroutine;
 use crate::runtime::execution::Core;
@@ -34,11 +32,10 @@ const LOOKS: u32 = 64;
 impl Core {
     /// What the execution, which is over, has lost.
     pub(super) fn lost(&mut self, run: &Run, body: usize) -> Vec<Leak> {
-        let blocks = self.arena.alive();
-        if blocks.is_empty() || self.leak_looks == LOOKS {
+        if self.leak_looks == LOOKS {
             return Vec::new();
         }
-        let pointers = pointers(&run.trace);
+        let (blocks, pointers) = (self.arena.alive(), pointers(&run.trace));
         let pointer_to =
             |block: &Range<usize>| pointers.iter().find(|(place, _)| block.contains(place)).map(|&(_, loc)| loc);
         let candidates: Vec<Option<LocId>> = blocks.iter().map(pointer_to).collect();
@@ -53,12 +50,9 @@ impl Core {
             objects[from..to].iter()
         };
         let value = |loc: LocId| place_of(machine.value_at_end(loc));
-        let is_inside: FxHashMap<LocId, ()> = objects.iter().map(|&(_, loc)| (loc, ())).collect();
-        let stacks = coroutine::stacks();
-        let elsewhere = self.places.iter().filter(|(loc, place)| {
-            let address = !**place;
-            !is_inside.contains_key(loc) && !stacks.iter().any(|stack| stack.contains(&address))
-        });
+        let mut own = coroutine::stacks();
+        own.push(self.arena.memory());
+        let elsewhere = self.places.iter().filter(|(_, place)| !own.iter().any(|memory| memory.contains(&!**place)));
         let search = Search {
             start: self.arena.memory().start,
             known: elsewhere.filter_map(|(loc, _)| value(loc)).collect(),

@@ -74,18 +74,18 @@ impl Execution {
             self.core.borrow_mut().tried_in_vain.insert(suspect.site, tried + 1);
         }
     }
-}
 
-impl Execution {
     /// Runs an execution with a wrong use of memory again, if it was not seen who freed that first.
     #[cold]
     fn see_who_freed(&self, bad: BadMemory, run: &mut Run) {
-        let address = self.core.borrow().bad_address;
         if bad.freed_at().is_some() {
             return;
         }
         let mut again = Run::default();
-        self.core.borrow_mut().arena.watch(Some(!address));
+        {
+            let core = &mut *self.core.borrow_mut();
+            core.arena.watch(Some(!core.bad_address));
+        }
         self.execute_until_it_counts(&Plan::again(run), &mut again);
         if self.broken.get() {
             return;

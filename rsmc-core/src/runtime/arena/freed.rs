@@ -167,7 +167,6 @@ impl Arena {
     }
 
     /// The places of the execution's blocks that are in use, in ascending order.
-    #[inline(never)]
     pub(in crate::runtime) fn alive(&self) -> Vec<Range<usize>> {
         let alive = self.0.iter().flat_map(|inner| {
             let place = |block: Block| block.start() - inner.start..block.range().end - inner.start;
