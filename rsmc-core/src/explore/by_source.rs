@@ -27,7 +27,8 @@ impl BySource {
     pub(super) fn of(run: &Run) -> Self {
         let notes = &run.trace.notes;
         let mut cells: FxHashMap<LocId, ThreadId> = FxHashMap::default();
-        if run.trace.all_freed().any(|(_, note)| frees_what_others_use(run, note)) {
+        // What a thread knew when it freed that depends on all that it has read.
+        if run.trace.frees_what_others_use() {
             return BySource::All;
         }
         let is_shared = notes.iter().any(|note| match note.kind {
@@ -59,15 +60,6 @@ impl BySource {
                 BySource::All => true,
             }
     }
-}
-
-/// Whether a thread frees what another one has used. What it knew of that depends on all that it has read.
-fn frees_what_others_use(run: &Run, note: &Note) -> bool {
-    let NoteKind::Freed(loc) = note.kind else { return false };
-    let is_cell = |kind: NoteKind| kind == NoteKind::CellRead(loc) || kind == NoteKind::CellWrite(loc);
-    let by_other = |other: &Note| other.thread != note.thread && is_cell(other.kind);
-    run.trace.events.iter().any(|event| event.op.loc == loc && event.id.thread != note.thread)
-        || run.trace.notes.iter().any(by_other)
 }
 
 /// Values that look like addresses differ from run to run, whatever the type of the atomic that holds them.

@@ -110,7 +110,7 @@ impl Machine {
 
 /// The uses that may come after what they use was freed, one for each place.
 pub fn suspects(run: &Run) -> Vec<Suspect> {
-    if !run.is_maximal() || run.trace.frees == 0 {
+    if !run.is_maximal() || !run.trace.frees_what_others_use() {
         return Vec::new();
     }
     let mut pass = Pass::default();

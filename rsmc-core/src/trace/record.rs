@@ -189,6 +189,18 @@ impl Trace {
         notes.iter().enumerate().filter(|(_, note)| note.kind.frees())
     }
 
+    /// Whether a thread frees the memory of an object that another one has used.
+    pub fn frees_what_others_use(&self) -> bool {
+        let is_used = |loc, by: ThreadId| {
+            let in_note = |note: &Note| {
+                note.thread != by && (note.kind == NoteKind::CellRead(loc) || note.kind == NoteKind::CellWrite(loc))
+            };
+            self.events.iter().any(|event| event.op.loc == loc && event.id.thread != by)
+                || self.notes.iter().any(in_note)
+        };
+        self.all_freed().any(|(_, note)| matches!(note.kind, NoteKind::Freed(loc) if is_used(loc, note.thread)))
+    }
+
     /// One of these.
     pub fn freed(&self, nth: u32) -> Option<(usize, &Note)> {
         self.all_freed().nth(nth as usize)
