@@ -2,7 +2,7 @@
 
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::Mutex;
-use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering, Ordering::*};
+use rsmc::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, Ordering::*};
 use rsmc::thread;
 
 /// Counts, if the other thread is not just doing so.
@@ -93,5 +93,19 @@ pub fn long() {
             x.fetch_add(1, Relaxed);
         }
         assert!(!stop.load(Relaxed), "stopped too early");
+    });
+}
+
+/// A use after free: what one thread takes away and frees, the other one has just found.
+pub fn freed() {
+    let shared = AtomicPtr::new(Box::into_raw(Box::new(AtomicU32::new(1))));
+    thread::scope(|scope| {
+        // SAFETY: nobody else frees it.
+        scope.spawn(|| drop(unsafe { Box::from_raw(shared.swap(std::ptr::null_mut(), AcqRel)) }));
+        let found = shared.load(Acquire);
+        if !found.is_null() {
+            // SAFETY: none; this is the mistake.
+            unsafe { (*found).load(Relaxed) };
+        }
     });
 }
