@@ -1,24 +1,16 @@
 //! Memory that is lost: nodes that nobody frees, and to which nothing leads any more. Where something does, nothing is reported.
 #![cfg(target_os = "linux")]
 
+mod support;
+
 use std::ptr::null_mut;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicPtr as StdAtomicPtr;
 use std::sync::atomic::Ordering::*;
 
 use rsmc::sync::atomic::{AtomicPtr, AtomicU32};
-use rsmc::{Config, Explorer, FailureKind, MemoryModel, Report, Verdict, thread};
-
-fn all() -> Vec<Config> {
-    let with = |explorer, memory| Config::default().explorer(explorer).memory(memory);
-    vec![
-        with(Explorer::ReadsFrom, MemoryModel::Sc),
-        with(Explorer::ReadsFrom, MemoryModel::C11),
-        with(Explorer::View, MemoryModel::Pso),
-        with(Explorer::ReadsValueFrom, MemoryModel::Sc),
-        with(Explorer::Exhaustive, MemoryModel::Sc),
-    ]
-}
+use rsmc::{FailureKind, Report, Verdict, thread};
+use support::pairs;
 
 #[track_caller]
 fn message(report: &Report) -> Option<String> {
@@ -34,7 +26,7 @@ fn message(report: &Report) -> Option<String> {
 
 #[track_caller]
 fn loses(what: &str, body: impl Fn() + Sync) {
-    for config in all() {
+    for config in pairs() {
         let found = message(&rsmc::explore(&config, &body)).expect("something is lost");
         assert!(found.contains(what), "{found}");
         let passes = rsmc::explore(&config.check_leaks(false), &body);
@@ -44,7 +36,7 @@ fn loses(what: &str, body: impl Fn() + Sync) {
 
 #[track_caller]
 fn keeps(body: impl Fn() + Sync) {
-    for config in all() {
+    for config in pairs() {
         assert_eq!(message(&rsmc::explore(&config, &body)), None);
     }
 }

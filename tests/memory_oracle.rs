@@ -2,6 +2,9 @@
 //!
 //! In the oracle a use and a freeing are steps like others, and it looks at every order. It knows nothing of causal pasts.
 //! `RSMC_ORACLE_PROGRAMS` says how many programs there are, `RSMC_ORACLE_SEED` shifts them.
+#![cfg(unix)]
+
+mod support;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool as StdAtomicBool;
@@ -9,7 +12,8 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::AtomicU32;
-use rsmc::{Config, Explorer, MemoryModel, Verdict, thread};
+use rsmc::{Verdict, thread};
+use support::pairs;
 
 const FLAGS: usize = 2;
 const NODES: usize = 2;
@@ -185,20 +189,6 @@ fn body(program: &Program) {
     }
 }
 
-fn configs() -> Vec<Config> {
-    let with = |explorer, memory| Config::default().explorer(explorer).memory(memory).allow_trivial(true).shrink(0);
-    vec![
-        with(Explorer::ReadsFrom, MemoryModel::Sc),
-        with(Explorer::ReadsFrom, MemoryModel::Tso),
-        with(Explorer::ReadsFrom, MemoryModel::Pso),
-        with(Explorer::ReadsFrom, MemoryModel::C11),
-        with(Explorer::View, MemoryModel::Sc),
-        with(Explorer::View, MemoryModel::Pso),
-        with(Explorer::ReadsValueFrom, MemoryModel::Sc),
-        with(Explorer::Exhaustive, MemoryModel::Sc),
-    ]
-}
-
 #[test]
 #[allow(clippy::print_stdout, reason = "how much was compared, for who asks with --nocapture")]
 fn what_goes_wrong_in_some_order_is_found() {
@@ -210,7 +200,8 @@ fn what_goes_wrong_in_some_order_is_found() {
         let wrong = wrong(&program);
         failing += u64::from(!wrong.is_empty());
         kinds.extend(wrong.iter().copied());
-        for config in configs() {
+        for config in pairs() {
+            let config = config.allow_trivial(true).shrink(0);
             let report = rsmc::explore(&config, || body(&program));
             let found = match &report.verdict {
                 Verdict::Failed(failure) => Some(format!("{:?}", failure.kind)),

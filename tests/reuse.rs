@@ -1,23 +1,15 @@
 //! Memory that threads get again: ABA is found with `reuse`, and without it cannot happen.
+#![cfg(unix)]
+
+mod support;
 
 use std::cell::UnsafeCell;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::*;
 
 use rsmc::sync::atomic::{AtomicPtr, AtomicU32};
-use rsmc::{Config, Explorer, MemoryModel, Report, Verdict, thread};
-
-/// Explorers and models: those that need an order of SC are enough, since all operations are `SeqCst`.
-fn all() -> Vec<Config> {
-    let with = |explorer, memory| Config::default().explorer(explorer).memory(memory);
-    vec![
-        with(Explorer::ReadsFrom, MemoryModel::Sc),
-        with(Explorer::ReadsFrom, MemoryModel::C11),
-        with(Explorer::View, MemoryModel::Sc),
-        with(Explorer::ReadsValueFrom, MemoryModel::Sc),
-        with(Explorer::Exhaustive, MemoryModel::Sc),
-    ]
-}
+use rsmc::{Config, MemoryModel, Report, Verdict, thread};
+use support::pairs;
 
 fn is_verified(report: &Report) -> bool {
     matches!(report.verdict, Verdict::Verified)
@@ -92,7 +84,7 @@ fn aba() {
 
 #[test]
 fn a_new_node_is_taken_for_an_old_one_only_where_memory_is_reused() {
-    for config in all() {
+    for config in pairs() {
         let without = rsmc::explore(&config, aba);
         assert!(is_verified(&without), "{without:?}");
         let config = config.reuse(true);

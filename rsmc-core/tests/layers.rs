@@ -134,9 +134,10 @@ fn unsafe_code_is_in_the_runtime_only() {
             .any(|line| code(line).contains("unsafe {") || code(line).contains("unsafe fn"))
     };
     let found: Vec<_> = files.iter().filter(has_unsafe).map(|file| file.file_name().unwrap().to_owned()).collect();
-    // `slots` drops values that the shim keeps there, of types that it does not know; `arena` is an allocator, of `blocks`, which `freed` looks into and `oracle` tests, for which `pieces` maps
-    // and `reclaim` reads memory; `state` and `frame` look at registers and stacks, `liveness` at code. `leave` is some. `signals`
-    // handles signals, and looks at an execution whose OS thread stands in a handler.
+    // `slots` drops values that the shim keeps there, of types that it does not know; `arena` is an allocator, of `blocks`, which
+    // `freed` looks into, `again` gives out once more and `oracle` tests, for which `pieces` maps and `reclaim` reads memory; `state`
+    // and `frame` look at registers and stacks, `liveness` at code. `leave` is some. `signals` handles signals, and looks at an
+    // execution whose OS thread stands in a handler.
     let may = [
         "abort.rs",
         "again.rs",

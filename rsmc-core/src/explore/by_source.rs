@@ -1,7 +1,8 @@
 //! What values do not tell: which reads count by their source where executions are alike if their values are.
 //!
 //! A lock is taken from a release, an address from who stored it, and a choice from nowhere. Once two threads have touched one tracked cell,
-//! it also matters what a read synchronises with: it decides whether there is a data race.
+//! it also matters what a read synchronises with: it decides whether there is a data race. Where a thread frees what another one has
+//! used, it matters what each read knew: it decides whether the use may come too late.
 
 use rustc_hash::FxHashMap;
 

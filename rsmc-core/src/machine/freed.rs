@@ -34,16 +34,6 @@ pub struct Suspect {
 }
 
 impl Machine {
-    /// Whether no other thread can do anything any more, and all that others did happened before now: they have ended and
-    /// were joined.
-    pub fn is_alone(&self, me: ThreadId) -> bool {
-        self.threads.iter().all(|(thread, state)| match state.status {
-            Status::Absent => true,
-            Status::Ended => state.joined,
-            _ => thread == me,
-        })
-    }
-
     /// A thread has freed the memory of an object, or what is to be found out about.
     pub fn freed(&mut self, thread: ThreadId, loc: Option<LocId>) {
         let kind = loc.map_or(NoteKind::FreedAny, NoteKind::Freed);
@@ -90,11 +80,6 @@ impl Machine {
         self.plan.hold.is_some()
     }
 
-    /// The last value of a location, in an execution that is over.
-    pub fn value_at_end(&self, loc: LocId) -> u64 {
-        self.memory.shared(loc).value
-    }
-
     /// Whether the plan wants a thread to wait before the access of a cell to which it comes; then it waits.
     pub fn is_held(&mut self, thread: ThreadId) -> bool {
         let begun = self.accesses_begun(thread);
@@ -108,16 +93,18 @@ impl Machine {
     }
 }
 
-/// The uses that may come after what they use was freed, one for each place.
-pub fn suspects(run: &Run) -> Vec<Suspect> {
-    if !run.is_maximal() || !run.trace.frees_what_others_use() {
-        return Vec::new();
-    }
+/// The uses that may come after what they use was freed, at the places that are wanted.
+pub fn suspects(run: &Run, is_wanted: impl Fn(Site) -> bool) -> impl Iterator<Item = Suspect> {
     let mut pass = Pass::default();
-    pass.threads.grow_to(ThreadId(run.trace.thread_bound() as u32), VectorClock::new);
-    let late = pass.late_uses(&run.trace);
-    let suspect = |Late { used, bad }: Late| Suspect { bad, site: used.site, plan: pass.plan(run, &used) };
-    late.into_iter().map(suspect).collect()
+    let mut late = Vec::new();
+    if run.is_maximal() && run.trace.frees_what_others_use() {
+        pass.threads.grow_to(ThreadId(run.trace.thread_bound() as u32), VectorClock::new);
+        late = pass.late_uses(&run.trace);
+    }
+    let suspect = move |Late { used, bad }: Late| {
+        is_wanted(used.site).then(|| Suspect { bad, site: used.site, plan: pass.plan(run, &used) })
+    };
+    late.into_iter().filter_map(suspect)
 }
 
 /// What a thread did with an object last.
@@ -203,7 +190,6 @@ impl Pass {
                     let unknown = uses.filter(|((_, user), used)| known.get(*user) < used.time);
                     let mut unknown: Vec<_> = unknown.map(|(_, used)| Late { used: *used, bad: bad(used) }).collect();
                     unknown.sort_by_key(|late| late.used.touch.thread());
-                    unknown.retain(|new| !late.iter().any(|old| old.used.site == new.used.site));
                     late.extend(unknown);
                 }
                 _ => {}

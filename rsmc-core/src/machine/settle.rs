@@ -1,4 +1,4 @@
-//! The end of an execution: what everybody waits for, and whether those who count would wait for ever.
+//! The end of an execution: who is left, what everybody waits for, and whether those who count would wait for ever.
 
 use crate::base::{EventId, LocId, ThreadId};
 use crate::machine::core::{Machine, Status};
@@ -6,6 +6,21 @@ use crate::step::{Difference, End, Pending, Step, Why};
 use crate::trace::Source;
 
 impl Machine {
+    /// Whether no other thread can do anything any more, and all that others did happened before now: they have ended and
+    /// were joined.
+    pub fn is_alone(&self, me: ThreadId) -> bool {
+        self.threads.iter().all(|(thread, state)| match state.status {
+            Status::Absent => true,
+            Status::Ended => state.joined,
+            _ => thread == me,
+        })
+    }
+
+    /// The last value of a location, in an execution that is over.
+    pub fn value_at_end(&self, loc: LocId) -> u64 {
+        self.memory.shared(loc).value
+    }
+
     /// Nothing can run: tests whether a thread waits for ever, or ends the execution.
     pub(super) fn settle(&mut self) -> Option<Step> {
         if let Some(forced) = self.plan.forced.get(self.steps) {

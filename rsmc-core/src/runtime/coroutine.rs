@@ -6,10 +6,8 @@
 //! part of a small check.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
-use std::ops::Range;
 use std::rc::Rc;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use generator::{Gn, LocalGenerator, Scope};
 
@@ -85,24 +83,6 @@ unsafe impl Send for Spare {}
 /// The stacks that no check uses.
 static SPARE: Mutex<Vec<Spare>> = Mutex::new(Vec::new());
 
-/// Where the stacks are on which coroutines have run, by their bases: how many bytes each has.
-static STACKS: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
-
-fn stacks_so_far() -> MutexGuard<'static, BTreeMap<usize, usize>> {
-    STACKS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A stack is unmapped, or has another base, which is near.
-fn forget_stack(base: usize) {
-    const NEAR: usize = 4096;
-    stacks_so_far().retain(|other, _| other.abs_diff(base) > NEAR);
-}
-
-/// The stacks of all checks, and those that none uses.
-pub(super) fn stacks() -> Vec<Range<usize>> {
-    stacks_so_far().iter().map(|(&base, &bytes)| base.saturating_sub(bytes)..base).collect()
-}
-
 /// How many stacks are kept. Only the pages that were used take memory.
 const MOST_SPARE: usize = 64;
 
@@ -137,16 +117,8 @@ impl Coroutine {
             let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
             if spare.len() < MOST_SPARE {
                 spare.push(Spare { generator, words: self.words });
-            } else {
-                forget_stack(self.slot.base.get());
             }
         }
-    }
-
-    /// It runs for the first time, which `suspender` says.
-    pub(super) fn has_run(suspender: Suspender, bytes: usize) {
-        forget_stack(suspender.base());
-        stacks_so_far().insert(suspender.base(), bytes);
     }
 
     /// No job is left: the coroutine returns, and its generator can be used anew or freed.
@@ -226,9 +198,6 @@ fn serve(slot: &Slot, mut scope: Scope<'_, '_, (), ()>) {
 impl Drop for Coroutine {
     fn drop(&mut self) {
         self.end();
-        if self.generator.is_some() {
-            forget_stack(self.slot.base.get());
-        }
     }
 }
 

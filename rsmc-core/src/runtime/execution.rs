@@ -185,7 +185,6 @@ impl Execution {
         let mut core = self.core.borrow_mut();
         if let Some(suspender) = self.suspender.get().filter(|suspender| suspender.is_new()) {
             let base = suspender.base();
-            Coroutine::has_run(suspender, core.stack_size);
             self.registered.has_stack(base.saturating_sub(core.stack_size)..base);
         }
         core.arena.enter()
@@ -255,7 +254,7 @@ impl Execution {
             if matches!(run.end, End::Complete) {
                 run.leaks.extend(core.births.left());
                 if core.arena.has_alive() {
-                    let lost = core.lost(run, self.body_at);
+                    let lost = core.lost(run, self.registered.stacks(), self.body_at);
                     run.leaks.extend(lost);
                 }
             }

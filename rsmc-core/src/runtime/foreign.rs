@@ -63,6 +63,11 @@ impl Registered {
         lock(&self.0.stacks).push(stack);
     }
 
+    /// The stacks that it has.
+    pub(super) fn stacks(&self) -> Vec<Range<usize>> {
+        lock(&self.0.stacks).clone()
+    }
+
     /// An execution begins, with this heap.
     pub(super) fn begin(&self, execution: u64, heap: Range<usize>) {
         covers(&heap);

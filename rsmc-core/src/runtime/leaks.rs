@@ -19,7 +19,6 @@
 use std::ops::Range;
 
 use crate::base::LocId;
-use crate::runtime::coroutine;
 use crate::runtime::execution::Core;
 use crate::runtime::pieces::place_of;
 use crate::runtime::reclaim::{self, Search};
@@ -31,7 +30,7 @@ const LOOKS: u32 = 64;
 
 impl Core {
     /// What the execution, which is over, has lost.
-    pub(super) fn lost(&mut self, run: &Run, body: usize) -> Vec<Leak> {
+    pub(super) fn lost(&mut self, run: &Run, stacks: Vec<Range<usize>>, body: usize) -> Vec<Leak> {
         if self.leak_looks == LOOKS {
             return Vec::new();
         }
@@ -50,7 +49,7 @@ impl Core {
             objects[from..to].iter()
         };
         let value = |loc: LocId| place_of(machine.value_at_end(loc));
-        let mut own = coroutine::stacks();
+        let mut own = stacks;
         own.push(self.arena.memory());
         let elsewhere = self.places.iter().filter(|(_, place)| !own.iter().any(|memory| memory.contains(&!**place)));
         let search = Search {

@@ -55,11 +55,9 @@ impl Execution {
         if let Some(bad) = run.bad_memory {
             return self.see_who_freed(bad, run);
         }
-        for suspect in suspects(run) {
-            let tried = self.core.borrow().tried_in_vain.get(&suspect.site).copied().unwrap_or(0);
-            if tried == TRIES {
-                continue;
-            }
+        let tried = |site| self.core.borrow().tried_in_vain.get(&site).copied().unwrap_or(0);
+        let mut found = None;
+        for suspect in suspects(run, |site| tried(site) < TRIES) {
             let before = self.knowledge();
             let mut other = Run::default();
             self.execute_until_it_counts(&suspect.plan, &mut other);
@@ -68,11 +66,12 @@ impl Execution {
             }
             self.know(&before);
             if other.bad_memory.is_some() {
-                run.bad_memory = Some(suspect.bad);
-                return;
+                found = Some(suspect.bad);
+                break;
             }
-            self.core.borrow_mut().tried_in_vain.insert(suspect.site, tried + 1);
+            *self.core.borrow_mut().tried_in_vain.entry(suspect.site).or_default() += 1;
         }
+        run.bad_memory = found;
     }
 
     /// Runs an execution with a wrong use of memory again, if it was not seen who freed that first.

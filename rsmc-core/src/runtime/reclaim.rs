@@ -14,8 +14,8 @@
 //! have left 64 MB behind, and half of what was looked through the last time. A word that only looks like a pointer keeps a block,
 //! until the next time.
 //!
-//! Limits. Linux, which tells what memory there is; where it does not (emulators, sandboxes) no thread is left behind. A pointer that is kept in another form (compressed, in a file), or at that moment
-//! only in a register of another OS thread, is not seen.
+//! Limits. Linux, which tells what memory there is; where it does not (emulators, sandboxes) no thread is left behind. A pointer that
+//! is kept in another form (compressed, in a file), or at that moment only in a register of another OS thread, is not seen.
 
 use std::ops::Range;
 
@@ -277,22 +277,13 @@ mod linux {
         words: Vec<usize>,
     }
 
-    /// What was copied must not be found the next time.
-    impl Drop for Memory {
-        fn drop(&mut self) {
-            self.buffer.fill(0);
-            self.words.fill(0);
-            std::hint::black_box((&mut self.buffer, &mut self.words));
-        }
-    }
-
     impl Memory {
         fn open() -> std::io::Result<Self> {
             let (bytes, pages) = (File::open("/proc/self/mem")?, File::open("/proc/self/pagemap")?);
             // SAFETY: it only asks.
             let page_size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
             let page_size = usize::try_from(page_size).map_err(std::io::Error::other)?;
-            Ok(Self { bytes, pages, page_size, buffer: vec![0; CHUNK], words: vec![0; CHUNK / size_of::<usize>()] })
+            Ok(Self { bytes, pages, page_size, buffer: vec![0; CHUNK], words: Vec::new() })
         }
 
         /// Shows the words in a range, but for those on pages that were never written.
@@ -320,12 +311,10 @@ mod linux {
             if self.bytes.read_exact_at(bytes, range.start as u64).is_err() {
                 return false;
             }
-            let bytes = bytes.chunks_exact(size_of::<usize>());
-            let words = &mut self.words[..bytes.len()];
-            for (word, bytes) in words.iter_mut().zip(bytes) {
-                *word = usize::from_ne_bytes(bytes.try_into().expect("it is a word"));
-            }
-            look(words);
+            let word = |bytes: &[u8]| usize::from_ne_bytes(bytes.try_into().expect("it is a word"));
+            self.words.clear();
+            self.words.extend(bytes.chunks_exact(size_of::<usize>()).map(word));
+            look(&self.words);
             true
         }
 
