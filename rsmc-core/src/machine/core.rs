@@ -472,11 +472,13 @@ impl Machine {
         self.note(thread, NoteKind::Panic(number), site);
     }
 
-    /// A thread received the panic of another through `join`.
-    pub fn panic_received(&mut self, thread: ThreadId) {
-        for panic in self.run.panics.iter_mut().filter(|panic| panic.thread == thread) {
-            panic.received = true;
+    /// A thread receives the panic of another through `join`; whether there was one that nobody had received.
+    pub fn receive_panic(&mut self, thread: ThreadId) -> bool {
+        let mut found = false;
+        for panic in self.run.panics.iter_mut().filter(|panic| panic.thread == thread && !panic.received) {
+            (panic.received, found) = (true, true);
         }
+        found
     }
 
     /// Records something that is no step.

@@ -14,7 +14,7 @@ pub(super) use unix::catch_abort;
 mod unix {
     use std::sync::OnceLock;
 
-    use crate::runtime::current::CURRENT;
+    use crate::runtime::current::in_current;
 
     /// What handled the signal before we did.
     static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
@@ -36,14 +36,12 @@ mod unix {
     }
 
     extern "C" fn on_abort(signal: libc::c_int) {
-        if CURRENT.is_set() {
-            CURRENT.with(|execution| {
-                if execution.broken.get() {
-                    // On the stack of the thread that aborts: leaving it is leaving an ordinary function.
-                    execution.abandon();
-                }
-            });
-        }
+        in_current(|execution| {
+            if execution.broken.get() {
+                // On the stack of the thread that aborts: leaving it is leaving an ordinary function.
+                execution.abandon();
+            }
+        });
         // Somebody aborts in earnest.
         if let Some(before) = BEFORE.get() {
             // SAFETY: `before` is what the system gave us.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::machine::Outcome;
 use crate::runtime::frame::{Frame, Pair, framed};
-use crate::runtime::hook::{inside, meets_at};
+use crate::runtime::hook::meet;
 use crate::runtime::identity::Identity;
 use crate::trace::{Action, Op, Rmw, RmwKind, Site};
 
@@ -63,10 +63,7 @@ extern "C-unwind" fn atomic_from(
     frame: Option<&Frame>,
 ) -> Pair {
     let object = identity.object(kind.name);
-    if !meets_at(place, object) {
-        return Pair { low: 0, high: 0 };
-    }
-    inside(|execution| {
+    let done = meet(place, object, |execution| {
         let site = Site::Code(place);
         // What is an address is known to the machine by its name, and a null pointer as it is.
         let addresses = execution.addresses.get();
@@ -75,7 +72,8 @@ extern "C-unwind" fn atomic_from(
         let loc = execution.locate(object, || (kind.init)(identity), site);
         let Outcome { read, written } = execution.operate(Op { action, loc, order, failure, site });
         Pair { low: addresses.exchange(read), high: 1 + u64::from(written.is_some()) }
-    })
+    });
+    done.unwrap_or(Pair { low: 0, high: 0 })
 }
 
 const RMWS: [RmwKind; 11] = [

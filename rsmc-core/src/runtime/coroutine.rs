@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use generator::{Gn, LocalGenerator, Scope};
 
-use crate::runtime::current::CURRENT;
+use crate::runtime::current::in_current;
 use crate::runtime::execution::Execution;
 use crate::runtime::leave;
 use crate::runtime::state::clear_below;
@@ -156,9 +156,7 @@ impl Coroutine {
 
 /// What a thread does when its job is done.
 fn at_end() {
-    if CURRENT.is_set() {
-        CURRENT.with(Execution::drop_locals);
-    }
+    in_current(Execution::drop_locals);
 }
 
 /// Runs a job, which lies at `job`, and ends its thread. A job catches the panics of its user; what arrives here is the unwinding of a finished run
@@ -173,10 +171,10 @@ unsafe extern "C" fn run(job: *mut ()) {
 /// Runs a job until it returns or is left. It is a call, so that what is known of the job is forgotten then.
 #[inline(never)]
 fn serve_once(slot: &Slot, job: Job) {
-    if CURRENT.is_set() && CURRENT.with(|execution| execution.compares_states.get()) {
+    if in_current(|execution| execution.compares_states.get()) == Some(true) {
         clear_below::<{ 32 << 10 }>();
     }
-    let _user_code = CURRENT.is_set().then(|| CURRENT.with(Execution::enter_user_code));
+    let _user_code = in_current(Execution::enter_user_code);
     let mut job = Some(job);
     // SAFETY: the function gets the job that it expects, and it does not unwind. Nothing of this frame is used by a job but that,
     // and what a job has in its own frames may be left behind: nobody reads them again, since the threads that may borrow from

@@ -1,11 +1,11 @@
 //! The execution in progress on this OS thread, and the executor that starts it.
 
+use std::cell::Cell;
 use std::marker::PhantomData;
+use std::ptr::null;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-
-use scoped_tls::scoped_thread_local;
 
 use crate::machine::Rules;
 use crate::model::MemoryModel;
@@ -16,20 +16,35 @@ use crate::runtime::panics;
 use crate::step::{Executor, Knowledge, Plan, Run, Watcher};
 use crate::trace::Site;
 
-scoped_thread_local!(pub(super) static CURRENT: Execution);
+thread_local! {
+    /// The execution in progress, or null. Every operation asks, so it is one word that is read in place.
+    static CURRENT: Cell<*const Execution> = const { Cell::new(null()) };
+}
 
-/// Acts in the execution that is in progress. Only a pointer goes through the thread-local, so that the compiler sees what is done.
+/// Acts in the execution in progress on this OS thread, if there is one.
 #[inline]
-pub(super) fn in_current<R>(act: impl FnOnce(&Execution) -> R) -> R {
-    let execution = CURRENT.with(std::ptr::from_ref);
-    // SAFETY: whoever set the key borrows the execution until it is over, and the caller runs in it.
-    act(unsafe { &*execution })
+pub(super) fn in_current<R>(act: impl FnOnce(&Execution) -> R) -> Option<R> {
+    let execution = CURRENT.get();
+    // SAFETY: `progress` borrows the execution for as long as it is set, and the caller runs meanwhile.
+    (!execution.is_null()).then(|| act(unsafe { &*execution }))
+}
+
+/// Acts while `execution` is the one in progress.
+fn progress(execution: &Execution, act: impl FnOnce()) {
+    struct Until(*const Execution);
+    impl Drop for Until {
+        fn drop(&mut self) {
+            CURRENT.set(self.0);
+        }
+    }
+    let _until = Until(CURRENT.replace(execution));
+    act();
 }
 
 /// Whether this OS thread is inside an execution.
 #[inline]
 pub fn in_run() -> bool {
-    CURRENT.is_set()
+    !CURRENT.get().is_null()
 }
 
 /// Runs a test body on coroutines.
@@ -85,7 +100,7 @@ impl<'body> Runtime<'body> {
 
 impl Executor for Runtime<'_> {
     fn execute(&mut self, plan: &Plan, run: &mut Run) {
-        CURRENT.set(&self.execution, || self.execution.execute(plan, run));
+        progress(&self.execution, || self.execution.execute(plan, run));
     }
 
     /// After a destructor panicked while its thread was unwound, or a stack overflowed inside the machine.

@@ -80,6 +80,8 @@ pub(super) struct Execution {
     pub(super) aside_left: Cell<u32>,
     /// A thread was left for good while it unwound, so that std's count of panics never falls to 0 again.
     pub(super) panics_left_behind: Cell<bool>,
+    /// Threads may be on record as unwinding.
+    pub(super) some_unwind: Cell<bool>,
     /// What the shim does at the end, if it said so.
     pub(super) at_end: RefCell<Vec<PutBack>>,
     pub(super) suspender: Cell<Option<Suspender>>,
@@ -130,6 +132,7 @@ impl Execution {
             broken: Cell::new(false),
             aside_left: Cell::new(0),
             panics_left_behind: Cell::new(std::thread::panicking()),
+            some_unwind: Cell::new(false),
             at_end: RefCell::default(),
             suspender: Cell::new(None),
             has_arena: Cell::new(has_arena),

@@ -13,7 +13,7 @@ use crate::base::{LocId, ThreadId};
 use crate::machine::{Begun, Outcome};
 use crate::runtime::arena;
 use crate::runtime::births::Birth;
-use crate::runtime::current::{CURRENT, in_current};
+use crate::runtime::current::in_current;
 use crate::runtime::execution::Execution;
 use crate::runtime::foreign;
 use crate::runtime::locals::Gone;
@@ -63,13 +63,9 @@ pub(super) fn here() -> Site {
     Site::Code(Location::caller())
 }
 
-pub(super) fn enter<R>(act: impl FnOnce(&Execution) -> R) -> Option<R> {
-    CURRENT.is_set().then(|| inside(act))
-}
-
-/// What we do in an execution. What we allocate is none of the user's memory.
+/// Acts in the execution in progress, if there is one. What we allocate is none of the user's memory.
 #[inline]
-pub(super) fn inside<R>(act: impl FnOnce(&Execution) -> R) -> R {
+pub(super) fn enter<R>(act: impl FnOnce(&Execution) -> R) -> Option<R> {
     in_current(|execution| {
         let ours = arena::outside();
         if ours.has_news() {
@@ -113,12 +109,9 @@ pub fn access_at(
     failure: Ordering,
 ) -> Option<Outcome> {
     let site = Site::Code(place);
-    if !meets_at(place, object) {
-        return None;
-    }
-    inside(|execution| {
+    meet(place, object, |execution| {
         let loc = execution.locate(object, init, site);
-        Some(execution.operate(Op { action, loc, order, failure, site }))
+        execution.operate(Op { action, loc, order, failure, site })
     })
 }
 
@@ -127,23 +120,32 @@ pub fn access_at(
 #[inline]
 #[track_caller]
 pub fn meets(object: Object<'_>) -> bool {
-    meets_at(Location::caller(), object)
-}
-
-#[inline(always)]
-pub(super) fn meets_at(place: &'static Location<'static>, object: Object<'_>) -> bool {
-    let meets = CURRENT.is_set();
+    let meets = in_run();
     if !meets {
-        foreign_use(object.tag.execution(), object, Some(place));
+        foreign_use(object.tag.execution(), object, Some(Location::caller()));
     }
     meets
+}
+
+/// As [`enter`], with an object, of which [`meets`] tells more.
+#[inline(always)]
+pub(super) fn meet<R>(
+    place: &'static Location<'static>,
+    object: Object<'_>,
+    act: impl FnOnce(&Execution) -> R,
+) -> Option<R> {
+    let done = enter(act);
+    if done.is_none() {
+        foreign_use(object.tag.execution(), object, Some(place));
+    }
+    done
 }
 
 /// What was born in an execution is used at this place, or without one dropped. As [`meets`], though the execution may not
 /// have used it as an object.
 #[inline]
 pub fn meets_born(birth: Birth, object: Object<'_>, place: Option<&'static Location<'static>>) {
-    if !CURRENT.is_set() {
+    if !in_run() {
         foreign_use(birth.execution, object, place);
     }
 }
@@ -218,11 +220,8 @@ pub fn gives_back_of(lock: Object<'_>, holder: ThreadId, place: &'static Locatio
 /// Gives an object a name for reports, in this execution. `init` is the value it has outside.
 #[track_caller]
 pub fn label(object: Object<'_>, init: impl FnOnce() -> u64, name: &str) {
-    if !meets(object) {
-        return;
-    }
     let site = here();
-    inside(|execution| {
+    meet(Location::caller(), object, |execution| {
         if !execution.unwinding.get() {
             let loc = execution.locate(object, init, site);
             execution.core.borrow_mut().machine.label(loc, name);
@@ -241,11 +240,8 @@ pub fn fence(order: Ordering) -> bool {
 #[inline]
 #[track_caller]
 pub fn cell(object: Object<'_>, access: CellAccess) {
-    if !meets(object) {
-        return;
-    }
     let site = here();
-    inside(|execution| {
+    meet(Location::caller(), object, |execution| {
         if execution.unwinding.get() {
             return;
         }
@@ -259,18 +255,16 @@ pub fn cell(object: Object<'_>, access: CellAccess) {
 #[inline]
 #[track_caller]
 pub fn cell_begins(object: Object<'_>, access: CellAccess) -> Option<Begun> {
-    if !meets(object) {
-        return None;
-    }
     let site = here();
-    inside(|execution| {
+    let begun = meet(Location::caller(), object, |execution| {
         if execution.unwinding.get() {
             return None;
         }
         execution.comes_to_cell();
         let loc = execution.locate(object, || 0, site);
         execution.core.borrow_mut().machine.access_begins(execution.running.get(), access.note(loc), site)
-    })
+    });
+    begun.flatten()
 }
 
 /// An access of a cell ends.
@@ -287,8 +281,8 @@ pub fn cell_ends(begun: Begun) {
 #[track_caller]
 pub fn counting() {
     let site = here();
-    if CURRENT.is_set() && CURRENT.with(Execution::orders_counting) {
-        inside(|execution| execution.count(site));
+    if in_current(Execution::orders_counting) == Some(true) {
+        enter(|execution| execution.count(site));
     }
 }
 
@@ -297,7 +291,7 @@ pub fn counting() {
 pub fn counts_are_steps(type_name: &'static str) -> bool {
     let are_steps =
         |execution: &Execution| !execution.unwinding.get() && execution.core.borrow().observed.has_counts_of(type_name);
-    CURRENT.is_set() && inside(are_steps)
+    in_current(are_steps) == Some(true)
 }
 
 /// The program observes how many references there are of an `Arc` of this type. If another thread could change that now, the
@@ -324,7 +318,7 @@ pub fn dropping(type_name: &'static str, drop: impl FnOnce()) {
 }
 
 fn set_dropping(now: Option<&'static str>) -> Option<&'static str> {
-    enter(|execution| {
+    in_current(|execution| {
         let me = execution.running.get();
         std::mem::replace(&mut execution.core.borrow_mut().fibers[me].dropping, now)
     })
@@ -383,19 +377,20 @@ pub fn is_finished(tag: &Tag) -> bool {
 #[track_caller]
 pub fn ending(tag: &Tag) {
     let site = here();
-    enter(|execution| {
-        if execution.core.borrow().observed.ends && !execution.unwinding.get() {
+    let is_seen = |execution: &Execution| execution.core.borrow().observed.ends && !execution.unwinding.get();
+    if in_current(is_seen) == Some(true) {
+        enter(|execution| {
             let loc = execution.locate(Object { tag, kind: "thread end", created: None }, || 0, site);
             // Behind all stores of the thread, and for all to see at once: this store waits in no buffer.
             let order = Ordering::SeqCst;
             execution.operate(Op { action: Action::Store(1), loc, order, failure: order, site });
-        }
-    });
+        });
+    }
 }
 
-/// A panic of `target` was received by `join`.
-pub fn panic_received(target: ThreadId) {
-    enter(|execution| execution.core.borrow_mut().machine.panic_received(target));
+/// The caller receives the panic that ended `target`; whether there was one that nobody had received.
+pub fn receive_panic(target: ThreadId) -> bool {
+    enter(|execution| execution.core.borrow_mut().machine.receive_panic(target)).unwrap_or(false)
 }
 
 /// What names the execution: no other in this process has the same.
@@ -410,7 +405,20 @@ pub fn current() -> Option<ThreadId> {
 
 /// The name that a modelled thread was given.
 pub fn thread_name(thread: ThreadId) -> Option<String> {
-    enter(|execution| execution.core.borrow().machine.run().trace.threads.get(thread)?.name.clone()).flatten()
+    with_thread_name(thread, |name| name.map(str::to_owned))
+}
+
+/// Whether a modelled thread was given this name, or none.
+pub fn has_name(thread: ThreadId, name: Option<&str>) -> bool {
+    with_thread_name(thread, |known| known == name)
+}
+
+fn with_thread_name<R>(thread: ThreadId, look: impl Fn(Option<&str>) -> R) -> R {
+    let found = enter(|execution| {
+        let core = execution.core.borrow();
+        look(core.machine.run().trace.threads.get(thread).and_then(|thread| thread.name.as_deref()))
+    });
+    found.unwrap_or_else(|| look(None))
 }
 
 /// Waits for the token of the calling thread, which is `tag`, and takes it.
@@ -476,7 +484,7 @@ pub fn unpark_at(place: &'static Location<'static>, tag: &Tag) {
 /// The running thread's value of a key, made by `init` if this is its first use; [`Gone`] if the thread is dropping its
 /// values and this one is dropped. The value stays where it is until the thread ends.
 pub fn local<T: 'static>(key: usize, init: impl FnOnce() -> T) -> Option<Result<NonNull<T>, Gone>> {
-    CURRENT.is_set().then(|| CURRENT.with(|execution| execution.local(key, init)))
+    in_current(|execution| execution.local(key, init))
 }
 
 /// The value that an object has in this execution, if it was given one.
@@ -521,7 +529,7 @@ pub fn aside<R>(act: impl FnOnce() -> R) -> R {
 
 /// Runs a thread's code and catches its panic. One that leaves the thread is on record for the report.
 pub fn catch<T>(code: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
-    CURRENT.with(|execution| execution.catch(execution.running.get(), code))
+    in_current(|execution| execution.catch(execution.running.get(), code)).expect("called in an execution")
 }
 
 /// Whether the modelled thread that runs is unwinding.

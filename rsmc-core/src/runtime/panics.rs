@@ -13,7 +13,7 @@ use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Mutex, Once, PoisonError};
 
 use crate::base::ThreadId;
-use crate::runtime::current::CURRENT;
+use crate::runtime::current::in_current;
 use crate::runtime::execution::Execution;
 use crate::runtime::teardown::Teardown;
 use crate::step::End;
@@ -28,9 +28,7 @@ pub(super) fn install() {
     INSTALLED.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if CURRENT.is_set() {
-                CURRENT.with(|execution| execution.on_panic(info));
-            } else {
+            if in_current(|execution| execution.on_panic(info)).is_none() {
                 before(info);
             }
         }));
@@ -67,6 +65,7 @@ impl Execution {
         if let Ok(mut core) = self.core.try_borrow_mut() {
             let fiber = &mut core.fibers[me];
             fiber.panicking = true;
+            self.some_unwind.set(true);
             fiber.last_panic = Some((message, site));
         }
     }
@@ -108,13 +107,18 @@ impl Execution {
     /// Whether the running thread is unwinding. std's answer covers the whole OS thread, on which others may unwind;
     /// it is the exact one where no other does.
     pub(super) fn is_panicking(&self) -> bool {
+        if !std::thread::panicking() {
+            if self.some_unwind.take() {
+                self.core.borrow_mut().fibers.values_mut().for_each(|fiber| fiber.panicking = false);
+            }
+            return false;
+        }
         let me = self.running.get();
         let mut core = self.core.borrow_mut();
-        if !std::thread::panicking() {
-            core.fibers[me].panicking = false;
-        } else if !self.panics_left_behind.get() {
+        if !self.panics_left_behind.get() {
             let others = core.fibers.iter().any(|(id, fiber)| id != me && fiber.panicking);
             core.fibers[me].panicking |= !others;
+            self.some_unwind.set(true);
         }
         core.fibers[me].panicking
     }

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGURG, c_int, c_void, sigaction, siginfo_t};
 
 use crate::runtime::coroutine::Coroutine;
-use crate::runtime::current::CURRENT;
+use crate::runtime::current::in_current;
 use crate::runtime::execution::Execution;
 use crate::runtime::watch::{self, Check, Fate, Moment};
 
@@ -144,22 +144,20 @@ fn handle_signals(stack_size: usize) {
 
 /// The check that runs on this OS thread, if an execution goes on.
 fn check_here() -> *mut Check {
-    if !CURRENT.is_set() {
-        return std::ptr::null_mut();
-    }
-    CURRENT.with(|execution| std::ptr::from_ref(execution.watched.check()).cast_mut())
+    let check = in_current(|execution| std::ptr::from_ref(execution.watched.check()).cast_mut());
+    check.unwrap_or(std::ptr::null_mut())
 }
 
 /// Whether an address is where the stack of the running modelled thread ends.
 fn is_overflow(address: usize) -> bool {
     /// More than the guard, the rounding of the size, and what lies above the first frame.
     const MARGIN: usize = 128 << 10;
-    CURRENT.is_set()
-        && CURRENT.with(|execution| {
-            let Some(suspender) = execution.suspender.get() else { return false };
-            let (top, size) = (suspender.base(), execution.watched.check().stack_size);
-            (top.saturating_sub(size + MARGIN)..top).contains(&address)
-        })
+    let is_there = |execution: &Execution| {
+        let Some(suspender) = execution.suspender.get() else { return false };
+        let (top, size) = (suspender.base(), execution.watched.check().stack_size);
+        (top.saturating_sub(size + MARGIN)..top).contains(&address)
+    };
+    in_current(is_there).unwrap_or(false)
 }
 
 extern "C" fn on_death(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {

@@ -1,16 +1,15 @@
 //! Handles of threads, and which one is running.
 //!
 //! The threads of a check share one OS thread, so a `thread_local!` cannot say which of them runs; the check can.
-//! Its ids are small and mean the same thread in every execution, so a table maps them to handles. A spawn writes
-//! its child's entry. The test body has one handle for all executions on an OS thread: its token starts anew in each.
+//! Its ids are small and mean the same thread in every execution, so a table maps them to handles. A handle is made when
+//! somebody first asks for it and serves every later execution on the OS thread: its token starts anew in each.
 
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc as StdArc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use rsmc_core::base::ThreadId as ModelId;
-use rsmc_core::runtime::{Slot, Tag, hook};
+use rsmc_core::runtime::{Tag, hook};
 
 /// A handle to a thread; mirrors [`std::thread::Thread`]. In a check it is one of a modelled thread.
 #[derive(Clone)]
@@ -24,27 +23,12 @@ enum Kind {
 
 /// A thread of a check.
 pub(super) struct Handle {
-    /// Its id, once it is started.
-    id: AtomicU32,
+    id: ModelId,
     name: Option<String>,
     token: Tag,
-    /// Its end, where that is a step.
-    pub(super) end: Tag,
-    /// It left a panic that nobody has received.
-    pub(super) panicked: AtomicBool,
 }
 
 impl Handle {
-    /// The handle of a thread that is about to be started.
-    pub(super) fn new(name: Option<String>) -> StdArc<Self> {
-        let (token, end, panicked) = (Tag::new(), Tag::new(), AtomicBool::new(false));
-        StdArc::new(Self { id: AtomicU32::new(0), name, token, end, panicked })
-    }
-
-    pub(super) fn id(&self) -> ModelId {
-        ModelId(self.id.load(Ordering::Relaxed))
-    }
-
     pub(super) fn token(&self) -> &Tag {
         &self.token
     }
@@ -77,22 +61,9 @@ impl Thread {
         Self(Kind::Std(thread))
     }
 
-    /// That of a thread which a check is about to start.
-    pub(super) fn of_check(name: Option<String>) -> Self {
-        Self(Kind::Model(Handle::new(name)))
-    }
-
-    /// Makes it known as that of a thread which a check has just started.
-    pub(super) fn register(&self, id: ModelId) {
-        enter(id, self.handle());
-    }
-
-    /// What a thread of a check has.
-    pub(super) fn handle(&self) -> &StdArc<Handle> {
-        match &self.0 {
-            Kind::Model(handle) => handle,
-            Kind::Std(_) => unreachable!("this is a bug in rsmc: a thread of std in a check"),
-        }
+    /// That of a thread of a check.
+    pub(super) fn of_check(id: ModelId) -> Self {
+        Self(Kind::Model(handle_of(id)))
     }
 
     /// The id of the thread.
@@ -100,7 +71,7 @@ impl Thread {
     pub fn id(&self) -> ThreadId {
         match &self.0 {
             Kind::Std(thread) => ThreadId(Id::Std(thread.id())),
-            Kind::Model(handle) => ThreadId(Id::Model(handle.id().0)),
+            Kind::Model(handle) => ThreadId(Id::Model(handle.id.0)),
         }
     }
 
@@ -140,36 +111,29 @@ pub fn current() -> Thread {
 }
 
 thread_local! {
-    /// By id: the handle of the thread in this execution.
+    /// By id: the handle of the thread. All of them stay, for the executions that follow.
     static HANDLES: RefCell<Vec<Option<StdArc<Handle>>>> = const { RefCell::new(Vec::new()) };
 }
 
 pub(super) fn current_in_run() -> Option<StdArc<Handle>> {
-    let id = hook::current()?;
-    let known = HANDLES.with_borrow(|handles| handles.get(id.0 as usize).cloned().flatten());
-    Some(known.unwrap_or_else(|| {
-        let handle = hook::aside(|| Handle::new(std::thread::current().name().map(str::to_owned)));
-        enter(id, &handle);
-        handle
-    }))
+    hook::current().map(handle_of)
 }
 
-fn enter(id: ModelId, handle: &StdArc<Handle>) {
-    handle.id.store(id.0, Ordering::Relaxed);
-    let at = id.0 as usize;
+/// The handle of a thread of a check.
+fn handle_of(id: ModelId) -> StdArc<Handle> {
+    let (at, is_body) = (id.0 as usize, id == ModelId(0));
     HANDLES.with_borrow_mut(|handles| {
-        if handles.len() < 2 {
-            hook::at_end(forget_children);
+        let known = handles.get(at).and_then(Option::as_ref);
+        // In another execution a thread with this id may have another name.
+        if let Some(handle) = known.filter(|handle| is_body || hook::has_name(id, handle.name.as_deref())) {
+            return StdArc::clone(handle);
         }
-        while handles.len() <= at {
-            hook::aside(|| handles.push(None));
-        }
-        handles[at] = Some(StdArc::clone(handle));
-    });
-}
-
-/// The execution is over. The test body's handle, which is the first, stays.
-fn forget_children() -> Vec<Slot> {
-    HANDLES.with_borrow_mut(|handles| handles.truncate(1));
-    Vec::new()
+        hook::aside(|| {
+            let name = if is_body { std::thread::current().name().map(str::to_owned) } else { hook::thread_name(id) };
+            let handle = StdArc::new(Handle { id, name, token: Tag::new() });
+            handles.resize(handles.len().max(at + 1), None);
+            handles[at] = Some(StdArc::clone(&handle));
+            handle
+        })
+    })
 }

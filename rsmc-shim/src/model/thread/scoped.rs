@@ -5,13 +5,13 @@ use std::fmt;
 use std::io;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::Ordering;
-use std::sync::{Arc as StdArc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread::Result;
 
+use rsmc_core::base::ThreadId;
 use rsmc_core::runtime::hook;
 
-use crate::model::thread::handle::{Handle, Thread};
+use crate::model::thread::handle::Thread;
 use crate::model::thread::spawned::{Builder, Started, start};
 
 /// Where threads that borrow are started; mirrors [`std::thread::Scope`]. In a check they are modelled threads.
@@ -24,7 +24,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 enum Kind<'scope, 'env: 'scope> {
     Std(&'scope std::thread::Scope<'scope, 'env>),
     /// The threads started so far.
-    Model(Mutex<Vec<StdArc<Handle>>>),
+    Model(Mutex<Vec<ThreadId>>),
 }
 
 /// Runs `body`, which may start threads that borrow, and waits for them; mirrors [`std::thread::scope`]. In a check
@@ -91,13 +91,10 @@ impl<'scope> Scope<'scope, '_> {
         // A thread that is waited for may start others.
         for nth in 0.. {
             let children = children.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(child) = children.get(nth).cloned() else { break };
+            let Some(&child) = children.get(nth) else { break };
             drop(children);
-            hook::join(child.id());
-            if child.panicked.load(Ordering::Relaxed) {
-                hook::panic_received(child.id());
-                panicked = true;
-            }
+            hook::join(child);
+            panicked |= hook::receive_panic(child);
         }
         panicked
     }
@@ -138,7 +135,7 @@ impl Builder {
                 // the execution ends before, its threads are left or unwound, the youngest first, so this one before
                 // the frame that it borrows from.
                 let started = unsafe { start(self.name, code) };
-                children.lock().unwrap_or_else(PoisonError::into_inner).push(StdArc::clone(started.thread().handle()));
+                children.lock().unwrap_or_else(PoisonError::into_inner).push(started.id);
                 HandleKind::Model(started)
             }
         };

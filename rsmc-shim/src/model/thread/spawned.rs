@@ -3,18 +3,18 @@
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::io;
-use std::sync::Arc as StdArc;
-use std::sync::atomic::Ordering;
+use std::sync::{Arc as StdArc, OnceLock};
 use std::thread::Result;
 
 use rsmc_core::base::ThreadId;
-use rsmc_core::runtime::hook;
+use rsmc_core::runtime::{Tag, hook};
 
 use crate::model::thread::handle::Thread;
 
 /// What a modelled thread shares with who waits for it.
 struct Packet<T> {
-    thread: Thread,
+    /// Its end, where that is a step.
+    end: Tag,
     /// The thread writes it, once; whoever has the packet for himself takes it.
     result: UnsafeCell<Option<Result<T>>>,
 }
@@ -28,6 +28,8 @@ unsafe impl<T> Sync for Packet<T> {}
 /// A modelled thread, from outside.
 pub(super) struct Started<T> {
     pub(super) id: ThreadId,
+    /// Its handle, once somebody has asked for it.
+    thread: OnceLock<Thread>,
     packet: StdArc<Packet<T>>,
 }
 
@@ -41,28 +43,23 @@ pub(super) unsafe fn start<'a, T: 'a>(name: Option<String>, code: impl FnOnce() 
     if let Some(name) = &name {
         assert!(!name.contains('\0'), "thread name may not contain interior null bytes");
     }
-    let packet = StdArc::new(Packet { thread: Thread::of_check(name.clone()), result: UnsafeCell::new(None) });
+    let packet = StdArc::new(Packet { end: Tag::new(), result: UnsafeCell::new(None) });
     let theirs = StdArc::clone(&packet);
     let main: Box<dyn FnOnce() + 'a> = Box::new(move || run(code, theirs));
     // SAFETY: only the lifetime changes, and the caller answers for it.
     let main = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce()>>(main) };
-    let id = hook::spawn(name, main);
-    packet.thread.register(id);
-    Started { id, packet }
+    Started { id: hook::spawn(name, main), thread: OnceLock::new(), packet }
 }
 
 /// What a modelled thread does. Only the unwinding of a finished execution leaves it.
 fn run<T>(code: impl FnOnce() -> T, packet: StdArc<Packet<T>>) {
     let result = hook::catch(code);
-    if let Err(payload) = &result {
-        if hook::is_teardown(&**payload) {
-            return;
-        }
-        packet.thread.handle().panicked.store(true, Ordering::Relaxed);
+    if result.as_ref().is_err_and(|payload| hook::is_teardown(&**payload)) {
+        return;
     }
     // SAFETY: the thread is here once, and nobody reads this before the thread's packet is gone.
     unsafe { *packet.result.get() = Some(result) };
-    hook::ending(&packet.thread.handle().end);
+    hook::ending(&packet.end);
     // The result of a thread that nobody waits for is dropped here, and its destructor may panic.
     drop(hook::catch(|| drop(packet)));
 }
@@ -74,12 +71,10 @@ impl<T> Started<T> {
             hook::join(self.id);
         }
         // The packet of a thread that has ended is gone.
-        let packet = StdArc::into_inner(self.packet);
-        match packet.and_then(|Packet { thread, result }| Some((thread, result.into_inner()?))) {
-            Some((_, Ok(value))) => Ok(value),
-            Some((thread, Err(payload))) => {
-                thread.handle().panicked.store(false, Ordering::Relaxed);
-                hook::panic_received(self.id);
+        match StdArc::into_inner(self.packet).and_then(|packet| packet.result.into_inner()) {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(payload)) => {
+                hook::receive_panic(self.id);
                 Err(payload)
             }
             // The thread was unwound with its execution, and so is the caller: no second panic.
@@ -88,12 +83,12 @@ impl<T> Started<T> {
     }
 
     pub(super) fn thread(&self) -> &Thread {
-        &self.packet.thread
+        self.thread.get_or_init(|| Thread::of_check(self.id))
     }
 
     #[track_caller]
     pub(super) fn is_finished(&self) -> bool {
-        !hook::in_run() || hook::is_finished(&self.packet.thread.handle().end)
+        !hook::in_run() || hook::is_finished(&self.packet.end)
     }
 }
 
