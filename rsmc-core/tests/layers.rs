@@ -149,6 +149,7 @@ fn unsafe_code_is_in_the_runtime_only() {
         "frame.rs",
         "leave.rs",
         "liveness.rs",
+        "memcheck.rs",
         "oracle.rs",
         "pieces.rs",
         "reclaim.rs",

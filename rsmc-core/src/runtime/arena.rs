@@ -36,6 +36,7 @@ use crate::runtime::arena::again::Again;
 use crate::runtime::arena::freed::Freed;
 pub(super) use crate::runtime::arena::freed::News;
 use crate::runtime::blocks::{Block, Header, blocks};
+use crate::runtime::memcheck;
 use crate::runtime::pieces::{self, Addresses, PIECE, PIECES, Piece};
 
 /// Areas of one size, which lie one behind the other.
@@ -178,7 +179,7 @@ impl Arena {
             // looked at, since all threads of a check share one OS thread, and it runs this.
             let bytes =
                 unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(range.start), range.len()) };
-            number.wrapping_mul(31).wrapping_add(xxh3_64(bytes))
+            number.wrapping_mul(31).wrapping_add(memcheck::defined(xxh3_64(bytes)))
         })
     }
 

@@ -13,8 +13,8 @@ use generator::{Gn, LocalGenerator, Scope};
 
 use crate::runtime::current::in_current;
 use crate::runtime::execution::Execution;
-use crate::runtime::leave;
 use crate::runtime::state::clear_below;
+use crate::runtime::{leave, memcheck};
 
 /// What a coroutine runs.
 pub(super) enum Job {
@@ -46,6 +46,8 @@ struct Slot {
     is_known: Cell<bool>,
     /// By what the job can be left.
     mark: Cell<usize>,
+    /// The number that valgrind gives the stack.
+    number: Cell<usize>,
 }
 
 /// Why control came back from a coroutine.
@@ -97,7 +99,7 @@ impl Coroutine {
         let own = Rc::clone(&slot);
         // The stack is counted in words; an odd number would turn on a costly measurement of its use.
         let words = (stack_size / size_of::<usize>()).next_multiple_of(2);
-        let run = move |scope: Scope<'_, '_, (), ()>| serve(&own, scope);
+        let run = move |scope: Scope<'_, '_, (), ()>| serve(&own, words, scope);
         let mut generator = match take_spare(words) {
             Some(mut generator) => {
                 generator.scoped_init(run);
@@ -128,6 +130,7 @@ impl Coroutine {
             && !generator.is_done()
         {
             generator.resume();
+            memcheck::forgets_stack(self.slot.number.get());
         }
     }
 
@@ -182,9 +185,13 @@ fn serve_once(slot: &Slot, job: Job) {
     unsafe { leave::call(slot.mark.as_ptr(), run, (&raw mut job).cast()) };
 }
 
-fn serve(slot: &Slot, mut scope: Scope<'_, '_, (), ()>) {
+fn serve(slot: &Slot, words: usize, mut scope: Scope<'_, '_, (), ()>) {
     let switch = &raw mut scope;
-    slot.base.set(switch.expose_provenance());
+    let base = switch.expose_provenance();
+    // The frames of the library are above.
+    let stack = base.saturating_sub(words * size_of::<usize>())..base + 4096;
+    slot.number.set(memcheck::knows_stack(stack));
+    slot.base.set(base);
     slot.switch.set(Some(switch.cast()));
     while let Some(job) = slot.job.take() {
         serve_once(slot, job);

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use crate::base::{IdVec, LocId, ThreadId};
 use crate::machine::{Machine, Next, Outcome, Rules};
 use crate::model::MemoryModel;
-use crate::runtime::arena::{Arena, Switched};
+use crate::runtime::arena::{self, Arena, Switched};
 use crate::runtime::births::Births;
 use crate::runtime::coroutine::{Coroutine, Job, Returned, Suspender};
 use crate::runtime::current::Savings;
@@ -284,6 +284,8 @@ impl Execution {
         let returned = coroutine.resume();
         self.suspender.set(before);
         if returned == Returned::Overflowed || self.abandoned.get() {
+            // It stood in user code, which allocates from the arena.
+            std::mem::forget(arena::outside());
             // Its frames may be half unwound: it can neither be resumed nor freed, nor can what they refer to.
             std::mem::forget(coroutine);
             if let Ok(mut core) = self.core.try_borrow_mut() {

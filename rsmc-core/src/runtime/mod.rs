@@ -16,6 +16,7 @@
 //! - `holders`: who has what threads wait for by a token, for reports.
 //! - `locals`: values that belong to a modelled thread.
 //! - [`object`]: blocking primitives as state machines.
+//! - `memcheck`: what valgrind has to be told of stacks and fingerprints.
 //! - `panics`: the process's panic hook, which keeps quiet about modelled threads and writes down what they said.
 //! - `slots`: values that objects of the shim have in one execution only, and what the shim puts back at its end.
 //!   Dropping values is `unsafe`, too.
@@ -54,6 +55,7 @@ mod liveness {
 mod locals;
 mod locations;
 mod loops;
+mod memcheck;
 mod memory;
 pub mod object;
 mod objects;

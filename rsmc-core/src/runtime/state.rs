@@ -19,6 +19,7 @@ use crate::runtime::coroutine::Suspender;
 use crate::runtime::execution::{Core, Execution};
 use crate::runtime::frame::Frame;
 use crate::runtime::liveness::{self, Registers};
+use crate::runtime::memcheck;
 use crate::trace::Site;
 
 /// What a thread has changed outside its stack since the machine remembers states of it.
@@ -145,7 +146,7 @@ impl Core {
             self.fibers.iter().filter(|&(thread, fiber)| thread != me && fiber.coroutine.is_some() && fiber.low != 0);
         others.fold(self.arena.number(), |number, (thread, fiber)| {
             let low = if self.machine.is_known(thread) { fiber.stood } else { fiber.low };
-            number.wrapping_mul(31).wrapping_add(xxh3_64(bytes(low, fiber.base)))
+            number.wrapping_mul(31).wrapping_add(number_of(low, fiber.base))
         })
     }
 
@@ -154,7 +155,7 @@ impl Core {
         let mut number = self.arena.number();
         for (thread, fiber) in self.fibers.iter() {
             if thread != me && fiber.coroutine.is_some() && fiber.low != 0 {
-                number = number.wrapping_mul(31).wrapping_add(xxh3_64(bytes(fiber.low, fiber.base)));
+                number = number.wrapping_mul(31).wrapping_add(number_of(fiber.low, fiber.base));
             }
         }
         number
@@ -174,7 +175,12 @@ fn state_of(frame: &Frame, base: usize, needed: Registers) -> State {
     let registers = only(frame.registers(), needed);
     let number = registers.into_iter().fold(frame.place(), mix);
     let above = (std::ptr::from_ref(frame).expose_provenance() + size_of::<Frame>()).min(base);
-    xxh3_128_with_seed(bytes(above, base), number)
+    memcheck::defined(xxh3_128_with_seed(bytes(above, base), number))
+}
+
+/// A number for the stack of a thread.
+fn number_of(low: usize, base: usize) -> u64 {
+    memcheck::defined(xxh3_64(bytes(low, base)))
 }
 
 fn bytes<'a>(low: usize, base: usize) -> &'a [u8] {

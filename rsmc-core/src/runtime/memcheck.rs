@@ -1,0 +1,70 @@
+//! What valgrind's memcheck has to be told: where stacks are, and what may be used though nobody wrote it.
+//!
+//! Problem. Memcheck takes a small change of the stack pointer for a call or a return, and forgets what lies between: so
+//! with several stacks it reports what is no error. And fingerprints are made of all bytes of a stack, written or not.
+//!
+//! Method. Valgrind recognises a sequence of instructions that does nothing by itself as a request ("client requests",
+//! `valgrind.h`). It is always compiled in, and used once for each stack; what else there is to tell is told under valgrind only.
+//!
+//! Limits. Linux on x86-64. Elsewhere nothing is told.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The process runs under valgrind, as far as somebody has asked.
+static IS_THERE: AtomicBool = AtomicBool::new(false);
+
+/// The coroutine whose stack this is may run now; returns its number.
+pub(super) fn knows_stack(stack: Range<usize>) -> usize {
+    const RUNNING_ON_VALGRIND: usize = 0x1001;
+    const STACK_REGISTER: usize = 0x1501;
+    IS_THERE.store(request(RUNNING_ON_VALGRIND, 0, 0) != 0, Ordering::Relaxed);
+    request(STACK_REGISTER, stack.start, stack.end)
+}
+
+/// Nothing runs on the stack of this number any more.
+pub(super) fn forgets_stack(number: usize) {
+    const STACK_DEREGISTER: usize = 0x1502;
+    request(STACK_DEREGISTER, number, 0);
+}
+
+/// The same value, which may be used in any way.
+#[inline]
+pub(super) fn defined<T: Copy>(value: T) -> T {
+    if IS_THERE.load(Ordering::Relaxed) { make_defined(value) } else { value }
+}
+
+#[cold]
+#[inline(never)]
+fn make_defined<T: Copy>(value: T) -> T {
+    const MAKE_MEM_DEFINED: usize = 0x4d43_0002;
+    request(MAKE_MEM_DEFINED, (&raw const value).expose_provenance(), size_of::<T>());
+    value
+}
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cold]
+fn request(code: usize, first: usize, second: usize) -> usize {
+    let arguments = [code, first, second, 0, 0, 0];
+    let mut answer = 0;
+    // SAFETY: the instructions leave all registers as they are; valgrind writes its answer to one of them, and the request
+    // changes no memory.
+    unsafe {
+        std::arch::asm!(
+            "rol rdi, 3",
+            "rol rdi, 13",
+            "rol rdi, 61",
+            "rol rdi, 51",
+            "xchg rbx, rbx",
+            in("rax") arguments.as_ptr(),
+            inout("rdx") answer,
+            options(nostack),
+        );
+    }
+    answer
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+fn request(_: usize, _: usize, _: usize) -> usize {
+    0
+}
