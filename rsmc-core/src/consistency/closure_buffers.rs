@@ -11,7 +11,7 @@
 //!
 //! Cost. As [`super::close`], on up to twice as many nodes.
 //!
-//! Source. Toman, "Efficient stateless model checking" (thesis, 2021), 5.2.3 and 5.2.4.
+//! Source. Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), 5.2.3 and 5.2.4.
 //!
 //! Deviations. (1) Rules 4 and 5 need no code: a block is one node. (2) The initial value is a write before
 //! everything, without being an event: a read that takes it is before every other thread's write, and after none of its

@@ -11,7 +11,7 @@
 //! Cost. O(k · n^(k+1) · min(n^(k(k-1)), 2^(kd))) for n events of k threads on d locations, and O(k · n^(k+1))
 //! without fences; all lower sets of events and flushes are n^(k(d+1)).
 //!
-//! Source. Toman, "Efficient stateless model checking" (thesis, 2021), algorithm 5.2 and 5.2.4.
+//! Source. Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), algorithm 5.2 and 5.2.4.
 //!
 //! Deviations. (1) *Store-store fences.* A spurious write behind such a fence takes along the writes before the
 //! fence, also those that pending reads take. Waiting with it can be wrong (another write to its location may be held

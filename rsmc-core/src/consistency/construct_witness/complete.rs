@@ -11,7 +11,7 @@
 //!
 //! Cost. Exponential in threads (TSO) or threads and locations (PSO) only.
 //!
-//! Source. After VerifySC (thesis 4.2) and VerifyTSO (5.2.1) in Toman, "Efficient stateless model checking", 2021;
+//! Source. After VerifySC (thesis 4.2) and VerifyTSO (5.2.1) in Toman, "Improved Verification Techniques for Concurrent Systems", 2021;
 //! for values in place of writers there is none.
 
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -15,7 +15,7 @@
 //! verifier of the memory model answers the rest. A decision that the run shares with the one from which it was made is
 //! asked only about what is new (`news`). Memory: the sets and schedules along one path; see (9).
 //!
-//! Source. Toman, "Efficient stateless model checking", thesis 2021, algorithm 5.3 and remark 5.1, after Abdulla,
+//! Source. Toman, "Improved Verification Techniques for Concurrent Systems", thesis 2021, algorithm 5.3 and remark 5.1, after Abdulla,
 //! Atig, Jonsson, Lång, Ngo, Sagonas, "Optimal stateless model checking for reads-from equivalence under sequential
 //! consistency", OOPSLA 2019.
 //!
