@@ -300,6 +300,24 @@ fn a_real_thread_that_uses_what_a_modelled_thread_made_is_noticed() {
     assert_eq!(found.kind, FailureKind::Misuse, "{}", found.message);
 }
 
+/// Whether the check has used the token before or not.
+#[test]
+fn a_real_thread_that_unparks_a_modelled_one_is_noticed() {
+    for is_used_before in [true, false] {
+        let found = failure(|| {
+            let parked = thread::spawn(thread::park);
+            if is_used_before {
+                parked.thread().unpark();
+            }
+            let handle = parked.thread().clone();
+            drop(std::thread::spawn(move || handle.unpark()).join());
+            parked.join().unwrap();
+        });
+        assert_eq!(found.kind, FailureKind::Misuse, "{is_used_before}: {}", found.message);
+        assert!(found.message.contains("park token"), "{}", found.message);
+    }
+}
+
 /// Real threads, inside a body and elsewhere, have objects of their own while checks go on.
 #[test]
 fn what_real_threads_make_is_their_own() {

@@ -157,3 +157,28 @@ fn one_notification_too_few_is_a_deadlock() {
     let enough = run(Condvar::notify_all);
     assert!(matches!(enough.verdict, Verdict::Verified), "{}", rsmc::render(&enough, None));
 }
+
+/// The second thread of one execution is called otherwise than that of another, and has its name when both are over.
+#[test]
+fn a_thread_has_the_name_of_its_own_execution() {
+    type Name = Option<&'static str>;
+    static KEPT: std::sync::Mutex<Vec<(Name, thread::JoinHandle<()>)>> = std::sync::Mutex::new(Vec::new());
+    let body = || {
+        let name = [None, Some("a"), Some("b")][rsmc::choose(3)];
+        let builder = name.into_iter().fold(thread::Builder::new(), |builder, name| builder.name(name.to_owned()));
+        let met = std::sync::Arc::new(AtomicU32::new(0));
+        let theirs = std::sync::Arc::clone(&met);
+        let child = builder.spawn(move || {
+            assert_eq!(thread::current().name(), name);
+            theirs.store(1, SeqCst);
+        });
+        KEPT.lock().unwrap().push((name, child.unwrap()));
+        met.load(SeqCst);
+    };
+    assert_eq!(verified(body).executions, 6);
+    let kept = std::mem::take(&mut *KEPT.lock().unwrap());
+    assert!(kept.len() >= 6, "{}", kept.len());
+    for (name, child) in kept {
+        assert_eq!(child.thread().name(), name);
+    }
+}

@@ -10,7 +10,8 @@
 //! Cost. Each round is O(reads × writes) bit operations on whole words; each new edge costs O(n²/64), and there are
 //! at most n² edges.
 //!
-//! Source. Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), 4.2.2; the same rules in the CAV 2021 paper.
+//! Source. Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), 4.2.2; the same rules
+//! in the CAV 2021 paper.
 //!
 //! Deviations. (1) An update (read-modify-write) is one event: it is a read for the rules, and a bad write for
 //! every other read. Sound, since it reads and writes at one point of every execution. (2) The initial value is a

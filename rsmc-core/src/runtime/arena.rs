@@ -10,8 +10,8 @@
 //! where that is full, larger ones. In an area, blocks lie one behind the other; memory that was freed is not used again in
 //! the same execution, unless the check wants that (`again`). So the place of a block depends on what its thread has
 //! allocated before, and on nothing else. The next execution begins with empty areas: in the same piece if nothing is
-//! alive in it, else in another, so what outlives an execution (a captured collection, say) keeps its memory. Outside user code of executions, and where areas are full, it is
-//! the system's allocator.
+//! alive in it, else in another, so what outlives an execution (a captured collection, say) keeps its memory. Outside user
+//! code of executions, and where areas are full, it is the system's allocator.
 //!
 //! What threads own that are left behind when an execution is over is not freed. It stays until nothing points to it (`reclaim`).
 //!

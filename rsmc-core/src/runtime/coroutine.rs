@@ -130,7 +130,7 @@ impl Coroutine {
             && !generator.is_done()
         {
             generator.resume();
-            memcheck::forgets_stack(self.slot.number.get());
+            memcheck::forget_stack(self.slot.number.get());
         }
     }
 
@@ -190,7 +190,7 @@ fn serve(slot: &Slot, words: usize, mut scope: Scope<'_, '_, (), ()>) {
     let base = switch.expose_provenance();
     // The frames of the library are above.
     let stack = base.saturating_sub(words * size_of::<usize>())..base + 4096;
-    slot.number.set(memcheck::knows_stack(stack));
+    slot.number.set(memcheck::register_stack(stack));
     slot.base.set(base);
     slot.switch.set(Some(switch.cast()));
     while let Some(job) = slot.job.take() {

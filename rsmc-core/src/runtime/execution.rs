@@ -28,7 +28,7 @@ use crate::runtime::reclaim;
 use crate::runtime::slots::{PutBack, Slots};
 use crate::runtime::watch::Watched;
 use crate::step::{End, Knowledge, Observed, Plan, Run, Watcher};
-use crate::trace::{NoteKind, Op, Site};
+use crate::trace::{Op, Site};
 
 /// The part of an execution that is borrowed for a moment at a time, never across a switch.
 pub(super) struct Core {
@@ -359,7 +359,7 @@ impl Execution {
         if !self.unwinding.get() {
             self.core.borrow_mut().see_destructor(me);
         }
-        self.wait_unless(|machine| machine.drain(me));
+        self.drain(me);
         self.wait_unless(|machine| machine.join(me, target, site));
         self.wait_for_clock_of(target);
         if self.unwinding.get() {
@@ -373,16 +373,24 @@ impl Execution {
         self.wait_unless(|machine| machine.fence(me, order, site));
     }
 
-    /// Whether a change of a count of references matters, since stores may wait in buffers.
+    /// Waits until all that the running thread has stored is in memory.
     #[inline]
-    pub(super) fn orders_counting(&self) -> bool {
+    fn drain(&self, me: ThreadId) {
+        if self.has_buffers() {
+            self.wait_unless(|machine| machine.drain(me));
+        }
+    }
+
+    /// Whether stores may wait in buffers, so that also a change of a count of references matters.
+    #[inline]
+    pub(super) fn has_buffers(&self) -> bool {
         !self.unwinding.get() && self.core.borrow().machine.has_buffers()
     }
 
     /// A thread is about to change a count of references, and that matters.
     pub(super) fn count(&self, site: Site) {
         let me = self.running.get();
-        self.wait_unless(|machine| machine.drain(me));
+        self.drain(me);
         if !self.unwinding.get() {
             self.core.borrow_mut().machine.counted(me, site);
         }
@@ -437,18 +445,12 @@ impl Execution {
 
     pub(super) fn spawn(&self, name: Option<String>, site: Site, main: Box<dyn FnOnce()>) -> ThreadId {
         let me = self.running.get();
-        self.wait_unless(|machine| machine.drain(me));
+        self.drain(me);
         let mut core = self.core.borrow_mut();
         let child = core.machine.spawn(me, name, site);
         core.admit(child, Job::Thread(main));
         core.fibers[child].clock = core.fibers[me].clock.inherited();
         child
-    }
-
-    pub(super) fn note(&self, kind: NoteKind, site: Site) {
-        if !self.unwinding.get() {
-            self.core.borrow_mut().machine.note(self.running.get(), kind, site);
-        }
     }
 
     /// Ends the run at once: it is started again with what was learned.

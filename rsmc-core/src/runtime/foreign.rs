@@ -96,11 +96,16 @@ impl Drop for Registered {
 /// Called outside executions: tells the check to which the object at `address` belongs, if one goes on, and returns what
 /// to panic with. `execution` is the one that used the object last. `what` is asked only then.
 #[inline]
-pub(super) fn notice(execution: u64, address: usize, what: impl FnOnce() -> String) -> Option<String> {
+pub(super) fn notice(
+    execution: u64,
+    address: usize,
+    may_be_static: bool,
+    what: impl FnOnce() -> String,
+) -> Option<String> {
     if RUNNING.load(Ordering::Relaxed) == 0 || (execution == 0 && is_elsewhere(address)) {
         None
     } else {
-        report(execution, address, what)
+        report(execution, address, may_be_static, what)
     }
 }
 
@@ -134,12 +139,12 @@ impl Check {
 }
 
 #[cold]
-fn report(execution: u64, address: usize, what: impl FnOnce() -> String) -> Option<String> {
+fn report(execution: u64, address: usize, may_be_static: bool, what: impl FnOnce() -> String) -> Option<String> {
     const NEAR: usize = 1 << 30;
     let checks = lock(&CHECKS);
     let check = checks.iter().find(|check| check.owns(execution, address))?;
     check.noticed.store(true, Ordering::Relaxed);
-    if address.abs_diff(std::ptr::from_ref(&CHECKS).addr()) < NEAR {
+    if may_be_static && address.abs_diff(std::ptr::from_ref(&CHECKS).addr()) < NEAR {
         return None;
     }
     let message = what();

@@ -122,7 +122,7 @@ pub fn access_at(
 pub fn meets(object: Object<'_>) -> bool {
     let meets = in_run();
     if !meets {
-        foreign_use(object.tag.execution(), object, Some(Location::caller()));
+        foreign_use(object.tag.execution(), object, Some(Location::caller()), true);
     }
     meets
 }
@@ -136,24 +136,24 @@ pub(super) fn meet<R>(
 ) -> Option<R> {
     let done = enter(act);
     if done.is_none() {
-        foreign_use(object.tag.execution(), object, Some(place));
+        foreign_use(object.tag.execution(), object, Some(place), true);
     }
     done
 }
 
-/// What was born in an execution is used at this place, or without one dropped. As [`meets`], though the execution may not
-/// have used it as an object.
+/// As [`meets`], for what was made for this execution, which may not have used it as an object: it is no static. Without a
+/// place it is dropped.
 #[inline]
-pub fn meets_born(birth: Birth, object: Object<'_>, place: Option<&'static Location<'static>>) {
+pub fn meets_of(execution: u64, object: Object<'_>, place: Option<&'static Location<'static>>) {
     if !in_run() {
-        foreign_use(birth.execution, object, place);
+        foreign_use(execution, object, place, false);
     }
 }
 
 /// An object is used outside executions. If it belongs to one that goes on elsewhere, that check fails, and so does this
 /// thread, unless it is unwinding or drops the object.
 #[inline(never)]
-fn foreign_use(execution: u64, object: Object<'_>, place: Option<&'static Location<'static>>) {
+fn foreign_use(execution: u64, object: Object<'_>, place: Option<&'static Location<'static>>, may_be_static: bool) {
     let what = || {
         let created = object.created.map(|created| format!(" created at {}", Site::Code(created))).unwrap_or_default();
         let does = place.map_or("dropped it".to_owned(), |place| format!("used it at {}", Site::Code(place)));
@@ -163,7 +163,7 @@ fn foreign_use(execution: u64, object: Object<'_>, place: Option<&'static Locati
             object.kind
         )
     };
-    let message = foreign::notice(execution, std::ptr::from_ref(object.tag).addr(), what);
+    let message = foreign::notice(execution, std::ptr::from_ref(object.tag).addr(), may_be_static, what);
     if let Some(message) = message.filter(|_| place.is_some() && !std::thread::panicking()) {
         panic!("{message}");
     }
@@ -197,7 +197,7 @@ pub fn is_alive(birth: Birth) -> bool {
 
 /// It is gone; false if it was gone before.
 pub fn died(birth: Birth) -> bool {
-    enter(|execution| {
+    in_current(|execution| {
         let core = &mut *execution.core.borrow_mut();
         core.locations.execution() != birth.execution || core.births.died(birth)
     })
@@ -281,7 +281,7 @@ pub fn cell_ends(begun: Begun) {
 #[track_caller]
 pub fn counting() {
     let site = here();
-    if in_current(Execution::orders_counting) == Some(true) {
+    if in_current(Execution::has_buffers) == Some(true) {
         enter(|execution| execution.count(site));
     }
 }
@@ -334,9 +334,10 @@ pub fn reference_dropped(object: Object<'_>, last: bool) {
             return;
         }
         let loc = execution.locate(object, || 0, site);
-        execution.note(NoteKind::ArcRelease(loc), site);
+        let (thread, machine) = (execution.running.get(), &mut execution.core.borrow_mut().machine);
+        machine.note(thread, NoteKind::ArcRelease(loc), site);
         if last {
-            execution.note(NoteKind::ArcAcquire(loc), site);
+            machine.note(thread, NoteKind::ArcAcquire(loc), site);
         }
     });
 }

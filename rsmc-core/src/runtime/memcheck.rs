@@ -11,24 +11,24 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The process runs under valgrind, as far as somebody has asked.
+/// Whether the process runs under valgrind; known as soon as there is a stack.
 static IS_THERE: AtomicBool = AtomicBool::new(false);
 
-/// The coroutine whose stack this is may run now; returns its number.
-pub(super) fn knows_stack(stack: Range<usize>) -> usize {
+/// Makes the stack of a coroutine known; returns the number that it gets.
+pub(super) fn register_stack(stack: Range<usize>) -> usize {
     const RUNNING_ON_VALGRIND: usize = 0x1001;
     const STACK_REGISTER: usize = 0x1501;
     IS_THERE.store(request(RUNNING_ON_VALGRIND, 0, 0) != 0, Ordering::Relaxed);
     request(STACK_REGISTER, stack.start, stack.end)
 }
 
-/// Nothing runs on the stack of this number any more.
-pub(super) fn forgets_stack(number: usize) {
+/// Makes a stack forgotten on which nothing runs any more.
+pub(super) fn forget_stack(number: usize) {
     const STACK_DEREGISTER: usize = 0x1502;
     request(STACK_DEREGISTER, number, 0);
 }
 
-/// The same value, which may be used in any way.
+/// Returns the value; memcheck takes it for one that was written.
 #[inline]
 pub(super) fn defined<T: Copy>(value: T) -> T {
     if IS_THERE.load(Ordering::Relaxed) { make_defined(value) } else { value }

@@ -11,8 +11,8 @@
 //!
 //! Cost. Exponential in threads (TSO) or threads and locations (PSO) only.
 //!
-//! Source. After VerifySC (thesis 4.2) and VerifyTSO (5.2.1) in Toman, "Improved Verification Techniques for Concurrent Systems", 2021;
-//! for values in place of writers there is none.
+//! Source. After VerifySC (4.2) and VerifyTSO (5.2.1) in Toman, "Improved Verification Techniques for Concurrent Systems"
+//! (thesis, ISTA 2021); for values in place of writers there is none.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -15,9 +15,9 @@
 //! verifier of the memory model answers the rest. A decision that the run shares with the one from which it was made is
 //! asked only about what is new (`news`). Memory: the sets and schedules along one path; see (9).
 //!
-//! Source. Toman, "Improved Verification Techniques for Concurrent Systems", thesis 2021, algorithm 5.3 and remark 5.1, after Abdulla,
-//! Atig, Jonsson, Lång, Ngo, Sagonas, "Optimal stateless model checking for reads-from equivalence under sequential
-//! consistency", OOPSLA 2019.
+//! Source. Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), algorithm 5.3 and remark
+//! 5.1, after Abdulla, Atig, Jonsson, Lång, Ngo, Sagonas, "Optimal stateless model checking for reads-from equivalence
+//! under sequential consistency", OOPSLA 2019.
 //!
 //! Deviations, each needed for programs with updates and locks (`mutate` has them in this order).
 //! (1) *Which mutations.* At every unmarked decision every conflicting write and the initial value is considered,

@@ -22,7 +22,8 @@
 //! and as reads-from classes; a view class can have several.
 //!
 //! Source. Agarwal, Chatterjee, Pathak, Pavlogiannis, Toman, "Stateless model checking under a reads-value-from
-//! equivalence", CAV 2021; Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), chapter 4, algorithm 4.2.
+//! equivalence", CAV 2021; Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), chapter 4,
+//! algorithm 4.2.
 //!
 //! Deviations. (1) A read that can take nothing at all, such as a held lock or a missing token, is passed over: it
 //! neither ends the loop nor enters the causal map. The source lets it do both and misses executions. (2) The source

@@ -81,7 +81,7 @@ impl Shared {
     #[inline]
     pub(super) fn meet(&self, place: Option<&'static Location<'static>>) {
         if let Some(birth) = self.birth {
-            hook::meets_born(birth, self.strong.object("Arc"), place);
+            hook::meets_of(birth.execution, self.strong.object("Arc"), place);
         }
     }
 

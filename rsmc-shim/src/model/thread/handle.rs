@@ -6,10 +6,13 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc as StdArc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rsmc_core::base::ThreadId as ModelId;
-use rsmc_core::runtime::{Tag, hook};
+use rsmc_core::runtime::Tag;
+use rsmc_core::runtime::hook::{self, Object};
 
 /// A handle to a thread; mirrors [`std::thread::Thread`]. In a check it is one of a modelled thread.
 #[derive(Clone)]
@@ -26,6 +29,8 @@ pub(super) struct Handle {
     id: ModelId,
     name: Option<String>,
     token: Tag,
+    /// Which execution it was asked for last: its thread is one of that.
+    execution: AtomicU64,
 }
 
 impl Handle {
@@ -89,7 +94,12 @@ impl Thread {
     pub fn unpark(&self) {
         match &self.0 {
             Kind::Std(thread) => thread.unpark(),
-            Kind::Model(handle) => hook::unpark(&handle.token),
+            Kind::Model(handle) => {
+                let token = Object { tag: &handle.token, kind: "park token", created: None };
+                let execution = handle.execution.load(Ordering::Relaxed);
+                hook::meets_of(execution, token, Some(Location::caller()));
+                hook::unpark(&handle.token);
+            }
         }
     }
 }
@@ -122,15 +132,17 @@ pub(super) fn current_in_run() -> Option<StdArc<Handle>> {
 /// The handle of a thread of a check.
 fn handle_of(id: ModelId) -> StdArc<Handle> {
     let (at, is_body) = (id.0 as usize, id == ModelId(0));
+    let execution = hook::execution().unwrap_or(0);
     HANDLES.with_borrow_mut(|handles| {
         let known = handles.get(at).and_then(Option::as_ref);
         // In another execution a thread with this id may have another name.
         if let Some(handle) = known.filter(|handle| is_body || hook::has_name(id, handle.name.as_deref())) {
+            handle.execution.store(execution, Ordering::Relaxed);
             return StdArc::clone(handle);
         }
         hook::aside(|| {
             let name = if is_body { std::thread::current().name().map(str::to_owned) } else { hook::thread_name(id) };
-            let handle = StdArc::new(Handle { id, name, token: Tag::new() });
+            let handle = StdArc::new(Handle { id, name, token: Tag::new(), execution: AtomicU64::new(execution) });
             handles.resize(handles.len().max(at + 1), None);
             handles[at] = Some(StdArc::clone(&handle));
             handle

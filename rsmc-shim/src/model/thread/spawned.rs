@@ -48,7 +48,13 @@ pub(super) unsafe fn start<'a, T: 'a>(name: Option<String>, code: impl FnOnce() 
     let main: Box<dyn FnOnce() + 'a> = Box::new(move || run(code, theirs));
     // SAFETY: only the lifetime changes, and the caller answers for it.
     let main = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce()>>(main) };
-    Started { id: hook::spawn(name, main), thread: OnceLock::new(), packet }
+    let is_named = name.is_some();
+    let started = Started { id: hook::spawn(name, main), thread: OnceLock::new(), packet };
+    if is_named {
+        // When the execution is over, nobody knows the name.
+        started.thread();
+    }
+    started
 }
 
 /// What a modelled thread does. Only the unwinding of a finished execution leaves it.
