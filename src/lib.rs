@@ -63,7 +63,7 @@ mod summary;
 mod terminal;
 
 pub use rsmc_core::base::{EventId, LocId, ThreadId};
-pub use rsmc_core::report::Manner;
+pub use rsmc_core::report::RenderOptions;
 pub use rsmc_core::seed::{Seed, SeedError};
 pub use rsmc_core::session::ExplorerKind as Explorer;
 pub use rsmc_core::session::{

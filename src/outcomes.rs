@@ -5,7 +5,7 @@ use std::fmt::{self, Debug, Display};
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
 
-use rsmc_core::report::{self, Manner, visible};
+use rsmc_core::report::{self, RenderOptions, visible};
 use rsmc_core::seed::Seed;
 use rsmc_core::session::{Config, Limit, Report, Seen, Verdict, watch_body};
 use rsmc_core::step::Run;
@@ -173,7 +173,7 @@ impl<T: Ord + Debug> Outcomes<T> {
             Verdict::Incomplete(Limit::Replay) => self,
             _ => panic!(
                 "expected {how_often}: {what}; so far it is so, but not every execution has a result\n\n{self}\n\n{}",
-                report::text(&self.report, &Manner::default())
+                report::text(&self.report, &RenderOptions::default())
             ),
         }
     }

@@ -1,6 +1,6 @@
 //! What a test body may return: what `main` may, as for libtest.
 //!
-//! The call of [`Returned::settle`] is written by the attribute, at the name of the test: so a failure is there and not in a file of
+//! The call of [`Returned::assert_success`] is written by the attribute, at the name of the test: so a failure is there and not in a file of
 //! rsmc. An error is told as it is, and not by its exit code: the method of `Returned` itself comes before that of the trait.
 
 use std::fmt::Debug;
@@ -18,7 +18,7 @@ pub fn returned<T: Termination>(value: T) -> Returned<T> {
 impl<T: Termination, E: Debug> Returned<Result<T, E>> {
     /// Panics if the result is an error, or a code that says that it failed.
     #[track_caller]
-    pub fn settle(self) {
+    pub fn assert_success(self) {
         match self.0 {
             Ok(value) => succeed(value),
             Err(error) => panic!("the test returned an error: {error:?}"),
@@ -30,12 +30,12 @@ impl<T: Termination, E: Debug> Returned<Result<T, E>> {
 #[doc(hidden)]
 pub trait ByTermination {
     /// Panics if the code says that it failed.
-    fn settle(self);
+    fn assert_success(self);
 }
 
 impl<T: Termination> ByTermination for Returned<T> {
     #[track_caller]
-    fn settle(self) {
+    fn assert_success(self) {
         succeed(self.0);
     }
 }

@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use rsmc_core::report::{self, Manner, visible};
+use rsmc_core::report::{self, RenderOptions, visible};
 use rsmc_core::seed::Seed;
 use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, assert_no_check, trace_body};
 
@@ -47,7 +47,7 @@ pub fn check(body: impl Fn() + Sync) {
 /// As [`check`]; also if the configuration cannot be carried out.
 #[track_caller]
 pub fn check_with(config: Config, body: impl Fn() + Sync) {
-    settle(config, None, &body);
+    check_and_report(config, None, &body);
 }
 
 /// Checks `body` and returns what was found, without a panic.
@@ -84,7 +84,7 @@ pub fn explore(config: &Config, body: impl Fn() + Sync) -> Report {
 
 /// A report as text: the schedule for a failure, one line otherwise. `name` is how `cargo test` calls the test.
 pub fn render(report: &Report, name: Option<&str>) -> String {
-    report::text(report, &Manner::of_test(name))
+    report::text(report, &RenderOptions::of_test(name))
 }
 
 /// The failing execution of a report as a page for a browser; `None` if there is none. `config` is what the check was
@@ -125,23 +125,23 @@ pub fn json(report: &Report, config: &Config, name: Option<&str>) -> Option<Stri
     Some(report::json(&report::diagram(report, config, name)?))
 }
 
-/// As [`render`], in another manner: for a wider terminal, in colours, or in ASCII.
+/// As [`render`] with other options: for a wider terminal, in colours, or in ASCII.
 ///
 /// ```
-/// use rsmc::{Config, Manner};
+/// use rsmc::{Config, RenderOptions};
 ///
 /// let report = rsmc::explore(&Config::default(), || assert!(rsmc::choose(2) == 0));
-/// let wide = Manner::of_test(Some("tests::choice")).columns(140).colour(true);
+/// let wide = RenderOptions::of_test(Some("tests::choice")).columns(140).colour(true);
 /// assert!(rsmc::render_in(&report, &wide).starts_with("\u{1b}[1;31mpanic"));
 /// ```
-pub fn render_in(report: &Report, manner: &Manner<'_>) -> String {
-    report::text(report, manner)
+pub fn render_in(report: &Report, options: &RenderOptions<'_>) -> String {
+    report::text(report, options)
 }
 
 #[doc(hidden)]
 #[track_caller]
 pub fn run_test(name: &str, config: Config, body: impl Fn() + Sync) {
-    settle(config, Some(name), &body);
+    check_and_report(config, Some(name), &body);
 }
 
 #[doc(hidden)]
@@ -177,7 +177,7 @@ fn from_environment(config: Config) -> Result<Asked, EnvError> {
 
 /// `path` is that of the test, with the name of its crate.
 #[track_caller]
-fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
+fn check_and_report(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
     // Said here, where the caller's place is known, and also in a worker, which passes other checks by.
     assert_no_check();
     let Asked { config, dir, is_traced, resumes, fails_incomplete, summary } = match from_environment(config) {
@@ -205,8 +205,8 @@ fn settle(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
         }
         _ => None,
     };
-    let manner = terminal::manner(which.for_cargo()).seed_file(seed_file.as_deref());
-    let mut text = report::text(&report, &manner);
+    let options = terminal::render_options(which.for_cargo()).seed_file(seed_file.as_deref());
+    let mut text = report::text(&report, &options);
     if let (Some(dir), Some(diagram)) = (dir, report::diagram(&report, &config, which.for_cargo())) {
         let written = visible(&files::write(&dir, &files::name_of(path), &diagram));
         text = format!("{}\n{written}\n", text.trim_end_matches('\n'));

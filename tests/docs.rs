@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::process::Command;
 
-use rsmc::{Config, Manner, MemoryModel, Seed, Verdict};
+use rsmc::{Config, MemoryModel, RenderOptions, Seed, Verdict};
 
 /// The library of `docs/session.md`. Its test is not one here, because it fails.
 #[path = "docs/mailbox.rs"]
@@ -94,7 +94,7 @@ fn seed(body: fn()) -> Seed {
 /// What the reports of `docs/reading-a-report.md` are.
 fn reports() -> Vec<String> {
     let config = Config::default;
-    let with_file = Manner::of_test(Some("tests::long")).seed_file(Some("target/rsmc/my_crate.tests.long.seed"));
+    let with_file = RenderOptions::of_test(Some("tests::long")).seed_file(Some("target/rsmc/my_crate.tests.long.seed"));
     vec![
         report("two_flags", &config(), reports::two_flags),
         report("two_flags", &config().memory(MemoryModel::Pso), reports::two_flags),

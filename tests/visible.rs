@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use rsmc::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use rsmc::{Config, Manner, Report, label, thread};
+use rsmc::{Config, RenderOptions, Report, label, thread};
 
 /// Clears the screen, sets a title, ends a text in C, is a control character of Latin-1, and turns the direction of writing.
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;t\u{7}\0\u{9b}\r-\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}";
@@ -45,7 +45,7 @@ fn reports_of_all_forms() {
     assert!(text.starts_with(&format!("panic: {SPELT}\n")), "{text}");
     assert!(text.contains(&format!("\n    next\tline {SPELT}\n")), "{text}");
     assert!(text.contains(r"\u{1b}[31m\n\u{202e}x"), "{text}");
-    let coloured = rsmc::render_in(&report, &Manner::of_test(None).colour(true));
+    let coloured = rsmc::render_in(&report, &RenderOptions::of_test(None).colour(true));
     assert!(coloured.starts_with(&format!("\u{1b}[1;31mpanic: {SPELT}\u{1b}[0m\n")), "{coloured}");
     let page = rsmc::html(&report, &config, None).unwrap();
     is_harmless(&page);

@@ -9,7 +9,7 @@ use rsmc_core::base::{Digest, LocId};
 use rsmc_core::litmus::{Interpreter, Outcome, Program};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
-use rsmc_core::step::{End, Executor, Forced, Plan, Run, Step, Tail};
+use rsmc_core::step::{End, Executor, Forced, Plan, Run, SchedulingPolicy, Step};
 use rsmc_core::trace::{Source, Trace, reads_from_class};
 
 /// What every execution in these tests follows.
@@ -66,7 +66,7 @@ type Frame = (Step, Vec<Step>);
 
 fn plan(stack: &[Frame]) -> Plan {
     let forced = stack.iter().map(|(step, _)| Forced { step: *step, expect: None }).collect();
-    Plan { forced, tail: Tail::RunOn, record_choices: true, ..Plan::default() }
+    Plan { forced, policy: SchedulingPolicy::RunOn, record_choices: true, ..Plan::default() }
 }
 
 /// Goes on to the next interleaving in depth-first order; false after the last.

@@ -7,7 +7,7 @@ mod brute;
 use brute::{brute, rules};
 use rsmc_core::litmus::{Interpreter, Size, Weights, enumerate, random};
 use rsmc_core::model::MemoryModel::Sc;
-use rsmc_core::step::{Executor, Plan, Run, Tail};
+use rsmc_core::step::{Executor, Plan, Run, SchedulingPolicy};
 
 /// How many of 100 programs have a deadlock and a panic in some interleaving.
 fn troubles(weights: &Weights) -> (u64, u64) {
@@ -44,7 +44,7 @@ fn random_schedules_show_only_what_brute_force_shows() {
         let mut interpreter = Interpreter::new(&program, rules(Sc)).unwrap();
         let mut run = Run::default();
         for schedule in 0..50 {
-            interpreter.execute(&Plan { tail: Tail::Random(schedule), ..Plan::default() }, &mut run);
+            interpreter.execute(&Plan { policy: SchedulingPolicy::Random(schedule), ..Plan::default() }, &mut run);
             assert!(run.is_maximal());
             assert!(found.outcomes.contains(&interpreter.outcome()), "{}\n{program}", interpreter.outcome());
         }

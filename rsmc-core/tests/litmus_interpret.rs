@@ -7,7 +7,7 @@ mod brute;
 use brute::{brute, rules};
 use rsmc_core::litmus::{Interpreter, parse};
 use rsmc_core::model::MemoryModel::Sc;
-use rsmc_core::step::{End, Executor, Expect, Forced, Plan, Run, Tail, Why};
+use rsmc_core::step::{End, Executor, Expect, Forced, Plan, Run, SchedulingPolicy, Why};
 use rsmc_core::trace::{Event, Site};
 
 /// The outcomes of all interleavings, as text.
@@ -155,7 +155,7 @@ fn a_run_repeats_under_its_own_steps() {
     let mut interpreter = Interpreter::new(&program, rules(Sc)).unwrap();
     for seed in 0..50 {
         let (mut run, mut again) = (Run::default(), Run::default());
-        let random = Plan { tail: Tail::Random(seed), ..Plan::default() };
+        let random = Plan { policy: SchedulingPolicy::Random(seed), ..Plan::default() };
         interpreter.execute(&random, &mut run);
         let outcome = interpreter.outcome();
         let expect = |event: &Event| Expect::of(event, &run.trace.locs[event.op.loc]);

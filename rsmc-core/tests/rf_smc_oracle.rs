@@ -16,7 +16,7 @@ const READS_FROM: Oracle = Oracle { class: reads_from_class, explorer: |memory, 
 /// The same with sets that are too small at once, or soon.
 const BOUNDED: Oracle = Oracle {
     class: reads_from_class,
-    explorer: |memory, number| Box::new(RfSmc::new(memory).with_sets_of(SETS[number as usize % SETS.len()])),
+    explorer: |memory, number| Box::new(RfSmc::new(memory).with_memory_budget(SETS[number as usize % SETS.len()])),
 };
 
 /// How large sets may be, in bytes.

@@ -14,7 +14,7 @@ use rsmc_core::litmus::{Interpreter, Outcome, Program, parse};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::session::{Config, ExplorerKind, check_counted};
-use rsmc_core::step::{End, Executor, Plan, Run, Tail};
+use rsmc_core::step::{End, Executor, Plan, Run, SchedulingPolicy};
 use rsmc_core::trace::{Trace, reads_from_class};
 use spinning::program;
 
@@ -29,7 +29,7 @@ impl Executor for Patient {
     fn execute(&mut self, plan: &Plan, run: &mut Run) {
         self.left -= 1;
         self.interpreter.execute(plan, run);
-        let judged = plan.tail != Tail::RunOn || (plan.frozen.is_empty() && run.repeated.is_none());
+        let judged = plan.policy != SchedulingPolicy::RunOn || (plan.frozen.is_empty() && run.repeated.is_none());
         if run.end == End::Complete && judged {
             self.outcomes.insert(self.interpreter.outcome());
         }

@@ -100,11 +100,11 @@ fn call(function: &Function, name: &str, config: &TokenStream, path: TokenStream
     let body = &function.sig.ident;
     let full_name = quote!(::core::concat!(::core::module_path!(), "::", #name));
     let returned = quote!(::rsmc::__private::returned(#path #body()));
-    let settle = quote_spanned!(body.span()=> settle());
+    let assert_success = quote_spanned!(body.span()=> assert_success());
     let code = quote! {
         || {
             use ::rsmc::__private::ByTermination as _;
-            #returned.#settle;
+            #returned.#assert_success;
         }
     };
     quote_spanned!(body.span()=> ::rsmc::__private::run_test(#full_name, #config, #code))
@@ -140,7 +140,7 @@ mod tests {
                         ::rsmc::Config::default().seed(7),
                         || {
                             use ::rsmc::__private::ByTermination as _;
-                            ::rsmc::__private::returned(f()).settle();
+                            ::rsmc::__private::returned(f()).assert_success();
                         }
                     );
                 }
@@ -179,7 +179,7 @@ mod tests {
                             ::rsmc::Config::default().memory(::rsmc::MemoryModel::Tso),
                             || {
                                 use ::rsmc::__private::ByTermination as _;
-                                ::rsmc::__private::returned(super::queue()).settle();
+                                ::rsmc::__private::returned(super::queue()).assert_success();
                             }
                         );
                     }

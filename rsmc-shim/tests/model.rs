@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
 use rsmc_core::runtime::Runtime;
-use rsmc_core::step::{End, Executor, Plan, Run, Tail};
+use rsmc_core::step::{End, Executor, Plan, Run, SchedulingPolicy};
 use rsmc_core::trace::{NoteKind, Site};
 use rsmc_shim::cell::UnsafeCell;
 use rsmc_shim::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
@@ -113,7 +113,7 @@ fn a_thousand_threads_and_no_new_stacks() {
     let stacks = runtime.stacks_allocated();
     for seed in 0..3 {
         execute(&mut runtime, &Plan::default(), &mut run);
-        let plan = Plan { tail: Tail::Random(seed), ..Plan::default() };
+        let plan = Plan { policy: SchedulingPolicy::Random(seed), ..Plan::default() };
         execute(&mut runtime, &plan, &mut run);
         assert_eq!((&run.end, run.panics.len()), (&End::Complete, 0));
     }

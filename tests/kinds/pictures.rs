@@ -101,7 +101,7 @@ fn texts(report: Report) -> String {
     let report = without_time(report);
     let Verdict::Failed(failure) = &report.verdict else { panic!("{report:?}") };
     let text = |columns| {
-        let text = rsmc::render_in(&report, &rsmc::Manner::of_test(Some("example")).columns(columns));
+        let text = rsmc::render_in(&report, &rsmc::RenderOptions::of_test(Some("example")).columns(columns));
         text.replace(&failure.seed.to_string(), "<seed>")
     };
     let (narrow, wide) = (text(80), text(140));

@@ -10,6 +10,7 @@ mod construct_witness;
 mod instance;
 mod naive_buffers;
 mod naive_sc;
+pub mod near_sc;
 mod search;
 mod verifier;
 mod verify_c11;

@@ -124,7 +124,7 @@ impl Prefix {
     /// Does what can only help: performs what waits for nothing, and lets writes that no pending read takes reach
     /// memory. In any witness that goes on from here these can come first, since nothing in it needs what their
     /// locations hold.
-    fn settle(&mut self, instance: &Instance) {
+    fn execute_safe_steps(&mut self, instance: &Instance) {
         let mut grew = true;
         while grew {
             grew = false;
@@ -223,7 +223,7 @@ impl Search {
         self.options.clear();
         self.seen.clear();
         loop {
-            prefix.settle(instance);
+            prefix.execute_safe_steps(instance);
             if prefix.is_complete() {
                 return true;
             }

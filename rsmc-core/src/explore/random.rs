@@ -6,7 +6,7 @@
 //! known; k is the largest number of steps seen so far.
 
 use crate::base::mix;
-use crate::step::{Explorer, Plan, Run, Tail};
+use crate::step::{Explorer, Plan, Run, SchedulingPolicy};
 
 /// Uniformly random schedules, for ever.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Random {
 impl Explorer for Random {
     fn next_plan(&mut self, plan: &mut Plan) -> bool {
         plan.forced.clear();
-        plan.tail = Tail::Random(mix(self.seed, self.runs));
+        plan.policy = SchedulingPolicy::Random(mix(self.seed, self.runs));
         self.runs += 1;
         true
     }
@@ -84,7 +84,7 @@ impl Explorer for Pct {
     fn next_plan(&mut self, plan: &mut Plan) -> bool {
         plan.forced.clear();
         let depth = 1 + (self.runs % DEPTHS) as u32;
-        plan.tail = Tail::Pct { seed: mix(self.seed, self.runs), depth, length: self.length };
+        plan.policy = SchedulingPolicy::Pct { seed: mix(self.seed, self.runs), depth, length: self.length };
         self.runs += 1;
         true
     }

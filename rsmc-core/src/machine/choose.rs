@@ -4,7 +4,7 @@ use crate::base::{EventId, ThreadId};
 use crate::machine::core::{Machine, Status, Thread};
 use crate::machine::{Next, Outcome};
 use crate::model::Cell;
-use crate::step::{Choice, Difference, End, Step, Tail, Tried};
+use crate::step::{Choice, Difference, End, SchedulingPolicy, Step, Tried};
 use crate::trace::spin::Watched;
 use crate::trace::{Action, Effect, Op, Source};
 
@@ -97,12 +97,12 @@ impl Machine {
         if !self.find_newest() {
             return self.diverge_at_last();
         }
-        if self.run.repeated.is_some() && self.plan.tail == Tail::RunOn {
+        if self.run.repeated.is_some() && self.plan.policy == SchedulingPolicy::RunOn {
             // No execution of its own, and what others would do now is seen where the thread waits.
             self.finish(End::Tried);
             return None;
         }
-        let step = self.choose().or_else(|| self.settle())?;
+        let step = self.choose().or_else(|| self.end_or_test_patience())?;
         (matches!(step, Step::Flush(_)) || !self.is_too_long()).then_some(step)
     }
 
@@ -189,7 +189,7 @@ impl Machine {
     }
 
     fn choose(&mut self) -> Option<Step> {
-        if self.plan.tail == Tail::RunOn || self.goes_round {
+        if self.plan.policy == SchedulingPolicy::RunOn || self.goes_round {
             let step = match self.goes_round {
                 _ if self.is_watched() => self.take_turns(),
                 true => self.run_alone(),
@@ -205,10 +205,10 @@ impl Machine {
         enabled.extend(self.threads.ids().filter(|&thread| self.is_enabled(thread)).map(Step::Run));
         enabled.extend(self.flushes());
         let step = self.steps as u32;
-        let chosen = match self.plan.tail {
+        let chosen = match self.plan.policy {
             _ if enabled.is_empty() => None,
-            Tail::Pct { .. } => Some(self.dice.highest(&enabled, step)),
-            Tail::Random(_) | Tail::RunOn => Some(self.dice.any(&enabled)),
+            SchedulingPolicy::Pct { .. } => Some(self.dice.highest(&enabled, step)),
+            SchedulingPolicy::Random(_) | SchedulingPolicy::RunOn => Some(self.dice.any(&enabled)),
         };
         self.enabled = enabled;
         match chosen? {

@@ -26,7 +26,7 @@
 use crate::base::{Digest, ThreadId};
 use crate::machine::State;
 use crate::machine::core::{Machine, Status};
-use crate::step::{End, Step, Tail};
+use crate::step::{End, SchedulingPolicy, Step};
 use crate::trace::{Action, Source, Trace};
 
 /// So many probes there are.
@@ -165,7 +165,7 @@ impl Machine {
         let events = self.run.trace.events.len();
         let max_steps = self.rules.max_steps as usize;
         let Endless { from, probe_from, watch, lap, .. } = &self.endless;
-        let may_watch = *watch == Watch::Not && self.plan.tail == Tail::RunOn;
+        let may_watch = *watch == Watch::Not && self.plan.policy == SchedulingPolicy::RunOn;
         let may_probe = self.plan.may_probe && events >= *probe_from;
         if may_watch && (may_probe || events >= (*from).min(max_steps)) {
             self.endless.next = if may_probe { Watch::Probe(0) } else { Watch::Plan };

@@ -17,7 +17,7 @@ use crate::machine::choose::alternative;
 use crate::machine::core::Machine;
 use crate::model::c11::{Graph, Node};
 use crate::model::{Cell, MemoryModel};
-use crate::step::{Step, Tail};
+use crate::step::{SchedulingPolicy, Step};
 use crate::trace::{Effect, Event, NoteKind, Op, Row, Source, Trace};
 
 /// The graph of the execution so far.
@@ -45,7 +45,8 @@ pub(super) struct Graphs {
 impl Machine {
     /// Whether every read is a choice of its own.
     pub(super) fn reads_are_choices(&self) -> bool {
-        self.rules.memory == MemoryModel::C11 && (self.plan.record_choices || self.plan.tail != Tail::RunOn)
+        self.rules.memory == MemoryModel::C11
+            && (self.plan.record_choices || self.plan.policy != SchedulingPolicy::RunOn)
     }
 
     /// Forgets the graph, as the execution starts or is taken back.

@@ -15,6 +15,8 @@ mod accesses;
 mod ahead;
 mod choose;
 mod core;
+mod dice;
+mod end;
 mod endless;
 mod freed;
 mod graphs;
@@ -22,8 +24,6 @@ mod names;
 mod patience;
 mod pure;
 mod rules;
-mod settle;
-mod tail;
 
 pub use self::accesses::Begun;
 pub use self::ahead::{Doubts, Place};

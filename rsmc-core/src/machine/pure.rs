@@ -28,7 +28,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::base::{Digest, EventId, LocId, ThreadId, mix};
 use crate::machine::ahead::Place;
 use crate::machine::core::{Machine, SpinWait, Thread};
-use crate::step::{End, Step, Tail, Wait};
+use crate::step::{End, SchedulingPolicy, Step, Wait};
 use crate::trace::spin::Watched;
 use crate::trace::{Action, Event, Histories, Op, Site, Source};
 
@@ -302,7 +302,7 @@ impl Machine {
         // One who chooses at random looks elsewhere at last; one who tries all choices does not.
         let chooses = self.reads_are_choices() && self.plan.record_choices;
         let is_stale = chooses && !chose && self.threads[thread].spun_at == Some(self.changes);
-        let is_tried = chose && self.plan.record_choices && self.plan.tail == Tail::RunOn;
+        let is_tried = chose && self.plan.record_choices && self.plan.policy == SchedulingPolicy::RunOn;
         if is_stale || is_tried || (forced > 0 && forced == gone.len()) {
             let next = EventId { thread, index: self.run.trace.count(thread) };
             self.run.repeated.get_or_insert(self.steps as u32);
@@ -368,7 +368,7 @@ impl Machine {
             digest.add(&[1, u64::from(thread.0), waits, self.memory.waiting_of(thread).len() as u64]);
         }
         let is_known = !self.rounds.insert(digest);
-        if is_known && self.plan.record_choices && self.plan.tail == Tail::RunOn {
+        if is_known && self.plan.record_choices && self.plan.policy == SchedulingPolicy::RunOn {
             self.run.repeated.get_or_insert(self.steps as u32);
         } else {
             self.goes_round = is_known || self.rounds.len() > ROUNDS;

@@ -11,7 +11,7 @@
 //! - `legend`: the names of locations, and where they were created.
 //! - `rows`: the execution as rows; `fold` leaves out the middle of a long one.
 //! - `buffers`: what the rows say about stores that wait in the buffer of their thread.
-//! - `manner`: how wide the schedule may be, colours, and letters.
+//! - `options`: how wide the schedule may be, colours, and letters.
 //! - `live`: the rows of an execution that goes on.
 //! - `last_words`: what is said when the process ends in the middle of an execution.
 //! - `table`: the rows with one column per thread; `lanes`: with one narrow lane per thread, where columns are too
@@ -42,9 +42,9 @@ mod last_words;
 mod legend;
 mod line;
 mod live;
-mod manner;
 mod memory;
 mod names;
+mod options;
 mod places;
 mod race;
 mod rows;
@@ -69,7 +69,7 @@ pub use html::html;
 pub use last_words::{last_seed, last_words, stuck};
 pub use line::{About, line};
 pub use live::Live;
-pub use manner::Manner;
+pub use options::RenderOptions;
 pub use summary::{incomplete, verified};
 pub use text::visible;
 
@@ -123,7 +123,7 @@ impl<'a> Finding<'a> {
             fewest: Fewest::Unsought,
             needs: None,
             remedy: None,
-            columns: Manner::default().columns,
+            columns: RenderOptions::default().columns,
         }
     }
 }
@@ -177,9 +177,9 @@ impl From<&Report> for Counts {
 }
 
 /// The report of a failing execution.
-fn failure(failure: &Failure, report: &Report, manner: &Manner<'_>) -> String {
-    let seed = manner.seed_file.map_or_else(|| failure.seed.to_string(), str::to_owned);
-    finding_text(&finding_of(failure, &seed, manner.columns), manner.name, &report.into())
+fn failure(failure: &Failure, report: &Report, options: &RenderOptions<'_>) -> String {
+    let seed = options.seed_file.map_or_else(|| failure.seed.to_string(), str::to_owned);
+    finding_text(&finding_of(failure, &seed, options.columns), options.name, &report.into())
 }
 
 fn finding_of<'a>(failure: &'a Failure, seed: &'a str, columns: usize) -> Finding<'a> {
@@ -206,7 +206,7 @@ fn finding_of<'a>(failure: &'a Failure, seed: &'a str, columns: usize) -> Findin
 pub fn diagram(report: &Report, config: &Config, name: Option<&str>) -> Option<Diagram> {
     let Verdict::Failed(failure) = &report.verdict else { return None };
     let seed = failure.seed.to_string();
-    let finding = finding_of(failure, &seed, Manner::default().columns);
+    let finding = finding_of(failure, &seed, RenderOptions::default().columns);
     Some(Diagram::new(&finding, name, &report.into(), config))
 }
 
@@ -216,13 +216,13 @@ pub fn json(diagram: &Diagram) -> String {
 }
 
 /// The report of any check: the schedule of a failure; one line if the check is complete; what to do if a limit ended it.
-pub fn text(report: &Report, manner: &Manner<'_>) -> String {
+pub fn text(report: &Report, options: &RenderOptions<'_>) -> String {
     let text = match &report.verdict {
         Verdict::Verified => verified(&report.into()),
-        Verdict::Failed(failed) => failure(failed, report, manner),
+        Verdict::Failed(failed) => failure(failed, report, options),
         Verdict::Incomplete(limit) => incomplete(&report.into(), *limit),
     };
-    manner.put(text + &notes(report))
+    options.put(text + &notes(report))
 }
 
 fn notes(report: &Report) -> String {

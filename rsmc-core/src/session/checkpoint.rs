@@ -28,7 +28,7 @@ use crate::session::judge::{Finding, judge};
 use crate::session::run::{AnyExplorer, Check};
 use crate::session::tally::Tally;
 use crate::session::{Config, ExplorerKind, FailureKind};
-use crate::step::{Executor, Knowledge, Plan, Route, Tail};
+use crate::step::{Executor, Knowledge, Plan, Route, SchedulingPolicy};
 
 /// A check that was stopped between two executions; see the module.
 ///
@@ -71,7 +71,7 @@ struct Failing {
     route: Route,
     /// As [`Plan::newest`].
     newest: Option<Vec<EventId>>,
-    tail: Tail,
+    policy: SchedulingPolicy,
 }
 
 impl Checkpoint {
@@ -210,19 +210,19 @@ impl Check<'_> {
 impl Failing {
     /// Whether its schedule is one that an explorer gives. Whether there is such an execution, a run says.
     fn is_sound(&self) -> bool {
-        match self.tail {
-            Tail::RunOn | Tail::Random(_) => true,
-            Tail::Pct { depth, .. } => u64::from(depth) <= DEPTHS,
+        match self.policy {
+            SchedulingPolicy::RunOn | SchedulingPolicy::Random(_) => true,
+            SchedulingPolicy::Pct { depth, .. } => u64::from(depth) <= DEPTHS,
         }
     }
 
     fn of(plan: &Plan) -> Self {
         let route = Route::new(&plan.forced, &plan.modification);
-        Self { route, newest: plan.newest.clone(), tail: plan.tail }
+        Self { route, newest: plan.newest.clone(), policy: plan.policy }
     }
 
     fn plan(&self) -> Plan {
-        let mut plan = Plan { newest: self.newest.clone(), tail: self.tail, ..Plan::default() };
+        let mut plan = Plan { newest: self.newest.clone(), policy: self.policy, ..Plan::default() };
         self.route.force(&mut plan);
         plan
     }

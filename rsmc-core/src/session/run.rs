@@ -20,7 +20,7 @@ use crate::session::tally::{Tally, Worth};
 use crate::session::{
     Config, Estimate, ExplorerKind, Failure, FailureKind, Limit, MemoryModel, Needs, Remedy, Report, Verdict,
 };
-use crate::step::{End, Executor, Explorer, Forced, Plan, Run, Step, Tail};
+use crate::step::{End, Executor, Explorer, Forced, Plan, Run, SchedulingPolicy, Step};
 use crate::trace::reads_from_class;
 
 /// Runs a check; the configuration must be valid. `observe` sees every maximal run that counts.
@@ -380,7 +380,7 @@ impl<'c> Check<'c> {
     pub(super) fn reads_from(&self, explorer: RfSmc) -> AnyExplorer {
         let sets = if self.config.jobs > 1 { Some(usize::MAX) } else { self.config.sets };
         AnyExplorer::ReadsFrom(Box::new(match sets {
-            Some(bytes) => explorer.with_sets_of(bytes),
+            Some(bytes) => explorer.with_memory_budget(bytes),
             None => explorer,
         }))
     }
@@ -411,7 +411,7 @@ impl<'c> Check<'c> {
     /// Counts the run and judges it.
     fn take_in(&mut self) -> Option<Finding> {
         self.tally.see(&self.run);
-        let explores = self.plan.tail == Tail::RunOn && self.config.replay.is_none();
+        let explores = self.plan.policy == SchedulingPolicy::RunOn && self.config.replay.is_none();
         let worth = if explores { Worth::of(&self.run, self.plan.purpose) } else { Worth::Class };
         let counts = match worth {
             Worth::Nothing => false,

@@ -17,7 +17,7 @@ use crate::trace::Site;
 
 pub use expect::{Difference, Expect};
 pub use knowledge::Knowledge;
-pub use plan::{Forced, Hold, Observed, Plan, Purpose, Step, Tail, Tried};
+pub use plan::{Forced, Hold, Observed, Plan, Purpose, SchedulingPolicy, Step, Tried};
 pub use route::Route;
 pub use run::{BadMemory, Choice, End, Leak, Leaked, Panicked, Pending, Run, Touch, Wait, Why};
 

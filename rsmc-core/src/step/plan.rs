@@ -93,7 +93,7 @@ impl Forced {
 
 /// How to go on where nothing is forced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Tail {
+pub enum SchedulingPolicy {
     /// Stay on a thread while it can run, then take the lowest.
     RunOn,
     /// Choose uniformly among the runnable threads, from this seed.
@@ -203,7 +203,7 @@ pub struct Plan {
     /// known.
     pub newest: Option<Vec<EventId>>,
     /// The policy for the rest.
-    pub tail: Tail,
+    pub policy: SchedulingPolicy,
     /// Threads that wait in a spin loop and do nothing after the forced steps, whatever changes.
     pub frozen: Vec<ThreadId>,
     /// Reads that wait, after the forced steps, until they can take what was not tried; in order of their events.
@@ -252,7 +252,7 @@ impl Clone for Plan {
             forced,
             modification,
             newest,
-            tail,
+            policy,
             frozen,
             tried,
             purpose,
@@ -264,7 +264,7 @@ impl Clone for Plan {
         self.forced.clone_from(forced);
         self.modification.clone_from(modification);
         self.newest.clone_from(newest);
-        self.tail = *tail;
+        self.policy = *policy;
         self.frozen.clone_from(frozen);
         self.tried.clone_from(tried);
         self.purpose = *purpose;
@@ -281,7 +281,7 @@ impl Default for Plan {
             forced: Vec::new(),
             modification: Vec::new(),
             newest: None,
-            tail: Tail::RunOn,
+            policy: SchedulingPolicy::RunOn,
             frozen: Vec::new(),
             tried: Vec::new(),
             purpose: Purpose::Class,

@@ -216,12 +216,12 @@ impl State {
         let mut threads = vec![Thread::default(); code.threads.len()];
         threads[0].spawned = true;
         let mut state = Self { graph: Graph::default(), written: Vec::new(), index: Vec::new(), threads };
-        state.settle(code);
+        state.run_local_steps(code);
         state
     }
 
     /// Spawns and joins what can be spawned and joined: these are no events.
-    fn settle(&mut self, code: &Code) {
+    fn run_local_steps(&mut self, code: &Code) {
         while let Some((thread, other, spawns)) = (0..self.threads.len()).find_map(|thread| self.local(code, thread)) {
             if spawns {
                 self.threads[other].spawned = true;
@@ -297,7 +297,7 @@ impl State {
         doer.last = vec![number];
         doer.events += 1;
         doer.answers.push(value);
-        state.settle(code);
+        state.run_local_steps(code);
         Some(state)
     }
 

@@ -4,7 +4,7 @@
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::runtime::Runtime;
-use rsmc_core::step::{End, Executor, Plan, Run, Tail};
+use rsmc_core::step::{End, Executor, Plan, Run, SchedulingPolicy};
 
 pub const STACK: usize = 256 * 1024;
 
@@ -39,7 +39,7 @@ pub fn passes(name: &str, body: &dyn Fn()) -> Run {
 pub fn passes_always(name: &str, body: &dyn Fn(), schedules: u64) {
     let (mut runtime, mut run) = (Runtime::new(body, rules(), STACK), Run::default());
     for seed in 0..schedules {
-        let plan = Plan { tail: Tail::Random(seed), ..Plan::default() };
+        let plan = Plan { policy: SchedulingPolicy::Random(seed), ..Plan::default() };
         execute(&mut runtime, &plan, &mut run);
         assert_passed(&run, &format!("{name}, seed {seed}"));
     }

@@ -128,7 +128,7 @@ impl Complete {
     fn run(&mut self, instance: &Instance) -> bool {
         let mut branches: Vec<Branch> = Vec::new();
         loop {
-            self.settle(instance);
+            self.execute_safe_steps(instance);
             if self.steps.len() == self.nodes.len() {
                 return true;
             }
@@ -153,7 +153,7 @@ impl Complete {
     }
 
     /// Does what can only help.
-    fn settle(&mut self, instance: &Instance) {
+    fn execute_safe_steps(&mut self, instance: &Instance) {
         let mut grew = true;
         while grew {
             grew = false;

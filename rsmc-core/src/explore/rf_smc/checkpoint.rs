@@ -14,12 +14,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::Digest;
-use crate::explore::rf_smc::detour::SavedDetour;
-use crate::explore::rf_smc::room::Room;
+use crate::explore::rf_smc::budget::MemoryBudget;
 use crate::explore::rf_smc::schedule::Witness;
 use crate::explore::rf_smc::steps::Steps;
 use crate::explore::rf_smc::subtree::Own;
-use crate::explore::rf_smc::{Decision, Entry, RfSmc};
+use crate::explore::rf_smc::suspended::SavedChildren;
+use crate::explore::rf_smc::{Decision, NamedEntry, RfSmc};
 use crate::model::MemoryModel;
 use crate::step::Route;
 
@@ -27,9 +27,9 @@ use crate::step::Route;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
     pub(super) started: bool,
-    pub(super) tau: Vec<Entry>,
+    pub(super) tau: Vec<NamedEntry>,
     pub(super) decisions: Vec<SavedDecision>,
-    pub(super) detours: Vec<SavedDetour>,
+    pub(super) suspended: Vec<SavedChildren>,
     pub(super) runs: u64,
     pub(super) livelocks: Vec<(Digest, Route)>,
     /// Classes of runs that were asked for livelocks.
@@ -42,7 +42,7 @@ pub struct Checkpoint {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SavedDecision {
     pub(super) own: Own,
-    pub(super) taken: u32,
+    pub(super) explored: u32,
 }
 
 impl RfSmc {
@@ -51,14 +51,14 @@ impl RfSmc {
     pub fn checkpoint(&self) -> Checkpoint {
         debug_assert_eq!(self.inherited, 0, "what is left of a subtree is `found`");
         let has_more = self.decisions.iter().rposition(Decision::has_more).map_or(0, |last| last + 1);
-        let decisions = &self.decisions[..has_more.max(self.detours.needed())];
+        let decisions = &self.decisions[..has_more.max(self.suspended.needed())];
         let steps = &self.builder.steps;
         Checkpoint {
             started: self.started,
             runs: self.runs,
             tau: self.tau[..decisions.last().map_or(0, |last| last.at)].to_vec(),
             decisions: decisions.iter().map(|decision| SavedDecision::of(decision, steps)).collect(),
-            detours: SavedDetour::all(&self.detours, steps),
+            suspended: SavedChildren::all(&self.suspended, steps),
             livelocks: self.waits.livelocks.iter().map(|(class, witness)| (*class, witness.route())).collect(),
             asked: self.waits.known.iter().copied().collect(),
             looks: self.waits.looks.all(),
@@ -70,9 +70,9 @@ impl RfSmc {
         let mut explorer = Self::new(model);
         (explorer.started, explorer.runs) = (checkpoint.started, checkpoint.runs);
         explorer.tau.clone_from(&checkpoint.tau);
-        let room = &mut explorer.room;
-        explorer.decisions = checkpoint.decisions.iter().map(|saved| saved.restore(room)).collect();
-        explorer.detours = SavedDetour::restore(&checkpoint.detours, room);
+        let budget = &mut explorer.budget;
+        explorer.decisions = checkpoint.decisions.iter().map(|saved| saved.restore(budget)).collect();
+        explorer.suspended = SavedChildren::restore(&checkpoint.suspended, budget);
         let livelocks = checkpoint.livelocks.iter();
         explorer.waits.livelocks = livelocks.map(|(class, route)| (*class, Witness::of_route(route))).collect();
         explorer.waits.looks.add(&checkpoint.looks);
@@ -83,14 +83,14 @@ impl RfSmc {
 
 impl SavedDecision {
     pub(super) fn of(decision: &Decision, steps: &Steps) -> Self {
-        Self { own: decision.own(steps), taken: decision.taken }
+        Self { own: decision.own(steps), explored: decision.explored }
     }
 
-    pub(super) fn restore(&self, room: &mut Room) -> Decision {
-        let Self { own, taken } = self;
-        let mut decision = Decision { taken: *taken, ..Decision::tried_at(&own.place, &own.tried) };
-        own.tried.iter().for_each(|_| room.note_name(&mut decision));
-        own.left.iter().for_each(|branch| room.leave_branch(&mut decision, branch.clone()));
+    pub(super) fn restore(&self, budget: &mut MemoryBudget) -> Decision {
+        let Self { own, explored } = self;
+        let mut decision = Decision { explored: *explored, ..Decision::seen_at(&own.place, &own.seen) };
+        own.seen.iter().for_each(|_| budget.note_name(&mut decision));
+        own.pending.iter().for_each(|branch| budget.leave_branch(&mut decision, branch.clone()));
         decision
     }
 }

@@ -33,7 +33,7 @@ const TOO_LARGE: (f64, f64) = (0.5, 0.8);
 /// The same for too small.
 const TOO_SMALL: (f64, f64) = (0.5, 0.6);
 
-/// The same where a decision takes no more names: what its proposers will show is not known to be left.
+/// The same where a decision takes no more names: what its canonical parents will show is not known to be left.
 const TOO_SMALL_IF_FULL: (f64, f64) = (1.5, 0.6);
 
 /// How many runs there will be in all, if none ends the check.
@@ -48,8 +48,8 @@ pub struct Estimate {
 
 impl Estimate {
     /// From the runs there were, the schedules that are left, the part that is explored, and by how much that says too little.
-    fn new(runs: u64, left: u64, explored: f64, too_small: (f64, f64)) -> Self {
-        let at_least = runs + left;
+    fn new(runs: u64, pending: u64, explored: f64, too_small: (f64, f64)) -> Self {
+        let at_least = runs + pending;
         let middle = runs as f64 / explored;
         let halvings = -explored.log2();
         let factor = |(always, each): (f64, f64)| (always + each * halvings).exp2();
@@ -73,10 +73,10 @@ impl Estimate {
 impl RfSmc {
     /// How many runs there will be, livelocks apart. To be asked when it has given a plan that was not run yet.
     pub fn estimate(&self) -> Estimate {
-        let left = self.decisions.iter().map(Decision::left).sum::<usize>() + self.detours.left();
+        let pending = self.decisions.iter().map(Decision::pending).sum::<usize>() + self.suspended.pending();
         let is_full = self.decisions.iter().any(|decision| decision.full);
         let too_small = if is_full { TOO_SMALL_IF_FULL } else { TOO_SMALL };
-        Estimate::new(self.runs, left as u64 + 1, self.explored(), too_small)
+        Estimate::new(self.runs, pending as u64 + 1, self.explored(), too_small)
     }
 
     /// How many runs it has observed, livelocks apart.
@@ -88,8 +88,8 @@ impl RfSmc {
     fn explored(&self) -> f64 {
         let (mut weight, mut explored) = (1.0, 0.0);
         for (number, decision) in self.decisions.iter().enumerate() {
-            weight /= 1.0 + f64::from(decision.taken) + decision.left() as f64;
-            explored += weight * (f64::from(decision.taken) - self.detours.waiting_at(number) as f64);
+            weight /= 1.0 + f64::from(decision.explored) + decision.pending() as f64;
+            explored += weight * (f64::from(decision.explored) - self.suspended.waiting_at(number) as f64);
         }
         explored
     }
@@ -97,7 +97,7 @@ impl RfSmc {
 
 impl Decision {
     /// How many schedules are left.
-    pub(super) fn left(&self) -> usize {
-        self.left.len() + self.given.len()
+    pub(super) fn pending(&self) -> usize {
+        self.pending.len() + self.received.len()
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Graph {
     /// Row of an event: all events causally before it.
     past: BitMatrix,
     /// Under PSO. Row of an event: all events whose effect is certainly in memory when it is performed.
-    settled: BitMatrix,
+    in_memory: BitMatrix,
     /// Under PSO. Row of a write: the same, when what it writes reaches memory.
     stored: BitMatrix,
     /// Under C11, unless the rules are those of SC: the execution graph, and the node of each event.
@@ -90,14 +90,14 @@ impl AtLoc {
 
 /// What a reader cannot take; keeps its memory from one reader to the next.
 #[derive(Debug, Default)]
-pub(super) struct Sight {
+pub(super) struct Visible {
     /// What it certainly sees or finds overwritten, with other events perhaps.
     seen: BitSet,
     /// By write, and behind all events for the initial value: whether some other write must be between them.
     hidden: BitSet,
 }
 
-impl Sight {
+impl Visible {
     /// Whether the reader can see `write` (`None`: the initial value) at all, in a run with so many events.
     #[inline]
     pub(super) fn includes(&self, write: Option<usize>, events: usize) -> bool {
@@ -116,7 +116,7 @@ impl Graph {
         self.order.compute(trace);
         self.past.reset(n);
         let relaxed = if self.model == MemoryModel::Pso { n } else { 0 };
-        self.settled.reset(relaxed);
+        self.in_memory.reset(relaxed);
         self.stored.reset(relaxed);
         self.locs.values_mut().for_each(|loc| *loc = AtLoc::NONE);
         if let Some(last) = trace.locs.ids().next_back() {
@@ -127,14 +127,14 @@ impl Graph {
         for (at, event) in trace.events.iter().enumerate() {
             self.enter(at, event);
             if self.model == MemoryModel::Pso {
-                self.settle(trace, at, event);
+                self.note_in_memory(trace, at, event);
             }
         }
         self.find_weak(trace);
         self.rules = self.model;
         if self.model == MemoryModel::C11 {
-            let is_strong = |note: &Note| !matches!(note.kind, NoteKind::Fence(order) if order != Ordering::SeqCst);
-            self.is_sequential = trace.notes.iter().all(is_strong)
+            let is_sc_event = |note: &Note| !matches!(note.kind, NoteKind::Fence(order) if order != Ordering::SeqCst);
+            self.is_sequential = trace.notes.iter().all(is_sc_event)
                 && trace.events.iter().all(|event| event.op.is_sequential(event.written.is_some()));
             if self.is_sequential && run.waiting.is_empty() && self.weak.is_empty() {
                 self.rules = MemoryModel::Sc;
@@ -156,12 +156,12 @@ impl Graph {
 
     /// Whether executions of these events, whatever they read, are executions under SC.
     #[inline]
-    pub(super) fn are_strong(&self, events: &BitSet) -> bool {
+    pub(super) fn are_sc(&self, events: &BitSet) -> bool {
         !events.meets(&self.weak)
     }
 
     /// The same of one event.
-    pub(super) fn is_strong(&self, event: usize) -> bool {
+    pub(super) fn is_sc_event(&self, event: usize) -> bool {
         !self.weak.contains(event)
     }
 
@@ -306,17 +306,17 @@ impl Graph {
     /// Under PSO what one thread does is seen in any order by others, so the causal order says too much: a buffered
     /// store counts from where it is known to be in memory, because it was read by another thread or is behind a
     /// full fence.
-    fn settle(&mut self, trace: &Trace, at: usize, event: &Event) {
-        let (settled, stored) = (&mut self.settled, &mut self.stored);
+    fn note_in_memory(&mut self, trace: &Trace, at: usize, event: &Event) {
+        let (in_memory, stored) = (&mut self.in_memory, &mut self.stored);
         for &pred in self.order.preds(at) {
-            settled.union_rows(at, pred as usize);
+            in_memory.union_rows(at, pred as usize);
             if !trace.events[pred as usize].buffered {
-                settled.set(at, pred as usize);
+                in_memory.set(at, pred as usize);
             }
         }
         let mut receive = |write: usize| {
-            unite(settled.row_mut(at), stored.row(write));
-            settled.set(at, write);
+            unite(in_memory.row_mut(at), stored.row(write));
+            in_memory.set(at, write);
         };
         self.order.fenced(at).iter().for_each(|&store| receive(store as usize));
         if let Source::At(write) = event.source
@@ -324,7 +324,7 @@ impl Graph {
         {
             receive(write as usize);
         }
-        unite(stored.row_mut(at), settled.row(at));
+        unite(stored.row_mut(at), in_memory.row(at));
         if !event.buffered {
             return;
         }
@@ -388,8 +388,8 @@ impl Graph {
 
     /// Finds what a reader cannot take of a location: what is before some other write that it certainly sees or finds
     /// overwritten.
-    pub(super) fn look(&self, trace: &Trace, who: &Reader<'_>, loc: LocId, sight: &mut Sight) {
-        let Sight { seen, hidden } = sight;
+    pub(super) fn find_visible(&self, trace: &Trace, who: &Reader<'_>, loc: LocId, visible: &mut Visible) {
+        let Visible { seen, hidden } = visible;
         if self.rules == MemoryModel::C11 {
             return self.find_older(trace, who, loc, hidden);
         }
@@ -411,7 +411,7 @@ impl Graph {
             return self.add_program_past(who.preds, seen);
         }
         for &pred in who.preds {
-            seen.union(self.settled.row(pred as usize));
+            seen.union(self.in_memory.row(pred as usize));
             seen.insert(pred as usize);
         }
         for &store in &*who.fenced {

@@ -10,30 +10,30 @@
 //! *schedule* with the decision, once per distinct set of (event, source) pairs. Schedules are run depth first, the
 //! deepest decision first; a decision dies with the prefix it stands behind.
 //!
-//! Cost. One run per class, plus per run a look at every decision, and one question for every new mutation that the causal
+//! Cost. One run per class, plus per run a look at every decision, and one question for every new revisit that the causal
 //! order does not rule out. Most questions are answered by following the run (`follow`), in time linear in its events; the
 //! verifier of the memory model answers the rest. A decision that the run shares with the one from which it was made is
-//! asked only about what is new (`news`). Memory: the sets and schedules along one path; see (9).
+//! asked only about what is new (`delta`). Memory: the sets and schedules along one path; see (9).
 //!
 //! Source. Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), algorithm 5.3 and remark
 //! 5.1, after Abdulla, Atig, Jonsson, Lång, Ngo, Sagonas, "Optimal stateless model checking for reads-from equivalence
 //! under sequential consistency", OOPSLA 2019.
 //!
-//! Deviations, each needed for programs with updates and locks (`mutate` has them in this order).
-//! (1) *Which mutations.* At every unmarked decision every conflicting write and the initial value is considered,
+//! Deviations, each needed for programs with updates and locks (`revisit` has them in this order).
+//! (1) *Which revisits.* At every unmarked decision every conflicting write and the initial value is considered,
 //! not only the writes of the extension: a write whose causal past has changed is a new source. The set of a
 //! decision is seeded with what the event does in the run in which it first appears.
 //! (2) *Updates.* An update `e` and an update `f` that reads from it are reversed together; likewise a
 //! compare-exchange `f` that failed on `e`'s value and would succeed on the value before. Success and written value
 //! of both are computed anew.
-//! (3) *Locks.* The decision at an acquire is which acquire takes this release: the next holder is tried in its
+//! (3) *Locks.* The decision at an acquire is which acquire takes this release: the next holder is seen in its
 //! place, or every waiting thread if the lock is still held at the end. So every deadlock is found. An attempt
 //! (`try_lock`) is a compare-exchange on the chain: its decision is its source, and where it took the lock, (2)
 //! reverses it with the next holder, or with who waits for it.
-//! (4) `τ` is no execution order: a mutated read stands before the causal past of its new source. A witness is.
+//! (4) `τ` is no execution order: a revisited read stands before the causal past of its new source. A witness is.
 //! (5) The recursion is a stack, and a call's sequence is the path in it.
 //!
-//! (6) *Waiting loops* (`wait`). A mutation that completes an iteration which changes nothing is refused. Where another write
+//! (6) *Waiting loops* (`wait`). A revisit that completes an iteration which changes nothing is refused. Where another write
 //! may come in between, the decision has one more answer instead: the thread stays where it is. Its part of the tree is
 //! explored with the thread frozen, to discover what the thread could read later, and whether it can wait for ever.
 //!
@@ -48,36 +48,36 @@
 //! have an answer for every past of every later write, all of which are found, and kept, before the first of them is run:
 //! 220 MB instead of less than one in the first million executions of `fib_bench(7)`.
 //!
-//! (9) *Bounded sets* (`room`). The set of a decision, and the schedules that are left there, can be as many as a part of the
-//! tree has runs. A set that has become too large takes no more names of schedules that one run alone proposes (`proposer`).
-//! These need no names, and are explored at once (`detour`).
+//! (9) *Bounded sets* (`budget`). The set of a decision, and the schedules that are left there, can be as many as a part of the
+//! tree has runs. A set that has become too large takes no more names of schedules that one run alone proposes (`canonical_parent`).
+//! These need no names, and are explored at once (`suspended`).
 //!
 //! Under TSO and PSO `τ` has the events only, at the moment at which a store enters its buffer; witnesses and plans
-//! say when it leaves. Nothing else differs but what rules out a mutation (`graph`).
+//! say when it leaves. Nothing else differs but what rules out a revisit (`graph`).
 //!
 //! Guarantees. Sound, complete and optimal for loads, stores, updates, compare-exchanges, locks, try-locks, park,
 //! spawn and join; compared with [`super::Exhaustive`] on thousands of programs. For loops
 //! that only wait (`trace::spin`) sound and complete, but not optimal: runs with a frozen thread, and runs that
 //! turn out to repeat an iteration (whose thread then stops), are counted as blocked.
 
-mod arrange;
+mod budget;
+mod c11_witness;
+mod canonical_parent;
 mod checkpoint;
-mod detour;
+mod delta;
+mod discover;
+mod entry;
 mod estimate;
-mod follow;
 mod graph;
-mod member;
-mod mutate;
-mod news;
-mod propose;
-mod proposer;
-mod room;
+mod revisit;
 mod schedule;
+mod seen;
 mod sound;
+mod splice;
 mod steps;
 mod subtree;
+mod suspended;
 mod tree;
-mod tried;
 mod wait;
 
 pub use checkpoint::Checkpoint;
@@ -92,15 +92,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{BitSet, Digest, EventId};
 use crate::consistency::Instance;
-use crate::explore::rf_smc::detour::Detours;
+use crate::explore::rf_smc::budget::MemoryBudget;
+use crate::explore::rf_smc::canonical_parent::{CanonicalParent, has_canonical_parents};
+use crate::explore::rf_smc::delta::Delta;
 use crate::explore::rf_smc::graph::Graph;
-use crate::explore::rf_smc::mutate::{Mutator, Question};
-use crate::explore::rf_smc::news::News;
-use crate::explore::rf_smc::proposer::{Proposer, has_proposers};
-use crate::explore::rf_smc::room::Room;
+use crate::explore::rf_smc::revisit::{Question, RevisitFinder};
 use crate::explore::rf_smc::schedule::{Builder, Schedule, Witness};
+use crate::explore::rf_smc::seen::Seen;
 use crate::explore::rf_smc::steps::Steps;
-use crate::explore::rf_smc::tried::Tried;
+use crate::explore::rf_smc::suspended::Suspended;
 use crate::explore::rf_smc::wait::Waits;
 use crate::model::MemoryModel;
 use crate::step::{End, Explorer, Plan, Purpose, Route, Run};
@@ -108,7 +108,7 @@ use crate::trace::Event;
 
 /// An event of a new sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Placed {
+struct Entry {
     id: EventId,
     /// It is in no run before the one for which it came into `τ`, or read something else in them.
     is_new: bool,
@@ -116,13 +116,13 @@ struct Placed {
 
 /// An event of `τ`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Entry {
-    placed: Placed,
+struct NamedEntry {
+    entry: Entry,
     /// The name of it and its source; nothing until the event has happened.
     key: Digest,
 }
 
-/// A decision: the event at place `at` of `τ`, what was tried there, and what is left to try.
+/// A decision: the event at place `at` of `τ`, what was seen there, and what is left to try.
 #[derive(Debug)]
 struct Decision {
     at: usize,
@@ -133,34 +133,34 @@ struct Decision {
     frozen: bool,
     /// Who stays where it is, if that answer was given or is left to try.
     stays: Option<EventId>,
-    tried: Tried,
-    left: Vec<Schedule>,
+    seen: Seen,
+    pending: Vec<Schedule>,
     /// What is left after that: another process planned it.
-    given: Vec<Branch>,
+    received: Vec<Branch>,
     /// In some run, what it read may have been overwritten while it stood there: see `wait`.
     contested: bool,
     /// How many schedules were taken; the last of them is being explored.
-    taken: u32,
-    /// Its set is large enough: it takes no name of a schedule that has a proposer.
+    explored: u32,
+    /// Its set is large enough: it takes no name of a schedule that has a canonical parent.
     full: bool,
     /// What its set and the schedules that are left take in memory, in bytes, roughly.
     bytes: usize,
 }
 
 impl Decision {
-    fn new(at: usize, id: EventId, question: Question, tried: Tried) -> Self {
-        let (left, given) = (Vec::new(), Vec::new());
+    fn new(at: usize, id: EventId, question: Question, seen: Seen) -> Self {
+        let (pending, received) = (Vec::new(), Vec::new());
         Self {
             at,
             id,
             question,
             frozen: false,
             stays: None,
-            tried,
-            left,
-            given,
+            seen,
+            pending,
+            received,
             contested: false,
-            taken: 0,
+            explored: 0,
             full: false,
             bytes: 0,
         }
@@ -181,15 +181,15 @@ pub struct Effort {
 /// The explorer; see the module.
 #[derive(Default)]
 pub struct RfSmc {
-    tau: Vec<Entry>,
+    tau: Vec<NamedEntry>,
     decisions: Vec<Decision>,
     started: bool,
     /// How many runs were observed, livelocks apart.
     runs: u64,
     graph: Graph,
     builder: Builder,
-    mutator: Mutator,
-    news: News,
+    revisits: RevisitFinder,
+    delta: Delta,
     /// By event: whether a write that is behind `τ` depends on it.
     matters: BitSet,
     waits: Waits,
@@ -198,15 +198,15 @@ pub struct RfSmc {
     /// with the last of them.
     inherited: usize,
     /// What the plan that was given last is.
-    current: Taken,
-    room: Room,
-    proposer: Proposer,
-    detours: Detours,
+    current: Chosen,
+    budget: MemoryBudget,
+    canonical_parent: CanonicalParent,
+    suspended: Suspended,
 }
 
 /// What a plan is made from.
 #[derive(Debug, Default)]
-enum Taken {
+enum Chosen {
     /// Nothing: the first plan.
     #[default]
     Nothing,
@@ -215,31 +215,31 @@ enum Taken {
     Livelock(Digest, Witness),
 }
 
-impl Taken {
+impl Chosen {
     /// Visits the events from the decision's place on.
-    fn for_each_placed(&self, mut visit: impl FnMut(Placed)) {
+    fn for_each_entry(&self, mut visit: impl FnMut(Entry)) {
         match self {
-            Taken::Schedule(schedule) => schedule.packed.for_each_placed(visit),
-            Taken::Branch(branch) => branch.suffix.iter().for_each(|&placed| visit(placed)),
-            Taken::Nothing | Taken::Livelock(..) => {}
+            Chosen::Schedule(schedule) => schedule.packed.for_each_entry(visit),
+            Chosen::Branch(branch) => branch.suffix.iter().for_each(|&entry| visit(entry)),
+            Chosen::Nothing | Chosen::Livelock(..) => {}
         }
     }
 
     /// The same as data, if it is a schedule.
     fn branch(&self, steps: &Steps) -> Option<Branch> {
         match self {
-            Taken::Schedule(schedule) => Some(Branch::of(schedule, steps)),
-            Taken::Branch(branch) => Some(branch.clone()),
-            Taken::Nothing | Taken::Livelock(..) => None,
+            Chosen::Schedule(schedule) => Some(Branch::of(schedule, steps)),
+            Chosen::Branch(branch) => Some(branch.clone()),
+            Chosen::Nothing | Chosen::Livelock(..) => None,
         }
     }
 
     /// The name of these events and their sources.
     fn key(&self) -> Digest {
         match self {
-            Taken::Schedule(schedule) => schedule.key,
-            Taken::Branch(branch) => branch.key,
-            Taken::Nothing | Taken::Livelock(..) => Digest::EMPTY,
+            Chosen::Schedule(schedule) => schedule.key,
+            Chosen::Branch(branch) => branch.key,
+            Chosen::Nothing | Chosen::Livelock(..) => Digest::EMPTY,
         }
     }
 }
@@ -252,8 +252,8 @@ impl RfSmc {
     }
 
     /// The same with about so many bytes for the sets of decisions: see deviation (9). The classes are the same.
-    pub fn with_sets_of(mut self, bytes: usize) -> Self {
-        self.room.bound = bytes;
+    pub fn with_memory_budget(mut self, bytes: usize) -> Self {
+        self.budget.bound = bytes;
         self
     }
 
@@ -287,17 +287,17 @@ impl RfSmc {
     /// what is new.
     fn find_placed(&mut self, run: &Run) {
         self.builder.begin(run);
-        self.news.begin(run);
+        self.delta.begin(run);
         let since = self.decisions.last().map_or(0, |decision| decision.at);
         let mut sum = Digest::EMPTY;
         for (place, entry) in self.tau.iter_mut().enumerate() {
-            let at = run.trace.position(entry.placed.id).expect("every event of τ is in the run");
+            let at = run.trace.position(entry.entry.id).expect("every event of τ is in the run");
             if place >= since {
                 let event = &run.trace.events[at];
-                entry.key = member::key_of(&run.trace, event);
+                entry.key = entry::key_of(&run.trace, event);
                 sum = sum.with(entry.key);
-                if entry.placed.is_new {
-                    self.news.add(at, event);
+                if entry.entry.is_new {
+                    self.delta.add(at, event);
                 }
             }
             self.builder.place(run, at, entry);
@@ -316,23 +316,23 @@ impl RfSmc {
         for matters in [true, false] {
             for at in (first..events.len()).filter(|&at| self.matters.contains(at) == matters) {
                 let event = &events[at];
-                let key = member::key_of(&run.trace, event);
+                let key = entry::key_of(&run.trace, event);
                 if let Some(question) = Question::of(event) {
-                    let mut decision = Decision::new(self.tau.len(), event.id, question, Tried::one(key));
-                    self.room.note_name(&mut decision);
-                    decision.full = self.room.is_short(&decision)
-                        && has_proposers(run, &self.graph, self.builder.ahead(), question, at);
+                    let mut decision = Decision::new(self.tau.len(), event.id, question, Seen::one(key));
+                    self.budget.note_name(&mut decision);
+                    decision.full = self.budget.is_short(&decision)
+                        && has_canonical_parents(run, &self.graph, self.builder.ahead(), question, at);
                     self.decisions.push(decision);
                 }
-                let entry = Entry { placed: Placed { id: event.id, is_new: true }, key };
-                self.news.add(at, event);
+                let entry = NamedEntry { entry: Entry { id: event.id, is_new: true }, key };
+                self.delta.add(at, event);
                 self.builder.place(run, at, &entry);
                 self.tau.push(entry);
             }
         }
         // A thread that waits in a loop at the end has not decided anything else.
         for pending in wait::undecided(run, &self.decisions) {
-            let decision = Decision::new(self.tau.len(), pending.id, Question::Source, Tried::default());
+            let decision = Decision::new(self.tau.len(), pending.id, Question::Source, Seen::default());
             let (stays, contested) = (Some(pending.id), wait::saw_a_change(pending));
             self.decisions.push(Decision { frozen: true, stays, contested, ..decision });
         }
@@ -344,57 +344,57 @@ impl RfSmc {
     }
 
     /// What the next plan is made from.
-    fn take_next(&mut self) -> Option<Taken> {
+    fn take_next(&mut self) -> Option<Chosen> {
         if !self.started {
-            return Some(Taken::Nothing);
+            return Some(Chosen::Nothing);
         }
-        let livelock = self.next_livelock().map(|(class, witness)| Taken::Livelock(class, witness));
+        let livelock = self.next_livelock().map(|(class, witness)| Chosen::Livelock(class, witness));
         livelock.or_else(|| self.advance())
     }
 
     /// The next schedule, with its decision put into effect.
-    fn advance(&mut self) -> Option<Taken> {
+    fn advance(&mut self) -> Option<Chosen> {
         loop {
-            if let Some((number, next)) = self.begin_detour().or_else(|| self.next_on_path()) {
+            if let Some((number, next)) = self.suspend_path().or_else(|| self.next_on_path()) {
                 self.put_into_effect(number, &next);
                 return Some(next);
             }
-            if !self.end_detour() {
+            if !self.resume_path() {
                 return None;
             }
         }
     }
 
     /// The next schedule of the decisions below what is being explored, the deepest first, and its decision.
-    fn next_on_path(&mut self) -> Option<(usize, Taken)> {
-        let above = self.detours.above();
+    fn next_on_path(&mut self) -> Option<(usize, Chosen)> {
+        let above = self.suspended.above();
         while let Some(number) = self.decisions.len().checked_sub(1).filter(|&number| number >= above) {
             let decision = &mut self.decisions[number];
             let is_own = number >= self.inherited;
-            let planned = if is_own { decision.left.pop() } else { None };
+            let planned = if is_own { decision.pending.pop() } else { None };
             if let Some(schedule) = planned {
-                self.room.give_back(decision, schedule.size());
-                return Some((number, Taken::Schedule(schedule)));
+                self.budget.give_back(decision, schedule.size());
+                return Some((number, Chosen::Schedule(schedule)));
             }
-            if let Some(branch) = decision.given.pop() {
-                self.room.give_back(decision, branch.size());
-                return Some((number, Taken::Branch(branch)));
+            if let Some(branch) = decision.received.pop() {
+                self.budget.give_back(decision, branch.size());
+                return Some((number, Chosen::Branch(branch)));
             }
             if !is_own {
                 break;
             }
-            self.room.give_back(decision, decision.bytes);
+            self.budget.give_back(decision, decision.bytes);
             self.decisions.pop();
         }
         None
     }
 
-    fn put_into_effect(&mut self, number: usize, next: &Taken) {
+    fn put_into_effect(&mut self, number: usize, next: &Chosen) {
         let decision = &mut self.decisions[number];
         self.tau.truncate(decision.at);
-        next.for_each_placed(|placed| self.tau.push(Entry { placed, key: Digest::EMPTY }));
-        let first = self.tau.get(decision.at).map(|first| first.placed.id);
-        decision.taken += 1;
+        next.for_each_entry(|entry| self.tau.push(NamedEntry { entry, key: Digest::EMPTY }));
+        let first = self.tau.get(decision.at).map(|first| first.entry.id);
+        decision.explored += 1;
         decision.frozen = first.is_none();
         decision.id = first.or(decision.stays).unwrap_or(decision.id);
     }
@@ -413,12 +413,12 @@ impl Explorer for RfSmc {
         plan.frozen.clear();
         let Some(next) = self.take_next() else { return false };
         (self.current, self.started) = (next, true);
-        let schedule = if let Taken::Schedule(schedule) = &self.current { Some(schedule) } else { None };
+        let schedule = if let Chosen::Schedule(schedule) = &self.current { Some(schedule) } else { None };
         self.builder.force(schedule, plan);
         match &self.current {
-            Taken::Nothing | Taken::Schedule(_) => {}
-            Taken::Branch(branch) => branch.route.force(plan),
-            Taken::Livelock(_, witness) => {
+            Chosen::Nothing | Chosen::Schedule(_) => {}
+            Chosen::Branch(branch) => branch.route.force(plan),
+            Chosen::Livelock(_, witness) => {
                 witness.force(plan);
                 self.purpose = Purpose::Livelock;
                 plan.purpose = self.purpose;
@@ -434,16 +434,16 @@ impl Explorer for RfSmc {
 
     fn retract(&mut self) {
         match std::mem::take(&mut self.current) {
-            Taken::Nothing => self.started = false,
-            Taken::Livelock(class, witness) => self.waits.livelocks.push((class, witness)),
+            Chosen::Nothing => self.started = false,
+            Chosen::Livelock(class, witness) => self.waits.livelocks.push((class, witness)),
             taken => {
                 let bug = "this is a bug in rsmc: what was taken has no decision";
-                self.decisions.last_mut().expect(bug).taken -= 1;
-                let taken = self.retract_detour(taken);
+                self.decisions.last_mut().expect(bug).explored -= 1;
+                let taken = self.retract_child(taken);
                 let decision = self.decisions.last_mut().expect(bug);
                 match taken {
-                    Some(Taken::Schedule(schedule)) => self.room.leave(decision, schedule),
-                    Some(Taken::Branch(branch)) => self.room.leave_branch(decision, branch),
+                    Some(Chosen::Schedule(schedule)) => self.budget.leave(decision, schedule),
+                    Some(Chosen::Branch(branch)) => self.budget.leave_branch(decision, branch),
                     _ => {}
                 }
             }
@@ -451,7 +451,7 @@ impl Explorer for RfSmc {
     }
 
     fn route(&self) -> Option<&Route> {
-        if let Taken::Branch(branch) = &self.current { Some(&branch.route) } else { None }
+        if let Chosen::Branch(branch) = &self.current { Some(&branch.route) } else { None }
     }
 
     fn misplaced(&self, run: &Run) -> Option<usize> {
@@ -476,7 +476,7 @@ impl Explorer for RfSmc {
             self.waits.begin(run);
             self.find_placed(run);
             self.extend(run);
-            self.propose(run, known);
+            self.discover(run, known);
             if !run.waiting.is_empty() && (run.has_waits || self.purpose == Purpose::Discovery) {
                 self.waits.look_for_livelock(run, &self.graph);
             }

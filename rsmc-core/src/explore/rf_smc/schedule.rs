@@ -1,17 +1,17 @@
-//! From a mutation to a schedule: what is retained, how it is named, and a witness of it.
+//! From a revisit to a schedule: what is retained, how it is named, and a witness of it.
 
 use std::time::Instant;
 
 use crate::base::{BitSet, Digest, EventId};
+use crate::consistency::near_sc::{Answer, NearSc, Part};
 use crate::consistency::{Instance, Move, Verifier, check_witness};
-use crate::explore::rf_smc::arrange::Arranger;
-use crate::explore::rf_smc::follow::insert::{Inserter, Place};
-use crate::explore::rf_smc::follow::{Answer, Follower, Part};
+use crate::explore::rf_smc::c11_witness::C11Witness;
+use crate::explore::rf_smc::entry::{RevisedEntry, key_of};
 use crate::explore::rf_smc::graph::Graph;
-use crate::explore::rf_smc::member::{Member, key_of};
-use crate::explore::rf_smc::mutate::{Actor, Mutation, reader, source_of};
+use crate::explore::rf_smc::revisit::{OpRef, Revisit, reader, source_of};
+use crate::explore::rf_smc::splice::{Place, Splicer};
 use crate::explore::rf_smc::steps::{Numbered, Packed, Packer, Steps};
-use crate::explore::rf_smc::{Decision, Effort, Entry, Placed};
+use crate::explore::rf_smc::{Decision, Effort, Entry, NamedEntry};
 use crate::model::MemoryModel;
 use crate::step::{Forced, Plan, Run};
 use crate::trace::{Action, Op};
@@ -35,7 +35,7 @@ impl Witness {
 /// A sequence that is possible, and an execution of it.
 #[derive(Debug)]
 pub(super) struct Schedule {
-    /// What is tried: [`Builder::key`], or nothing if the thread stays where it is.
+    /// What is seen: [`Builder::key`], or nothing if the thread stays where it is.
     pub(super) key: Digest,
     pub(super) packed: Packed,
 }
@@ -59,11 +59,11 @@ type Observer = Box<dyn FnMut(&Instance, bool)>;
 /// Sees what was answered without the verifier, and what that says.
 type Comparison = Box<dyn FnMut(bool, bool)>;
 
-/// The members that a mutation changes, with their numbers as actors ([`Part`]).
-struct Changed([Option<(usize, Member)>; 2]);
+/// The members that a revisit changes, with their numbers as actors ([`Part`]).
+struct Changed([Option<(usize, RevisedEntry)>; 2]);
 
 impl Changed {
-    fn at(&self, number: usize) -> Option<&Member> {
+    fn at(&self, number: usize) -> Option<&RevisedEntry> {
         self.0.iter().flatten().find(|(other, _)| *other == number).map(|(_, member)| member)
     }
 }
@@ -88,23 +88,23 @@ pub(super) struct Builder {
     ahead: BitSet,
     behind_from: usize,
     /// What stands at the decision's place, what is reversed with it, and what of the rest they need.
-    actor: Option<Member>,
-    second: Option<Member>,
+    actor: Option<RevisedEntry>,
+    second: Option<RevisedEntry>,
     needed: BitSet,
     /// The members that are events of the run and stay as they are.
     unchanged: BitSet,
     /// The members at the decision's place and after it.
-    suffix: Vec<Member>,
-    members: Vec<Member>,
+    suffix: Vec<RevisedEntry>,
+    members: Vec<RevisedEntry>,
     numbers: Vec<u32>,
-    inserter: Inserter,
-    follower: Follower,
+    splicer: Splicer,
+    near_sc: NearSc,
     instance: Instance,
     verifier: Verifier,
     witness: Vec<Move>,
     /// An execution that was found.
     found: Vec<Numbered>,
-    arranger: Arranger,
+    c11_witness: C11Witness,
 }
 
 impl Builder {
@@ -133,7 +133,7 @@ impl Builder {
 
     /// The event at this position is the next entry of `τ`.
     #[inline]
-    pub(super) fn place(&mut self, run: &Run, at: usize, entry: &Entry) {
+    pub(super) fn place(&mut self, run: &Run, at: usize, entry: &NamedEntry) {
         debug_assert_eq!(entry.key, key_of(&run.trace, &run.trace.events[at]));
         self.places.push(at as u32);
         self.ahead.insert(at);
@@ -157,44 +157,44 @@ impl Builder {
     }
 
     /// Finds what stands at the decision's place and after it: the actor and what it needs.
-    pub(super) fn retain(&mut self, run: &Run, graph: &Graph, decision: &Decision, mutation: &Mutation) {
-        self.find_needed(run, graph, mutation);
+    pub(super) fn retain(&mut self, run: &Run, graph: &Graph, decision: &Decision, revisit: &Revisit) {
+        self.find_needed(run, graph, revisit);
         self.needed.subtract(&self.ahead);
-        let actor = Member::of(run, mutation.actor);
-        let actor = actor.takes(mutation.source, mutation.value, mutation.effect.written().is_some());
-        let actor = Member { op: Op { action: mutation.action, ..actor.op }, ..actor };
-        if let Actor::Event(at) = mutation.actor {
+        let actor = RevisedEntry::of(run, revisit.actor);
+        let actor = actor.takes(revisit.source, revisit.value, revisit.effect.written().is_some());
+        let actor = RevisedEntry { op: Op { action: revisit.action, ..actor.op }, ..actor };
+        if let OpRef::Event(at) = revisit.actor {
             self.needed.remove(at);
         }
-        let is_behind = |who: &Actor| !matches!(who, Actor::Event(at) if !self.needed.contains(*at));
+        let is_behind = |who: &OpRef| !matches!(who, OpRef::Event(at) if !self.needed.contains(*at));
         let old = run.trace.position(decision.id).map(|at| &run.trace.events[at]);
-        let second = mutation.reversed.filter(is_behind).zip(old);
-        self.second = second.map(|(who, old)| Member::of(run, who).reversed_with(old));
+        let second = revisit.reversed.filter(is_behind).zip(old);
+        self.second = second.map(|(who, old)| RevisedEntry::of(run, who).reversed_with(old));
         self.actor = Some(actor);
     }
 
     /// The causal past of the new sources.
-    fn find_needed(&mut self, run: &Run, graph: &Graph, mutation: &Mutation) {
+    fn find_needed(&mut self, run: &Run, graph: &Graph, revisit: &Revisit) {
         let needed = &mut self.needed;
         needed.reset(run.trace.events.len());
-        let program_past = |who: Actor, needed: &mut BitSet| match who {
-            Actor::Event(at) => graph.add_program_past(graph.order.preds(at), needed),
-            Actor::Waiting(i) => graph.add_program_past(graph.next_preds(run.waiting[i].id.thread), needed),
+        let program_past = |who: OpRef, needed: &mut BitSet| match who {
+            OpRef::Event(at) => graph.add_program_past(graph.order.preds(at), needed),
+            OpRef::Waiting(i) => graph.add_program_past(graph.next_preds(run.waiting[i].id.thread), needed),
         };
-        program_past(mutation.actor, needed);
-        let Some(second) = mutation.reversed else {
-            if let Some(Actor::Event(write)) = mutation.source {
+        program_past(revisit.actor, needed);
+        let Some(second) = revisit.reversed else {
+            if let Some(OpRef::Event(write)) = revisit.source {
                 graph.add_past(write, needed);
             }
             return;
         };
         program_past(second, needed);
-        if let Actor::Event(first) = mutation.actor
+        if let OpRef::Event(first) = revisit.actor
             && let Some(write) = source_of(&run.trace.events[first])
         {
             graph.add_past(write, needed);
         }
-        if let Actor::Event(at) = second {
+        if let OpRef::Event(at) = second {
             needed.insert(at);
         }
     }
@@ -204,14 +204,14 @@ impl Builder {
         let changed = self.actor.iter().chain(&self.second);
         let key = changed.fold(Digest::EMPTY, |key, member| key.with(member.key(run)));
         let second = self.second.map(|member| member.who);
-        let unchanged = self.needed.iter().filter(|&at| second != Some(Actor::Event(at)));
+        let unchanged = self.needed.iter().filter(|&at| second != Some(OpRef::Event(at)));
         unchanged.fold(key, |key, at| key.with(self.keys[at]))
     }
 
     /// An actor of the new sequence.
-    fn member(&self, run: &Run, who: Actor) -> Member {
+    fn member(&self, run: &Run, who: OpRef) -> RevisedEntry {
         let changed = self.actor.iter().chain(&self.second).find(|member| member.who == who);
-        changed.copied().unwrap_or_else(|| Member::of(run, who))
+        changed.copied().unwrap_or_else(|| RevisedEntry::of(run, who))
     }
 
     /// The schedule that ends before a decision: its thread stays where it is.
@@ -260,12 +260,12 @@ impl Builder {
     /// Packs what stands at the decision's place and behind it, and the execution that was found.
     fn pack(&mut self, run: &Run, modification: &[EventId]) -> Packed {
         let second = self.second.map(|second| second.who);
-        let changed = |member: Member| Placed { id: member.id, is_new: true };
+        let changed = |member: RevisedEntry| Entry { id: member.id, is_new: true };
         let (actor, waiting) = (self.actor.map(changed), self.second_waiting().map(changed));
         let mut packer = std::mem::take(&mut self.packer);
         let needed = self.needed_in_place().map(|at| {
-            let is_new = second == Some(Actor::Event(at));
-            Placed { id: run.trace.events[at].id, is_new }
+            let is_new = second == Some(OpRef::Event(at));
+            Entry { id: run.trace.events[at].id, is_new }
         });
         let packed = packer.pack(actor.into_iter().chain(needed).chain(waiting), &self.found, modification);
         self.packer = packer;
@@ -279,8 +279,8 @@ impl Builder {
     }
 
     /// What is reversed with the actor, if it comes last since it did not happen.
-    fn second_waiting(&self) -> Option<Member> {
-        self.second.filter(|second| matches!(second.who, Actor::Waiting(_)))
+    fn second_waiting(&self) -> Option<RevisedEntry> {
+        self.second.filter(|second| matches!(second.who, OpRef::Waiting(_)))
     }
 
     /// Finds the members at the decision's place and behind it.
@@ -288,7 +288,7 @@ impl Builder {
         let mut suffix = std::mem::take(&mut self.suffix);
         suffix.clear();
         suffix.extend(self.actor);
-        suffix.extend(self.needed_in_place().map(|at| self.member(run, Actor::Event(at))));
+        suffix.extend(self.needed_in_place().map(|at| self.member(run, OpRef::Event(at))));
         suffix.extend(self.second_waiting());
         self.suffix = suffix;
     }
@@ -324,8 +324,8 @@ impl Builder {
             None => graph.order.preds(who as usize),
         };
         let answer = match graph.is_in_order() {
-            true => self.follower.follow_closed(preds, graph.is_sc()),
-            false => self.follower.follow(preds, graph.is_sc()),
+            true => self.near_sc.follow_saturated(preds, graph.is_sc()),
+            false => self.near_sc.follow(preds, graph.is_sc()),
         };
         match answer {
             Answer::Possible => {
@@ -354,21 +354,21 @@ impl Builder {
     /// Inserts the actor into the order of the run, and takes the execution that is found.
     fn insert(&mut self, run: &Run, graph: &Graph) -> Place {
         if let Some(actor) = &self.actor {
-            let place = self.inserter.find(run, graph, &self.unchanged, (actor, self.second.as_ref()));
+            let place = self.splicer.find(run, graph, &self.unchanged, (actor, self.second.as_ref()));
             if place != Place::Found {
                 return place;
             }
         } else {
-            self.inserter.clear(run);
+            self.splicer.clear(run);
         }
-        for part in self.inserter.parts() {
+        for part in self.splicer.parts() {
             if part == 2 {
                 for member in [self.second, self.actor].into_iter().flatten() {
                     let step = self.step_of(run, &member);
                     self.found.push(step);
                 }
             }
-            for at in self.unchanged.iter().filter(|&at| self.inserter.part_of(at) == part) {
+            for at in self.unchanged.iter().filter(|&at| self.splicer.part_of(at) == part) {
                 note_step(&mut self.found, self.described[at], run, at, &mut self.steps);
             }
         }
@@ -376,25 +376,25 @@ impl Builder {
     }
 
     /// The step of a member that is changed. Mostly it does what it did, and reads something else.
-    fn step_of(&mut self, run: &Run, member: &Member) -> Numbered {
+    fn step_of(&mut self, run: &Run, member: &RevisedEntry) -> Numbered {
         match member.who {
-            Actor::Event(at) if run.trace.events[at].op.action == member.op.action => {
+            OpRef::Event(at) if run.trace.events[at].op.action == member.op.action => {
                 self.described[at].reading(member.read)
             }
             _ => self.steps.number(&member.forced(run)),
         }
     }
 
-    /// Tells the follower what happens in the new sequence.
+    /// Tells the near_sc what happens in the new sequence.
     fn list_parts(&mut self, run: &Run) {
         let (events, waiting) = (run.trace.events.len(), run.waiting.len());
-        self.follower.clear(events, waiting, run.trace.locs.len());
+        self.near_sc.clear(events, waiting, run.trace.locs.len());
         let changed = self.changed(events);
         for at in 0..events + waiting {
             if self.unchanged.contains(at) {
-                self.follower.push(Part::of(at, &run.trace.events[at]));
-            } else if let Some(member) = changed.at(at) {
-                self.follower.push_changed(member.who, member.reads_from(), member.op.loc, member.writes);
+                self.near_sc.push(Part::of(at, &run.trace.events[at]));
+            } else if let Some(entry) = changed.at(at) {
+                self.near_sc.push(entry.part(run));
             }
         }
     }
@@ -402,8 +402,8 @@ impl Builder {
     /// Takes the execution that was found by following.
     fn note_followed(&mut self, run: &Run) {
         let changed = self.changed(run.trace.events.len());
-        for place in 0..self.follower.order().len() {
-            let at = self.follower.order()[place] as usize;
+        for place in 0..self.near_sc.order().len() {
+            let at = self.near_sc.order()[place] as usize;
             let step = match changed.at(at) {
                 Some(member) => self.step_of(run, member),
                 None => self.described[at],
@@ -414,7 +414,7 @@ impl Builder {
 
     /// What is changed, in a run with so many events.
     fn changed(&self, events: usize) -> Changed {
-        let number = |member: Member| (member.who.number(events), member);
+        let number = |member: RevisedEntry| (member.who.number(events), member);
         Changed([self.actor.map(number), self.second.map(number)])
     }
 
@@ -433,12 +433,12 @@ impl Builder {
     fn ask(&mut self, run: &Run, graph: &mut Graph, decision: &Decision) -> Option<Witness> {
         self.members.clear();
         let before = self.places[..decision.at].iter();
-        self.members.extend(before.map(|&at| Member::of(run, Actor::Event(at as usize))));
+        self.members.extend(before.map(|&at| RevisedEntry::of(run, OpRef::Event(at as usize))));
         self.members.extend_from_slice(&self.suffix);
         let is_graph = self.verifier.model() == MemoryModel::C11
             && !(graph.is_sequential && self.suffix.iter().all(|member| member.op.is_sequential(member.writes)));
         match is_graph {
-            true => self.arranger.witness(run, graph, &self.members),
+            true => self.c11_witness.witness(run, graph, &self.members),
             false => self.verify(run, graph),
         }
     }
@@ -449,8 +449,8 @@ impl Builder {
         self.build_instance(run, graph);
         let members = &self.members;
         let rank = |number: usize| match members[number].who {
-            Actor::Event(position) => position as u32,
-            Actor::Waiting(_) => u32::MAX,
+            OpRef::Event(position) => position as u32,
+            OpRef::Waiting(_) => u32::MAX,
         };
         self.witness.clear();
         let possible = self.verifier.verify(&self.instance, rank, &mut self.witness);
@@ -479,7 +479,7 @@ impl Builder {
         self.numbers.clear();
         self.numbers.resize(run.trace.events.len(), u32::MAX);
         for (number, member) in self.members.iter().enumerate() {
-            if let Actor::Event(at) = member.who {
+            if let OpRef::Event(at) = member.who {
                 self.numbers[at] = number as u32;
             }
         }
@@ -503,17 +503,17 @@ impl Builder {
     fn add_order(&mut self, run: &Run, graph: &Graph, number: usize) {
         let member = reader(run, graph, self.members[number].who);
         for &pred in member.preds {
-            self.instance.edge(self.number_of(Actor::Event(pred as usize)), number);
+            self.instance.edge(self.number_of(OpRef::Event(pred as usize)), number);
         }
         for &store in &*member.fenced {
-            self.instance.fence(self.number_of(Actor::Event(store as usize)), number);
+            self.instance.fence(self.number_of(OpRef::Event(store as usize)), number);
         }
     }
 
-    fn number_of(&self, who: Actor) -> usize {
+    fn number_of(&self, who: OpRef) -> usize {
         let number = match who {
-            Actor::Event(at) => Some(self.numbers[at]).filter(|&number| number != u32::MAX).map(|n| n as usize),
-            Actor::Waiting(_) => self.members.iter().position(|member| member.who == who),
+            OpRef::Event(at) => Some(self.numbers[at]).filter(|&number| number != u32::MAX).map(|n| n as usize),
+            OpRef::Waiting(_) => self.members.iter().position(|member| member.who == who),
         };
         number.expect("this is a bug in rsmc: the new sequence is not closed under program order and reads-from")
     }

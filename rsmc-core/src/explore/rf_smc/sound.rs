@@ -10,17 +10,17 @@
 //!
 //! Cost. Linear in what is left; and in `τ`, for each run of a schedule that another process planned.
 //!
-//! Limits. What was tried is believed.
+//! Limits. What was seen is believed.
 
 use rustc_hash::FxHashSet;
 
 use crate::base::{Digest, EventId};
 use crate::explore::rf_smc::checkpoint::{Checkpoint, SavedDecision};
-use crate::explore::rf_smc::detour::SavedDetour;
-use crate::explore::rf_smc::member::key_of;
+use crate::explore::rf_smc::entry::key_of;
 use crate::explore::rf_smc::subtree::{Branch, Own, Place};
+use crate::explore::rf_smc::suspended::SavedChildren;
 use crate::explore::rf_smc::tree::SavedTree;
-use crate::explore::rf_smc::{Entry, RfSmc, Taken};
+use crate::explore::rf_smc::{Chosen, NamedEntry, RfSmc};
 use crate::step::{Route, Run, Step};
 
 /// Larger counts are none that were counted.
@@ -45,36 +45,36 @@ impl Known {
     }
 
     /// No event comes twice.
-    fn has_path(self, tau: &[Entry]) -> bool {
+    fn has_path(self, tau: &[NamedEntry]) -> bool {
         let mut seen = FxHashSet::default();
-        tau.iter().all(|entry| self.has(entry.placed.id) && seen.insert(entry.placed.id))
+        tau.iter().all(|entry| self.has(entry.entry.id) && seen.insert(entry.entry.id))
     }
 
     /// A decision on a path that is sound.
-    pub(super) fn has_place(self, place: &Place, tau: &[Entry]) -> bool {
+    pub(super) fn has_place(self, place: &Place, tau: &[NamedEntry]) -> bool {
         self.has(place.id) && place.stays.is_none_or(|id| self.has(id)) && place.at <= tau.len()
     }
 
     /// A schedule of a decision after this path, which is sound.
-    fn has_branch(self, branch: &Branch, place: &Place, before: &[Entry]) -> bool {
-        let mut seen: FxHashSet<EventId> = before.iter().map(|entry| entry.placed.id).collect();
+    fn has_branch(self, branch: &Branch, place: &Place, before: &[NamedEntry]) -> bool {
+        let mut seen: FxHashSet<EventId> = before.iter().map(|entry| entry.entry.id).collect();
         let is_new = |id: EventId| self.has(id) && seen.insert(id);
-        let events = branch.suffix.iter().map(|placed| placed.id).all(is_new);
+        let events = branch.suffix.iter().map(|entry| entry.id).all(is_new);
         events && self.has_route(&branch.route) && (!branch.suffix.is_empty() || place.stays.is_some())
     }
 
-    pub(super) fn has_own(self, own: &Own, tau: &[Entry]) -> bool {
+    pub(super) fn has_own(self, own: &Own, tau: &[NamedEntry]) -> bool {
         self.has_place(&own.place, tau)
-            && own.left.iter().all(|branch| self.has_branch(branch, &own.place, &tau[..own.place.at]))
+            && own.pending.iter().all(|branch| self.has_branch(branch, &own.place, &tau[..own.place.at]))
     }
 
     /// Decisions in their order on a path.
-    fn has_decisions(self, decisions: &[&SavedDecision], tau: &[Entry]) -> bool {
+    fn has_decisions(self, decisions: &[&SavedDecision], tau: &[NamedEntry]) -> bool {
         let stands = |decision: &&SavedDecision| {
             let Own { place, .. } = &decision.own;
-            let who = tau.get(place.at).map(|entry| entry.placed.id);
+            let who = tau.get(place.at).map(|entry| entry.entry.id);
             self.has_own(&decision.own, tau)
-                && decision.taken < u32::MAX / 2
+                && decision.explored < u32::MAX / 2
                 && (place.frozen || who.is_none_or(|who| who == place.id))
         };
         self.has_path(tau)
@@ -90,11 +90,11 @@ impl Checkpoint {
         let mut decisions: Vec<&SavedDecision> = self.decisions.iter().collect();
         let mut tau = self.tau.clone();
         let first = self.runs < MOST_COUNTED
-            && (self.started || decisions.is_empty() && self.detours.is_empty())
+            && (self.started || decisions.is_empty() && self.suspended.is_empty())
             && self.livelocks.iter().all(|(_, route)| known.has_route(route))
             && known.has_decisions(&decisions, &tau);
-        // What was put aside is taken up in this order.
-        first && self.detours.iter().rev().all(|detour| known.takes_up(detour, &mut decisions, &mut tau))
+        // What was put aside is chosen up in this order.
+        first && self.suspended.iter().rev().all(|detour| known.takes_up(detour, &mut decisions, &mut tau))
     }
 }
 
@@ -102,9 +102,9 @@ impl Known {
     /// Whether what was put aside for a detour fits to the path; then it is the path.
     fn takes_up<'a>(
         self,
-        detour: &'a SavedDetour,
+        detour: &'a SavedChildren,
         decisions: &mut Vec<&'a SavedDecision>,
-        tau: &mut Vec<Entry>,
+        tau: &mut Vec<NamedEntry>,
     ) -> bool {
         if let Some((above, aside, rest)) = &detour.current {
             if !(1..=decisions.len()).contains(above) {
@@ -125,7 +125,7 @@ impl Known {
                 place.at <= tau.len() && self.has_branch(branch, place, &tau[..place.at])
             })
         };
-        detour.left.iter().all(fits)
+        detour.pending.iter().all(fits)
     }
 }
 
@@ -148,7 +148,7 @@ impl SavedTree {
 impl RfSmc {
     /// Where a run is not what another process has said of its schedule: the position of an event.
     pub(super) fn misplaced_in(&self, run: &Run) -> Option<usize> {
-        let Taken::Branch(branch) = &self.current else { return None };
+        let Chosen::Branch(branch) = &self.current else { return None };
         if !run.is_maximal() && run.repeated.is_none() {
             return None;
         }
@@ -157,7 +157,7 @@ impl RfSmc {
         let mut sum = Digest::EMPTY;
         for (place, entry) in self.tau.iter().enumerate() {
             // They are what the schedule forces, and come first.
-            let Some(at) = run.trace.position(entry.placed.id).filter(|&at| at < self.tau.len()) else {
+            let Some(at) = run.trace.position(entry.entry.id).filter(|&at| at < self.tau.len()) else {
                 return Some(last);
             };
             let key = key_of(&run.trace, &run.trace.events[at]);

@@ -12,7 +12,7 @@ use std::mem::take;
 use rustc_hash::FxHashMap;
 
 use crate::base::{EventId, ThreadId, mix};
-use crate::explore::rf_smc::Placed;
+use crate::explore::rf_smc::Entry;
 use crate::explore::rf_smc::schedule::Witness;
 use crate::step::{Forced, Step};
 use crate::trace::Action;
@@ -130,7 +130,7 @@ pub(super) struct Packed {
     /// Where the execution begins.
     execution: u32,
     /// How many events are before that.
-    placed: u32,
+    entries: u32,
 }
 
 /// Packs; keeps its memory from one schedule to the next.
@@ -140,16 +140,16 @@ pub(super) struct Packer(Vec<u8>);
 impl Packer {
     pub(super) fn pack(
         &mut self,
-        suffix: impl Iterator<Item = Placed>,
+        suffix: impl Iterator<Item = Entry>,
         steps: &[Numbered],
         modification: &[EventId],
     ) -> Packed {
         self.0.clear();
-        let mut placed = 0;
-        for Placed { id, is_new } in suffix {
+        let mut entries = 0;
+        for Entry { id, is_new } in suffix {
             self.put(u64::from(id.thread.0));
             self.put(u64::from(id.index) << 1 | u64::from(is_new));
-            placed += 1;
+            entries += 1;
         }
         let execution = self.0.len() as u32;
         self.put(steps.len() as u64);
@@ -165,7 +165,7 @@ impl Packer {
             self.put(u64::from(write.thread.0));
             self.put(u64::from(write.index));
         }
-        Packed { bytes: self.0.as_slice().into(), execution, placed }
+        Packed { bytes: self.0.as_slice().into(), execution, entries }
     }
 
     #[inline]
@@ -191,17 +191,17 @@ impl Packer {
 impl Packed {
     /// How many events and steps there are.
     pub(super) fn counts(&self) -> (usize, usize) {
-        (self.placed as usize, Rest(&self.bytes[self.execution as usize..]).take() as usize)
+        (self.entries as usize, Rest(&self.bytes[self.execution as usize..]).take() as usize)
     }
 
     /// Visits the events from the decision's place on.
     #[inline]
-    pub(super) fn for_each_placed(&self, mut visit: impl FnMut(Placed)) {
+    pub(super) fn for_each_entry(&self, mut visit: impl FnMut(Entry)) {
         let mut rest = Rest(&self.bytes[..self.execution as usize]);
         while !rest.0.is_empty() {
             let (thread, last) = rest.take_pair();
             let id = EventId { thread: ThreadId(thread as u32), index: (last >> 1) as u32 };
-            visit(Placed { id, is_new: last & 1 == 1 });
+            visit(Entry { id, is_new: last & 1 == 1 });
         }
     }
 
@@ -272,14 +272,14 @@ mod tests {
     fn what_is_packed_comes_out_again() {
         let id = |thread, index| EventId { thread: ThreadId(thread), index };
         let placed = [(id(0, 63), true), (id(900, 64), false), (id(1, u32::MAX >> 1), true)];
-        let placed = placed.map(|(id, is_new)| Placed { id, is_new });
+        let placed = placed.map(|(id, is_new)| Entry { id, is_new });
         let steps = [(0, 0, [0, 0]), (127, 128, [1, 0]), (u32::MAX, u64::MAX, [0, u64::MAX]), (300, 1 << 47, [128, 1])];
         let steps = steps.map(|(number, value, operands)| Numbered { number, value, operands });
         let modification = [id(3, 0), id(70_000, 5)];
         let packed = Packer::default().pack(placed.into_iter(), &steps, &modification);
         assert_eq!(packed.counts(), (placed.len(), steps.len()));
         let (mut first, mut second, mut third) = (Vec::new(), Vec::new(), Vec::new());
-        packed.for_each_placed(|placed| first.push(placed));
+        packed.for_each_entry(|entry| first.push(entry));
         packed.for_each_step(|step| second.push(step), &mut third);
         assert_eq!((first, second, third), (placed.to_vec(), steps.to_vec(), modification.to_vec()));
     }

@@ -11,15 +11,15 @@ use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
-use crate::explore::rf_smc::mutate::Question;
-use crate::explore::rf_smc::room::Room;
+use crate::explore::rf_smc::budget::MemoryBudget;
+use crate::explore::rf_smc::revisit::Question;
 use crate::explore::rf_smc::schedule::{Schedule, Witness};
 use crate::explore::rf_smc::steps::Steps;
-use crate::explore::rf_smc::{Decision, Entry, Placed, RfSmc};
+use crate::explore::rf_smc::{Decision, Entry, NamedEntry, RfSmc};
 use crate::model::MemoryModel;
 use crate::step::Route;
 
-/// A decision without what was tried and is left.
+/// A decision without what was seen and is left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Place {
     pub(super) at: usize,
@@ -36,22 +36,22 @@ pub(super) struct Place {
 pub struct Branch {
     pub(super) key: Digest,
     /// The events from the decision's place on.
-    pub(super) suffix: Vec<Placed>,
+    pub(super) suffix: Vec<Entry>,
     pub(super) route: Route,
 }
 
-/// A decision with what was tried there.
+/// A decision with what was seen there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Above {
     pub(super) place: Place,
-    pub(super) tried: Vec<Digest>,
+    pub(super) seen: Vec<Digest>,
 }
 
 /// A part of the tree; see the module. It has all that comes of some schedules of one decision.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Subtree {
     /// The path to the decision.
-    pub(super) tau: Vec<Entry>,
+    pub(super) tau: Vec<NamedEntry>,
     /// The decision, and those above it.
     pub(super) above: Vec<Above>,
     /// The schedules, the last one first.
@@ -63,18 +63,18 @@ pub struct Subtree {
 /// What is new at a decision above a subtree.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Proposed {
-    /// What was tried, possible or not.
-    pub(super) tried: Vec<Digest>,
+    /// What was seen, possible or not.
+    pub(super) seen: Vec<Digest>,
     pub(super) stays: Option<EventId>,
-    pub(super) left: Vec<Branch>,
+    pub(super) pending: Vec<Branch>,
 }
 
 /// A decision inside a subtree, with what is left of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Own {
     pub(super) place: Place,
-    pub(super) tried: Vec<Digest>,
-    pub(super) left: Vec<Branch>,
+    pub(super) seen: Vec<Digest>,
+    pub(super) pending: Vec<Branch>,
 }
 
 /// What exploring a subtree, to its end or not, leads to.
@@ -84,10 +84,10 @@ pub struct Found {
     pub(super) not_begun: usize,
     /// By decision above.
     pub(super) proposed: Vec<Proposed>,
-    /// What is left: the decisions on the path on which the exploration stopped.
+    /// What is pending: the decisions on the path on which the exploration stopped.
     pub(super) own: Vec<Own>,
     /// The path, as far as `own` needs it.
-    pub(super) tau: Vec<Entry>,
+    pub(super) tau: Vec<NamedEntry>,
     /// Livelocks to run: the class of the run that showed each, and its schedule.
     pub(super) livelocks: Vec<(Digest, Route)>,
     /// The reads that are known to complete an iteration that changes nothing.
@@ -108,7 +108,7 @@ impl Branch {
 
     pub(super) fn of(schedule: &Schedule, steps: &Steps) -> Self {
         let mut suffix = Vec::new();
-        schedule.packed.for_each_placed(|placed| suffix.push(placed));
+        schedule.packed.for_each_entry(|entry| suffix.push(entry));
         Self { key: schedule.key, suffix, route: steps.witness(&schedule.packed).route() }
     }
 }
@@ -125,27 +125,27 @@ impl Decision {
 
     /// Whether something is left to try.
     pub(super) fn has_more(&self) -> bool {
-        !self.left.is_empty() || !self.given.is_empty()
+        !self.pending.is_empty() || !self.received.is_empty()
     }
 
-    /// A decision at this place where this was tried, and nothing is left to try.
-    pub(super) fn tried_at(place: &Place, tried: &[Digest]) -> Self {
+    /// A decision at this place where this was seen, and nothing is left to try.
+    pub(super) fn seen_at(place: &Place, seen: &[Digest]) -> Self {
         let &Place { at, id, question, frozen, stays, contested, full } = place;
-        Self { frozen, stays, full, contested, ..Decision::new(at, id, question, tried.iter().copied().collect()) }
+        Self { frozen, stays, full, contested, ..Decision::new(at, id, question, seen.iter().copied().collect()) }
     }
 
     pub(super) fn own(&self, steps: &Steps) -> Own {
-        let mut left = self.given.clone();
-        left.extend(branches(&self.left, steps));
-        Own { place: self.place(), tried: self.tried.iter().collect(), left }
+        let mut pending = self.received.clone();
+        pending.extend(branches(&self.pending, steps));
+        Own { place: self.place(), seen: self.seen.iter().collect(), pending }
     }
 
     fn proposed(&self, above: &Above, steps: &Steps) -> Proposed {
-        let known: FxHashSet<Digest> = above.tried.iter().copied().collect();
+        let known: FxHashSet<Digest> = above.seen.iter().copied().collect();
         Proposed {
-            tried: self.tried.iter().filter(|key| !known.contains(key)).collect(),
+            seen: self.seen.iter().filter(|key| !known.contains(key)).collect(),
             stays: self.stays.filter(|_| above.place.stays.is_none()),
-            left: branches(&self.left, steps),
+            pending: branches(&self.pending, steps),
         }
     }
 }
@@ -154,12 +154,12 @@ impl RfSmc {
     /// An exploration of a part of the tree.
     pub fn of_subtree(model: MemoryModel, subtree: &Subtree) -> Self {
         let mut decisions: Vec<Decision> =
-            subtree.above.iter().map(|above| Decision::tried_at(&above.place, &above.tried)).collect();
-        let mut room = Room::unbounded();
+            subtree.above.iter().map(|above| Decision::seen_at(&above.place, &above.seen)).collect();
+        let mut budget = MemoryBudget::unbounded();
         let last = decisions.last_mut().expect("a subtree has the decision that it comes from");
-        subtree.branches.iter().for_each(|branch| room.leave_branch(last, branch.clone()));
+        subtree.branches.iter().for_each(|branch| budget.leave_branch(last, branch.clone()));
         let (tau, inherited) = (subtree.tau.clone(), decisions.len());
-        let mut explorer = Self { tau, decisions, started: true, inherited, room, ..Self::new(model) };
+        let mut explorer = Self { tau, decisions, started: true, inherited, budget, ..Self::new(model) };
         explorer.waits.looks.add(&subtree.looks);
         explorer
     }
@@ -170,7 +170,7 @@ impl RfSmc {
         let needed = own.iter().rposition(|decision| decision.has_more()).map_or(0, |last| last + 1);
         let (own, steps) = (&own[..needed], &self.builder.steps);
         Found {
-            not_begun: above.last().map_or(0, |last| last.given.len()),
+            not_begun: above.last().map_or(0, |last| last.received.len()),
             proposed: above
                 .iter()
                 .zip(&subtree.above)

@@ -1,6 +1,6 @@
 //! Deviation (6): loops that only wait.
 //!
-//! Problem. An iteration that changes nothing is no part of an execution, so mutations that complete one are refused. But such
+//! Problem. An iteration that changes nothing is no part of an execution, so revisits that complete one are refused. But such
 //! a read may be the only thing that tells in which order two writes happened: the thread looks, sees the old value
 //! again, and so the write that would have let it go on came before. What other threads do then would be lost, and
 //! so would a thread that waits for ever.
@@ -16,10 +16,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::base::{Digest, EventId, LocId, ThreadId};
 use crate::consistency::{Instance, Move, Shape, Verifier};
 use crate::explore::looks::{Looks, Standing, Way, together};
-use crate::explore::rf_smc::arrange::Arranger;
+use crate::explore::rf_smc::c11_witness::C11Witness;
+use crate::explore::rf_smc::entry::RevisedEntry;
 use crate::explore::rf_smc::graph::Graph;
-use crate::explore::rf_smc::member::Member;
-use crate::explore::rf_smc::mutate::{Actor, Mutation, source_of};
+use crate::explore::rf_smc::revisit::{OpRef, Revisit, source_of};
 use crate::explore::rf_smc::schedule::Witness;
 use crate::explore::rf_smc::{Decision, RfSmc};
 use crate::model::MemoryModel;
@@ -56,11 +56,11 @@ pub(super) fn is_contested(run: &Run, graph: &Graph, at: usize) -> bool {
     others.any(|write| !is_behind(write) && !is_before(write))
 }
 
-/// Whether a mutation is about two updates of which either may come first: that they are reversed is seen only where the
+/// Whether a revisit is about two updates of which either may come first: that they are reversed is seen only where the
 /// second one waits.
-pub(super) fn may_be_reversed(run: &Run, mutation: &Mutation) -> bool {
-    let source = mutation.source.and_then(Actor::event).map(|at| &run.trace.events[at]);
-    mutation.reversed.is_some() || (mutation.action != Action::Load && source.is_some_and(Event::updates))
+pub(super) fn may_be_reversed(run: &Run, revisit: &Revisit) -> bool {
+    let source = revisit.source.and_then(OpRef::event).map(|at| &run.trace.events[at]);
+    revisit.reversed.is_some() || (revisit.action != Action::Load && source.is_some_and(Event::updates))
 }
 
 impl RfSmc {
@@ -69,14 +69,14 @@ impl RfSmc {
     pub(super) fn observe_wait(&mut self, run: &Run) {
         let Some(number) = self.decisions.len().checked_sub(1) else { return };
         let decision = &self.decisions[number];
-        let is_planned = decision.left.iter().any(|schedule| schedule.key == Digest::EMPTY)
-            || decision.given.iter().any(|branch| branch.suffix.is_empty());
+        let is_planned = decision.pending.iter().any(|schedule| schedule.key == Digest::EMPTY)
+            || decision.received.iter().any(|branch| branch.suffix.is_empty());
         let is_its_own = run.waits.last().is_some_and(|wait| wait.next.thread == decision.id.thread);
         if is_its_own && !is_planned && decision.contested && !decision.frozen {
             self.graph.compute(run);
             self.find_placed(run);
             self.builder.turn_to(&self.decisions[number]);
-            self.propose_to_stay(run, number);
+            self.discover_waiting(run, number);
         }
     }
 }
@@ -93,7 +93,7 @@ pub(super) struct Waits {
     histories: Histories,
     instance: Instance,
     verifier: Verifier,
-    arranger: Arranger,
+    c11_witness: C11Witness,
 }
 
 impl Waits {
@@ -109,30 +109,30 @@ impl Waits {
         }
     }
 
-    /// Whether the mutation completes an iteration that changes nothing.
-    pub(super) fn repeats(&self, run: &Run, mutation: &Mutation) -> bool {
-        let at = |source: Option<Actor>| source.and_then(Actor::event);
+    /// Whether the revisit completes an iteration that changes nothing.
+    pub(super) fn repeats(&self, run: &Run, revisit: &Revisit) -> bool {
+        let at = |source: Option<OpRef>| source.and_then(OpRef::event);
         if self.looks.is_empty() {
             return false;
         }
         // A lock that the second takes is seen by the first.
-        let second = mutation.reversed.is_some_and(|second| match mutation.actor {
-            Actor::Event(first) => {
+        let second = revisit.reversed.is_some_and(|second| match revisit.actor {
+            OpRef::Event(first) => {
                 let first = &run.trace.events[first];
                 let next = self.standing(run, second, None);
                 next.is_some_and(|next| self.looks.complete_unseen(&next, first.read, source_of(first)))
             }
-            Actor::Waiting(_) => false,
+            OpRef::Waiting(_) => false,
         });
-        let next = || self.standing(run, mutation.actor, Some(mutation.action));
-        second || next().is_some_and(|next| self.looks.complete(&next, mutation.value, at(mutation.source)))
+        let next = || self.standing(run, revisit.actor, Some(revisit.action));
+        second || next().is_some_and(|next| self.looks.complete(&next, revisit.value, at(revisit.source)))
     }
 
     /// A thread before one of its events, or before what it waits for, or where it does something else.
-    fn standing<'a>(&'a self, run: &'a Run, actor: Actor, other: Option<Action>) -> Option<Standing<'a>> {
+    fn standing<'a>(&'a self, run: &'a Run, actor: OpRef, other: Option<Action>) -> Option<Standing<'a>> {
         let (id, op) = match actor {
-            Actor::Event(at) => (run.trace.events[at].id, run.trace.events[at].op),
-            Actor::Waiting(i) => (run.waiting[i].id, run.waiting[i].op?),
+            OpRef::Event(at) => (run.trace.events[at].id, run.trace.events[at].op),
+            OpRef::Waiting(i) => (run.waiting[i].id, run.waiting[i].op?),
         };
         let op = Op { action: other.unwrap_or(op.action), ..op };
         Some(Standing { trace: &run.trace, histories: &self.histories, id, op, inside: None })
@@ -206,17 +206,17 @@ impl Waits {
 
     /// The same under C11.
     fn end_with_reads(&mut self, run: &Run, looks: &[Look]) -> Option<Witness> {
-        let members: Vec<Member> = self.stay.iter().map(|&at| self.member(run, at)).collect();
+        let members: Vec<RevisedEntry> = self.stay.iter().map(|&at| self.member(run, at)).collect();
         let looks: Vec<_> = looks.iter().map(|look| (look.loc, look.last[0])).collect();
-        self.arranger.end(run, &members, &looks)
+        self.c11_witness.end(run, &members, &looks)
     }
 
     /// An event that stays, with a source that stays.
-    fn member(&self, run: &Run, at: usize) -> Member {
-        let member = Member::of(run, Actor::Event(at));
+    fn member(&self, run: &Run, at: usize) -> RevisedEntry {
+        let member = RevisedEntry::of(run, OpRef::Event(at));
         match source_of(&run.trace.events[at]) {
             Some(source) if self.stay.binary_search(&source).is_err() => {
-                let source = source_among(run, &self.stay, at).map(Actor::Event);
+                let source = source_among(run, &self.stay, at).map(OpRef::Event);
                 member.takes(source, run.trace.events[at].read, run.trace.events[at].written.is_some())
             }
             _ => member,

@@ -444,7 +444,7 @@ impl Coordinator<'_, '_, '_> {
         if let Some(problem) = first.or_else(|| self.problem.take()) {
             self.check.run_again(&problem, self.executor);
         }
-        let left = self.tree.left();
+        let left = self.tree.pending();
         if matches!(verdict, Verdict::Incomplete(_)) && left > 0 {
             self.check.estimate = Some(Estimate::of_least(self.check.tally.runs + left));
         }

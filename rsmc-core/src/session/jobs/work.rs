@@ -8,7 +8,7 @@ use crate::session::Config;
 use crate::session::jobs::{Answer, Job, Link, Problem, Task};
 use crate::session::judge::{Finding, is_final, judge};
 use crate::session::tally::Worth;
-use crate::step::{Difference, End, Executor, Expect, Explorer, Plan, Purpose, Route, Run, Step, Tail};
+use crate::step::{Difference, End, Executor, Expect, Explorer, Plan, Purpose, Route, Run, SchedulingPolicy, Step};
 
 /// Does jobs until there are no more.
 pub fn work(config: &Config, executor: &mut dyn Executor, link: &mut dyn Link) {
@@ -108,7 +108,8 @@ impl Worker<'_> {
         answer.tally.runs += 1;
         answer.tally.see(run);
         answer.over = is_final(&run.end) || self.executor.is_broken();
-        let worth = if self.plan.tail == Tail::RunOn { Worth::of(run, self.plan.purpose) } else { Worth::Class };
+        let worth =
+            if self.plan.policy == SchedulingPolicy::RunOn { Worth::of(run, self.plan.purpose) } else { Worth::Class };
         let (counts, fails) = match worth {
             Worth::Nothing => {
                 answer.tally.blocked += 1;

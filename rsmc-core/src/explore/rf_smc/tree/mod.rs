@@ -2,9 +2,9 @@
 //!
 //! Problem. Every class is to be run once, though each explorer sees a part of the tree only.
 //!
-//! Method. A node is a decision on one path: what was tried there, what is left, and the `τ` before it. What is left is
+//! Method. A node is a decision on one path: what was seen there, what is left, and the `τ` before it. What is left is
 //! given away, some schedules of a node at a time, as a [`Subtree`]: the one with the fewest decisions above it first, since its part is
-//! likely to be the largest. What comes back ([`Found`]) is taken in at once: what was tried at a decision above counts
+//! likely to be the largest. What comes back ([`Found`]) is taken in at once: what was seen at a decision above counts
 //! only if it is new in the node's set, so the first explorer to propose something has its schedule kept; what is left
 //! inside the part becomes nodes below the one it came from. A node is forgotten when nothing is left of it, and nothing
 //! below it and of what was given away.
@@ -15,7 +15,7 @@
 //! of the two is dropped. At a decision whose set takes no more (`full`, where one process explored before) a schedule comes from
 //! one run, whoever makes it. A part that is never answered is given away again, as if it had not been given away before.
 //!
-//! Cost. A subtree carries what was tried at the decisions above it.
+//! Cost. A subtree carries what was seen at the decisions above it.
 //!
 //! `saved` is the tree as data, for an exploration that is stopped.
 
@@ -28,10 +28,10 @@ use rustc_hash::FxHashSet;
 
 use crate::base::{Digest, EventId};
 use crate::explore::looks::Looks;
-use crate::explore::rf_smc::detour::Aside;
-use crate::explore::rf_smc::mutate::Question;
+use crate::explore::rf_smc::revisit::Question;
 use crate::explore::rf_smc::subtree::{Above, Branch, Found, Own, Place, Proposed, Subtree};
-use crate::explore::rf_smc::{Decision, Entry, RfSmc};
+use crate::explore::rf_smc::suspended::SuspendedPath;
+use crate::explore::rf_smc::{Decision, NamedEntry, RfSmc};
 use crate::step::Route;
 
 pub use saved::SavedTree;
@@ -56,15 +56,15 @@ struct Node {
     parent: Option<(usize, Answer)>,
     depth: usize,
     /// A path through this decision; the events before `at` count.
-    tau: Arc<[Entry]>,
+    tau: Arc<[NamedEntry]>,
     at: usize,
     question: Question,
     id: EventId,
     stays: Option<EventId>,
     contested: bool,
     full: bool,
-    tried: FxHashSet<Digest>,
-    left: Vec<Branch>,
+    seen: FxHashSet<Digest>,
+    pending: Vec<Branch>,
     /// Decisions right below, and schedules that were given away.
     live: usize,
 }
@@ -102,8 +102,8 @@ impl Tree {
         let own = |decisions: &[Decision]| decisions.iter().map(|decision| decision.own(steps)).collect();
         let (mut path, mut tau) = (tree.add_path(None, &explorer.tau, own(&explorer.decisions)), explorer.tau.clone());
         let mut added = path.clone();
-        for detour in explorer.detours.last_first() {
-            if let Some(Aside { above, decisions, tau: rest }) = detour.current() {
+        for detour in explorer.suspended.last_first() {
+            if let Some(SuspendedPath { above, decisions, tau: rest }) = detour.current() {
                 path.truncate(*above);
                 let (number, last) = (path[above - 1], tree.node(path[above - 1]));
                 tau.truncate(last.at);
@@ -112,7 +112,7 @@ impl Tree {
                 path.extend(tree.add_path(Some(parent), &tau, own(decisions)));
                 added.extend_from_slice(&path[*above..]);
             }
-            detour.branches(steps).for_each(|(number, branch)| tree.node(path[number]).left.push(branch));
+            detour.branches(steps).for_each(|(number, branch)| tree.node(path[number]).pending.push(branch));
         }
         tree.note_left(added);
         tree
@@ -129,8 +129,8 @@ impl Tree {
     }
 
     /// How many schedules are left, livelocks with them. Each will be a run.
-    pub fn left(&self) -> u64 {
-        let nodes = self.nodes.iter().flatten().map(|node| node.left.len());
+    pub fn pending(&self) -> u64 {
+        let nodes = self.nodes.iter().flatten().map(|node| node.pending.len());
         (nodes.sum::<usize>() + self.livelocks.len()) as u64
     }
 
@@ -149,8 +149,8 @@ impl Tree {
     pub fn next_ticket(&mut self, workers: usize) -> Option<Ticket> {
         let &(_, number) = if workers == 0 { self.open.last() } else { self.open.first() }?;
         let node = self.nodes[number].as_mut().expect("an open node is there");
-        let kept = if workers == 0 { 0 } else { node.left.len() - node.left.len().div_ceil(2 * workers) };
-        let ticket = Ticket { node: number, branches: node.left.split_off(kept) };
+        let kept = if workers == 0 { 0 } else { node.pending.len() - node.pending.len().div_ceil(2 * workers) };
+        let ticket = Ticket { node: number, branches: node.pending.split_off(kept) };
         node.live += 1;
         self.update(number);
         Some(ticket)
@@ -160,7 +160,7 @@ impl Tree {
     pub fn give_back(&mut self, ticket: Ticket) {
         let node = self.nodes[ticket.node].as_mut().expect("a node is kept while a part of it is away");
         node.live -= 1;
-        node.left.extend(ticket.branches);
+        node.pending.extend(ticket.branches);
         self.update(ticket.node);
     }
 
@@ -170,7 +170,7 @@ impl Tree {
         let path = self.path(ticket.node);
         debug_assert_eq!(path.len(), found.proposed.len());
         for (&number, proposed) in path.iter().zip(found.proposed) {
-            self.propose(number, proposed);
+            self.discover(number, proposed);
         }
         for (class, route) in found.livelocks {
             if self.known.insert(class) {
@@ -216,12 +216,12 @@ impl Tree {
         let first = ticket.branches.last().expect("a part has a schedule");
         let answers = below.chain([self.answer(ticket.node, first)]);
         let above = path.iter().zip(answers).map(|(&number, Answer { id, frozen })| {
-            let &Node { at, question, stays, full, ref tried, .. } = node(number);
+            let &Node { at, question, stays, full, ref seen, .. } = node(number);
             // What other workers see of it is not known here.
             let contested = true;
             Above {
                 place: Place { at, id, question, frozen, stays, contested, full },
-                tried: tried.iter().copied().collect(),
+                seen: seen.iter().copied().collect(),
             }
         });
         let last = node(ticket.node);
@@ -231,29 +231,29 @@ impl Tree {
     }
 
     /// What was found for a decision above a part: what is new of it counts.
-    fn propose(&mut self, number: usize, proposed: Proposed) {
+    fn discover(&mut self, number: usize, proposed: Proposed) {
         let node = self.node(number);
-        let mut new: FxHashSet<Digest> = proposed.tried.into_iter().filter(|key| node.tried.insert(*key)).collect();
+        let mut new: FxHashSet<Digest> = proposed.seen.into_iter().filter(|key| node.seen.insert(*key)).collect();
         if node.stays.is_none() && proposed.stays.is_some() {
             node.stays = proposed.stays;
             new.insert(Digest::EMPTY);
         }
         // What one run alone proposes has no name in the sets.
-        let mut is_new = |key: &Digest| new.remove(key) || node.full && !node.tried.contains(key);
-        node.left.extend(proposed.left.into_iter().filter(|branch| is_new(&branch.key)));
+        let mut is_new = |key: &Digest| new.remove(key) || node.full && !node.seen.contains(key);
+        node.pending.extend(proposed.pending.into_iter().filter(|branch| is_new(&branch.key)));
         self.update(number);
     }
 
     /// Adds the decisions of a path, each below the one before it; their numbers, for [`Tree::note_left`].
-    fn add_path(&mut self, mut parent: Option<(usize, Answer)>, tau: &[Entry], path: Vec<Own>) -> Vec<usize> {
-        let tau: Arc<[Entry]> = tau.into();
+    fn add_path(&mut self, mut parent: Option<(usize, Answer)>, tau: &[NamedEntry], path: Vec<Own>) -> Vec<usize> {
+        let tau: Arc<[NamedEntry]> = tau.into();
         let mut added = Vec::with_capacity(path.len());
-        for Own { place, tried, left } in path {
+        for Own { place, seen, pending } in path {
             let depth = parent.map_or(0, |(above, _)| self.node(above).depth + 1);
             let answer = place.answer();
             let Place { at, id, question, stays, contested, full, .. } = place;
-            let (tau, tried) = (Arc::clone(&tau), tried.into_iter().collect());
-            let node = Node { parent, depth, tau, at, question, id, stays, contested, full, tried, left, live: 0 };
+            let (tau, seen) = (Arc::clone(&tau), seen.into_iter().collect());
+            let node = Node { parent, depth, tau, at, question, id, stays, contested, full, seen, pending, live: 0 };
             let number = self.free.pop().unwrap_or_else(|| {
                 self.nodes.push(None);
                 self.nodes.len() - 1
@@ -272,7 +272,7 @@ impl Tree {
     fn update(&mut self, number: usize) {
         let Some(node) = &self.nodes[number] else { return };
         let key = (node.depth, number);
-        if !node.left.is_empty() {
+        if !node.pending.is_empty() {
             self.open.insert(key);
             return;
         }

@@ -3,7 +3,7 @@
 //! Problem. What workers have left is no path but a tree: many decisions on many paths.
 //!
 //! Method. What is kept is what the tree is: every decision of which, or below which, something is left, with what was
-//! tried there. So whoever goes on tries nothing again. Decisions of one path share its events; each path is kept once.
+//! seen there. So whoever goes on tries nothing again. Decisions of one path share its events; each path is kept once.
 //!
 //! Cost. One pass over the tree, and as much as it has.
 //!
@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
-use crate::explore::rf_smc::Entry;
+use crate::explore::rf_smc::NamedEntry;
 use crate::explore::rf_smc::subtree::{Own, Place};
 use crate::explore::rf_smc::tree::{Answer, Node, Tree};
 use crate::step::Route;
@@ -25,7 +25,7 @@ use crate::step::Route;
 /// A tree of which nothing is away; see the module.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SavedTree {
-    pub(in crate::explore::rf_smc) paths: Vec<Vec<Entry>>,
+    pub(in crate::explore::rf_smc) paths: Vec<Vec<NamedEntry>>,
     /// A decision comes after the one above it.
     pub(in crate::explore::rf_smc) nodes: Vec<SavedNode>,
     pub(in crate::explore::rf_smc) livelocks: Vec<Route>,
@@ -57,9 +57,9 @@ impl Tree {
             });
             let parent = node.parent.map(|(above, Answer { id, frozen })| (places[&above], id, frozen));
             let &Node { at, id, question, stays, contested, full, .. } = node;
-            let tried = node.tried.iter().copied().collect();
+            let seen = node.seen.iter().copied().collect();
             let place = Place { at, id, question, frozen: false, stays, contested, full };
-            SavedNode { parent, path, own: Own { place, tried, left: node.left.clone() } }
+            SavedNode { parent, path, own: Own { place, seen, pending: node.pending.clone() } }
         };
         let nodes = numbers.iter().map(|&number| save(node(number))).collect();
         let known = self.known.iter().copied().collect();
@@ -68,18 +68,18 @@ impl Tree {
 
     /// The tree that was saved.
     pub fn restore(saved: SavedTree) -> Self {
-        let paths: Vec<Arc<[Entry]>> = saved.paths.into_iter().map(Arc::from).collect();
+        let paths: Vec<Arc<[NamedEntry]>> = saved.paths.into_iter().map(Arc::from).collect();
         let (livelocks, known) = (saved.livelocks, saved.known.into_iter().collect());
         let mut tree = Tree { livelocks, known, ..Tree::default() };
         tree.looks.add(&saved.looks);
-        for SavedNode { parent, path, own: Own { place, tried, left } } in saved.nodes {
+        for SavedNode { parent, path, own: Own { place, seen, pending } } in saved.nodes {
             let parent = parent.map(|(above, id, frozen)| (above, Answer { id, frozen }));
             let depth = parent.map_or(0, |(above, _)| tree.node(above).depth + 1);
             if let Some((above, _)) = parent {
                 tree.node(above).live += 1;
             }
             let Place { at, id, question, stays, contested, full, .. } = place;
-            let (tau, tried) = (Arc::clone(&paths[path]), tried.into_iter().collect());
+            let (tau, seen) = (Arc::clone(&paths[path]), seen.into_iter().collect());
             tree.nodes.push(Some(Node {
                 parent,
                 depth,
@@ -90,8 +90,8 @@ impl Tree {
                 stays,
                 contested,
                 full,
-                tried,
-                left,
+                seen,
+                pending,
                 live: 0,
             }));
         }

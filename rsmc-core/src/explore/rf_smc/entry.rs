@@ -1,9 +1,10 @@
-//! An event of a new sequence: as it was in the run, or as the mutation changes it.
+//! An event of a new sequence: as it was in the run, or as the revisit changes it.
 
 use crate::base::{Digest, EventId};
 use crate::consistency::Shape;
+use crate::consistency::near_sc::Part;
 use crate::explore::rf_smc::graph::Graph;
-use crate::explore::rf_smc::mutate::{Actor, source_of};
+use crate::explore::rf_smc::revisit::{OpRef, source_of};
 use crate::model::c11::Node;
 use crate::step::{Forced, Run, Step};
 use crate::trace::{Action, Event, Op, Source, Trace};
@@ -24,50 +25,50 @@ fn key_of_pair(id: EventId, action: Action, source: Option<EventId>) -> Digest {
     Digest::of(&[word(id), source, action.alternative()])
 }
 
-/// An event of a new sequence, with what the mutation changes.
+/// An event of a new sequence, with what the revisit changes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Member {
-    pub(super) who: Actor,
+pub(super) struct RevisedEntry {
+    pub(super) who: OpRef,
     pub(super) id: EventId,
     pub(super) op: Op,
     /// Whose write it reads; `None` is the initial value, or no read.
-    pub(super) source: Option<Actor>,
+    pub(super) source: Option<OpRef>,
     /// What it reads, if it reads.
     pub(super) read: u64,
     pub(super) writes: bool,
 }
 
-impl Member {
-    pub(super) fn of(run: &Run, who: Actor) -> Self {
+impl RevisedEntry {
+    pub(super) fn of(run: &Run, who: OpRef) -> Self {
         match who {
-            Actor::Event(at) => {
+            OpRef::Event(at) => {
                 let event = &run.trace.events[at];
-                let source = source_of(event).map(Actor::Event);
+                let source = source_of(event).map(OpRef::Event);
                 let writes = event.written.is_some();
-                Member { who, id: event.id, op: event.op, source, read: event.read, writes }
+                RevisedEntry { who, id: event.id, op: event.op, source, read: event.read, writes }
             }
-            Actor::Waiting(i) => {
+            OpRef::Waiting(i) => {
                 let waiting = &run.waiting[i];
                 let op = waiting.op.expect("an actor that waits stands before an operation");
-                Member { who, id: waiting.id, op, source: None, read: 0, writes: false }
+                RevisedEntry { who, id: waiting.id, op, source: None, read: 0, writes: false }
             }
         }
     }
 
     /// The same with another source.
-    pub(super) fn takes(mut self, source: Option<Actor>, read: u64, writes: bool) -> Self {
+    pub(super) fn takes(mut self, source: Option<OpRef>, read: u64, writes: bool) -> Self {
         (self.source, self.read, self.writes) = (source, read, writes);
         self
     }
 
     /// The same as the second of two reversed events: it takes what the first one took.
     pub(super) fn reversed_with(self, first: &Event) -> Self {
-        self.takes(source_of(first).map(Actor::Event), first.read, true)
+        self.takes(source_of(first).map(OpRef::Event), first.read, true)
     }
 
     /// Whether it is what an event of the run was.
     pub(super) fn is_as_in(&self, event: &Event) -> bool {
-        self.source == source_of(event).map(Actor::Event)
+        self.source == source_of(event).map(OpRef::Event)
             && self.writes == event.written.is_some()
             && self.op.action == event.op.action
     }
@@ -78,16 +79,18 @@ impl Member {
         key_of_pair(self.id, self.op.action, source)
     }
 
-    /// Whose write it reads, if it reads; `Some(None)` is the initial value.
-    pub(super) fn reads_from(&self) -> Option<Option<Actor>> {
-        self.op.action.reads().then_some(self.source)
+    /// Its form for [`NearSc`](crate::consistency::near_sc::NearSc).
+    pub(super) fn part(&self, run: &Run) -> Part {
+        let number = |who: OpRef| who.number(run.trace.events.len()) as u32;
+        let source = self.op.action.reads().then(|| self.source.map(number));
+        Part::changed(number(self.who), source, self.op.loc, self.writes)
     }
 
     /// How the verifier sees it.
     pub(super) fn shape(&self, run: &Run, graph: &Graph) -> Shape {
         let shape = match self.who {
-            Actor::Event(at) => Shape::of(&run.trace.events[at], graph.order.epoch(at)),
-            Actor::Waiting(_) => {
+            OpRef::Event(at) => Shape::of(&run.trace.events[at], graph.order.epoch(at)),
+            OpRef::Waiting(_) => {
                 Shape { thread: self.id.thread, ..Shape::direct(self.op.loc, self.op.action.reads(), false) }
             }
         };

@@ -1,7 +1,7 @@
 //! What is new in a run, compared with the run from which it was made.
 //!
-//! A run is made from a mutation of an earlier one. At a decision that both have, a mutation is what the decision's event
-//! and its new source need. New are the mutated event, the one reversed with it, and all that comes after the sequence
+//! A run is made from a revisit of an earlier one. At a decision that both have, a revisit is what the decision's event
+//! and its new source need. New are the revisited event, the one reversed with it, and all that comes after the sequence
 //! that was forced. What else was forced is before these in the causal order, or has nothing to do with them: it needs
 //! what it needed before. So at such a decision only sources that are new are looked at.
 
@@ -11,7 +11,7 @@ use crate::trace::Event;
 
 /// The events of a run that are new.
 #[derive(Debug, Default)]
-pub(super) struct News {
+pub(super) struct Delta {
     events: BitSet,
     locs: Vec<AtLoc>,
 }
@@ -26,7 +26,7 @@ enum AtLoc {
     Writes(u32),
 }
 
-impl News {
+impl Delta {
     /// Begins with a run of which nothing is new.
     pub(super) fn begin(&mut self, run: &Run) {
         self.events.reset(run.trace.events.len());

@@ -1,4 +1,4 @@
-//! Who proposes a schedule, where there is no set of what was tried.
+//! Who proposes a schedule, where there is no set of what was seen.
 //!
 //! Problem. The set of a decision has a name for every past of every later write: as many as a part of the tree has runs. Say,
 //! of a run alone, whether it is the one that proposes a schedule, so that nothing has to be remembered.
@@ -13,9 +13,9 @@
 //!
 //! Why `T` is proposed. The class is run, by induction on the size of `N`: in it `r` reads from a write of `p`, for which the
 //! decision is asked once, when it is made, or from one of `N`, whose own past is smaller; and `p` and that past are part of
-//! it. Why once: the class is run once. So schedules of a decision that have a name, and others that have a proposer, do not
+//! it. Why once: the class is run once. So schedules of a decision that have a name, and others that have a canonical parent, do not
 //! get in each other's way, if the events of a schedule say which of the two it is. And a set may stop to take names at any
-//! time: what had no name by then, though its proposer was run, does not exist.
+//! time: what had no name by then, though its canonical parent was run, does not exist.
 //!
 //! Cost. For every decision and every later write of its location a look at the events that are not in `T`, which mostly ends
 //! at the first of them that reads something else; then a witness. Memory: none that stays.
@@ -25,15 +25,15 @@
 //! for execution graphs with coherence. Here there is no coherence order, so a witness takes its place.
 //!
 //! Limits. All other schedules have names: those of decisions at operations that wait or have alternatives; those where loops
-//! wait; and those with a *weak* event, so that they may not be possible under SC: under C11 an
+//! wait; and those with a *non-SC* event, so that they may not be possible under SC: under C11 an
 //! access that is not `SeqCst`, under TSO and PSO a store that goes through a buffer. Outside of `T` there may be such events:
 //! the execution that proposes it is one under SC, and so one under every model.
 
 use crate::base::{BitSet, Id, LocId, ThreadId};
+use crate::consistency::near_sc::{NOBODY, NearSc, Part};
 use crate::consistency::{Instance, Move, Shape, Verifier};
-use crate::explore::rf_smc::follow::{Follower, NOBODY, Part};
 use crate::explore::rf_smc::graph::Graph;
-use crate::explore::rf_smc::mutate::{Actor, Mutation, Question};
+use crate::explore::rf_smc::revisit::{OpRef, Question, Revisit};
 use crate::step::Run;
 use crate::trace::{Action, Effect, Op, Source};
 
@@ -56,7 +56,7 @@ pub(super) struct Proposed<'a> {
 
 /// Tells whether a run is the one that proposes a schedule; keeps its memory from one to the next.
 #[derive(Debug, Default)]
-pub(super) struct Proposer {
+pub(super) struct CanonicalParent {
     /// The events of the run that are not in the schedule and did not happen yet.
     rest: BitSet,
     /// By location: who wrote what is in memory.
@@ -65,7 +65,7 @@ pub(super) struct Proposer {
     next: Vec<u32>,
     /// The events of the schedule, by thread.
     members: Vec<u32>,
-    follower: Follower,
+    near_sc: NearSc,
     /// By event, and by location: its number in the question.
     numbers: Vec<u32>,
     locs: Vec<u32>,
@@ -85,32 +85,32 @@ fn is_plain(action: Action) -> bool {
     }
 }
 
-/// Whether schedules of a decision have one proposer each, if this event stands there: those without a weak event. The
+/// Whether schedules of a decision have one canonical parent each, if this event stands there: those without a non-SC event. The
 /// events before the decision are ahead, and perhaps that event.
-pub(super) fn has_proposers(run: &Run, graph: &Graph, ahead: &BitSet, question: Question, at: usize) -> bool {
+pub(super) fn has_canonical_parents(run: &Run, graph: &Graph, ahead: &BitSet, question: Question, at: usize) -> bool {
     question == Question::Source
         && is_plain(run.trace.events[at].op.action)
         && !run.has_waits
-        && graph.is_strong(at)
-        && graph.are_strong(ahead)
+        && graph.is_sc_event(at)
+        && graph.are_sc(ahead)
 }
 
-/// The write from which the schedule of a mutation reads, if it is not before the decision.
-pub(super) fn new_write(ahead: &BitSet, mutation: &Mutation) -> Option<usize> {
-    let write = mutation.source.and_then(Actor::event);
+/// The write from which the schedule of a revisit reads, if it is not before the decision.
+pub(super) fn new_write(ahead: &BitSet, revisit: &Revisit) -> Option<usize> {
+    let write = revisit.source.and_then(OpRef::event);
     write.filter(|&write| !ahead.contains(write))
 }
 
 impl Proposed<'_> {
-    /// Whether it has a proposer, at a decision that has some.
-    pub(super) fn is_strong(&self) -> bool {
-        self.graph.are_strong(self.unchanged) && self.graph.is_strong(self.write)
+    /// Whether it has a canonical parent, at a decision that has some.
+    pub(super) fn is_sc_event(&self) -> bool {
+        self.graph.are_sc(self.unchanged) && self.graph.is_sc_event(self.write)
     }
 }
 
-impl Proposer {
+impl CanonicalParent {
     /// Whether the run proposes this schedule.
-    pub(super) fn proposes(&mut self, proposed: &Proposed<'_>) -> bool {
+    pub(super) fn is_parent_of(&mut self, proposed: &Proposed<'_>) -> bool {
         self.find_rest(proposed);
         self.memory.clear();
         self.memory.resize(proposed.run.trace.locs.len(), UNKNOWN);
@@ -172,21 +172,21 @@ impl Proposer {
     /// Lets all threads go on, the first that can; whether what they do is what they did in the run. Where that is not
     /// known, it may be.
     fn goes_on(&mut self, proposed: &Proposed<'_>) -> bool {
-        let (mut left, mut thread, mut has_waited) = (self.rest.len(), 0, false);
-        while left > 0 && thread < self.next.len() {
+        let (mut rest, mut thread, mut has_waited) = (self.rest.len(), 0, false);
+        while rest > 0 && thread < self.next.len() {
             match self.go_on(proposed, ThreadId(thread as u32)) {
                 Gone::Elsewhere => return false,
                 Gone::Unknown => return true,
                 Gone::Over => thread += 1,
                 Gone::Waiting => (thread, has_waited) = (thread + 1, true),
                 Gone::On => {
-                    left -= 1;
+                    rest -= 1;
                     // Whoever waited comes first again.
                     thread = if std::mem::take(&mut has_waited) { 0 } else { thread };
                 }
             }
         }
-        left == 0
+        rest == 0
     }
 
     /// Lets a thread go on by one event, if it can.
@@ -269,14 +269,14 @@ impl Proposer {
     fn find_witness(&mut self, proposed: &Proposed<'_>) -> bool {
         let &Proposed { run, graph, .. } = proposed;
         let events = &run.trace.events;
-        self.follower.clear(events.len(), 0, run.trace.locs.len());
+        self.near_sc.clear(events.len(), 0, run.trace.locs.len());
         for &at in &self.members {
             let part = Part::of(at as usize, &events[at as usize]);
-            self.follower.push(part.taking(proposed.source(at), proposed.writes(at)));
+            self.near_sc.push(part.taking(proposed.source(at), proposed.writes(at)));
         }
-        if self.follower.follows(|who| graph.order.preds(who as usize)) {
+        if self.near_sc.follows(|who| graph.order.preds(who as usize)) {
             self.witness.clear();
-            self.witness.extend_from_slice(self.follower.order());
+            self.witness.extend_from_slice(self.near_sc.order());
             return true;
         }
         self.number(proposed);

@@ -6,7 +6,7 @@
 //! a thread of its own, whose steps are flushes.
 
 use crate::base::{IdVec, ThreadId};
-use crate::step::{Step, Tail};
+use crate::step::{SchedulingPolicy, Step};
 
 /// A stream of random numbers, the same for the same seed on every platform and in every version: seeds are kept
 /// by users, so no library's stream will do. (SplitMix64, Steele, Lea and Flood, OOPSLA 2014.)
@@ -41,14 +41,14 @@ pub(super) struct Dice {
 const LOWERED: u64 = 1 << 32;
 
 impl Dice {
-    pub(super) fn reset(&mut self, tail: Tail) {
+    pub(super) fn reset(&mut self, policy: SchedulingPolicy) {
         self.priorities.clear();
         self.lowered_at.clear();
         self.lowest = LOWERED;
-        match tail {
-            Tail::RunOn => {}
-            Tail::Random(seed) => self.stream = Stream(seed),
-            Tail::Pct { seed, depth, length } => {
+        match policy {
+            SchedulingPolicy::RunOn => {}
+            SchedulingPolicy::Random(seed) => self.stream = Stream(seed),
+            SchedulingPolicy::Pct { seed, depth, length } => {
                 self.stream = Stream(seed);
                 for _ in 1..depth {
                     let at = self.stream.below(length.max(1) as usize) as u32;

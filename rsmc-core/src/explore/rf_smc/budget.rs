@@ -19,38 +19,38 @@ const NAME: usize = 2 * (size_of::<Digest>() + 1);
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct MemoryBudget {
     /// So many bytes for all.
     pub(super) bound: usize,
-    taken: usize,
+    explored: usize,
 }
 
-impl Default for Room {
+impl Default for MemoryBudget {
     fn default() -> Self {
-        Self { bound: BOUND, taken: 0 }
+        Self { bound: BOUND, explored: 0 }
     }
 }
 
-impl Room {
+impl MemoryBudget {
     /// For sets that may take whatever they need.
     pub(super) fn unbounded() -> Self {
-        Self { bound: usize::MAX, taken: 0 }
+        Self { bound: usize::MAX, explored: 0 }
     }
 
     /// Whether a decision is not to take more, since it has enough.
     pub(super) fn is_short(&self, decision: &Decision) -> bool {
-        decision.bytes.saturating_mul(PART) >= self.bound.saturating_sub(self.taken)
+        decision.bytes.saturating_mul(PART) >= self.bound.saturating_sub(self.explored)
     }
 
     fn take(&mut self, decision: &mut Decision, bytes: usize) {
         decision.bytes += bytes;
-        self.taken += bytes;
+        self.explored += bytes;
     }
 
     /// A decision takes so many bytes less.
     pub(super) fn give_back(&mut self, decision: &mut Decision, bytes: usize) {
         decision.bytes -= bytes;
-        self.taken -= bytes;
+        self.explored -= bytes;
     }
 
     /// A name came into the set of a decision.
@@ -61,24 +61,24 @@ impl Room {
     /// Leaves a schedule to a decision.
     pub(super) fn leave(&mut self, decision: &mut Decision, schedule: Schedule) {
         self.take(decision, schedule.size());
-        decision.left.push(schedule);
+        decision.pending.push(schedule);
     }
 
     /// The same, for one that is explored when all others of the decision were.
     pub(super) fn leave_first(&mut self, decision: &mut Decision, schedule: Schedule) {
         self.take(decision, schedule.size());
-        decision.left.insert(0, schedule);
+        decision.pending.insert(0, schedule);
     }
 
     /// The same behind those that another process has planned.
     pub(super) fn leave_branch_first(&mut self, decision: &mut Decision, branch: Branch) {
         self.take(decision, branch.size());
-        decision.given.insert(0, branch);
+        decision.received.insert(0, branch);
     }
 
     /// The same, for one that another process has planned.
     pub(super) fn leave_branch(&mut self, decision: &mut Decision, branch: Branch) {
         self.take(decision, branch.size());
-        decision.given.push(branch);
+        decision.received.push(branch);
     }
 }

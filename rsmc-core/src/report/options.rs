@@ -5,7 +5,7 @@ use crate::report::text::visible;
 /// How reports are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Manner<'a> {
+pub struct RenderOptions<'a> {
     /// The path of the test as `cargo test` takes it, or [`DOC_TEST`](crate::report::DOC_TEST), for the replay line.
     pub name: Option<&'a str>,
     /// The file that has the seed, if it is too long for the replay line.
@@ -19,13 +19,13 @@ pub struct Manner<'a> {
     pub ascii: bool,
 }
 
-impl Default for Manner<'_> {
+impl Default for RenderOptions<'_> {
     fn default() -> Self {
         Self { name: None, seed_file: None, columns: 80, colour: false, ascii: false }
     }
 }
 
-impl<'a> Manner<'a> {
+impl<'a> RenderOptions<'a> {
     /// The default, for a test with this name.
     pub fn of_test(name: Option<&'a str>) -> Self {
         Self { name, ..Self::default() }
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn only_reports_have_colours() {
-        let colour = Manner { colour: true, ..Manner::default() };
+        let colour = RenderOptions { colour: true, ..RenderOptions::default() };
         let put = colour.put("panic: \u{1b}[32mfine\u{202e}\n".to_owned());
         assert_eq!(put, "\u{1b}[1;31mpanic: \\u{1b}[32mfine\\u{202e}\u{1b}[0m\n");
     }
@@ -108,12 +108,12 @@ mod tests {
     #[test]
     fn what_matters_has_a_colour() {
         let text = "panic: it fails\n  in main\n✗   3 panic\n\nRSMC_REPLAY=x cargo test\n".to_owned();
-        let colour = Manner { colour: true, ..Manner::default() };
+        let colour = RenderOptions { colour: true, ..RenderOptions::default() };
         let expected = "\u{1b}[1;31mpanic: it fails\u{1b}[0m\n  in main\n\u{1b}[1;31m✗   3 panic\u{1b}[0m\n\n\
                         \u{1b}[1mRSMC_REPLAY=x cargo test\u{1b}[0m\n";
         assert_eq!(colour.put(text.clone()), expected);
-        assert_eq!(Manner::default().put(text.clone()), text);
-        let ascii = Manner { ascii: true, ..Manner::default() };
+        assert_eq!(RenderOptions::default().put(text.clone()), text);
+        let ascii = RenderOptions { ascii: true, ..RenderOptions::default() };
         assert_eq!(ascii.put("✗ ● │ load → 1 …".to_owned()), "X * | load > 1 ~");
     }
 }

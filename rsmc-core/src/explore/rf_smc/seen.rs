@@ -1,4 +1,4 @@
-//! What was tried at a decision, by name.
+//! What was seen at a decision, by name.
 
 use rustc_hash::FxHashSet;
 
@@ -6,7 +6,7 @@ use crate::base::Digest;
 
 /// A set of names. The first few need no table: at most decisions few others follow.
 #[derive(Debug, Default)]
-pub(super) struct Tried {
+pub(super) struct Seen {
     first: Option<Digest>,
     few: Vec<Digest>,
     /// At few decisions only.
@@ -16,7 +16,7 @@ pub(super) struct Tried {
 /// How many names are looked through one after the other.
 const FEW: usize = 8;
 
-impl Tried {
+impl Seen {
     /// The set of one name.
     pub(super) fn one(name: Digest) -> Self {
         Self { first: Some(name), ..Self::default() }
@@ -56,13 +56,13 @@ impl Tried {
     }
 }
 
-impl FromIterator<Digest> for Tried {
+impl FromIterator<Digest> for Seen {
     fn from_iter<I: IntoIterator<Item = Digest>>(names: I) -> Self {
-        let mut tried = Self::default();
+        let mut seen = Self::default();
         for name in names {
-            tried.insert(name);
+            seen.insert(name);
         }
-        tried
+        seen
     }
 }
 
@@ -73,12 +73,12 @@ mod tests {
     #[test]
     fn a_name_is_new_once() {
         let names = || (0..3 * FEW as u64).map(|word| Digest::of(&[word]));
-        let mut tried = Tried::default();
-        assert!(names().all(|name| tried.insert(name)));
-        assert!(!names().any(|name| tried.insert(name)));
-        assert!(names().all(|name| tried.contains(name)) && !tried.contains(Digest::EMPTY));
-        assert_eq!(tried.iter().count(), 3 * FEW);
-        assert_eq!(tried.iter().chain([Digest::EMPTY]).collect::<Tried>().iter().count(), 3 * FEW + 1);
-        assert!(!Tried::one(Digest::EMPTY).insert(Digest::EMPTY));
+        let mut seen = Seen::default();
+        assert!(names().all(|name| seen.insert(name)));
+        assert!(!names().any(|name| seen.insert(name)));
+        assert!(names().all(|name| seen.contains(name)) && !seen.contains(Digest::EMPTY));
+        assert_eq!(seen.iter().count(), 3 * FEW);
+        assert_eq!(seen.iter().chain([Digest::EMPTY]).collect::<Seen>().iter().count(), 3 * FEW + 1);
+        assert!(!Seen::one(Digest::EMPTY).insert(Digest::EMPTY));
     }
 }

@@ -20,15 +20,15 @@
 use std::ops::RangeInclusive;
 
 use crate::base::{BitSet, LocId};
+use crate::explore::rf_smc::entry::RevisedEntry;
 use crate::explore::rf_smc::graph::Graph;
-use crate::explore::rf_smc::member::Member;
-use crate::explore::rf_smc::mutate::{Actor, preds_of};
+use crate::explore::rf_smc::revisit::{OpRef, preds_of};
 use crate::step::Run;
 
 /// Where the actor can come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Place {
-    /// As [`Inserter::parts`] says.
+    /// As [`Splicer::parts`] says.
     Found,
     Nowhere,
     Unknown,
@@ -36,7 +36,7 @@ pub(in super::super) enum Place {
 
 /// Inserts actors; keeps its memory from one to the next.
 #[derive(Debug, Default)]
-pub(in super::super) struct Inserter {
+pub(in super::super) struct Splicer {
     /// What comes before the actor.
     before: BitSet,
     /// What of it comes before the source, too, and before the rest.
@@ -52,13 +52,13 @@ struct Question<'a> {
     /// The other members.
     members: &'a BitSet,
     /// The actor, and the update that comes right before it.
-    actor: &'a Member,
-    second: Option<&'a Member>,
+    actor: &'a RevisedEntry,
+    second: Option<&'a RevisedEntry>,
     /// Whose write the first of these takes.
     source: Option<usize>,
 }
 
-impl Inserter {
+impl Splicer {
     /// The parts of the execution that was found. The actor comes before part 2.
     pub(in super::super) fn parts(&self) -> RangeInclusive<usize> {
         usize::from(self.first.is_empty())..=2
@@ -82,7 +82,7 @@ impl Inserter {
         run: &Run,
         graph: &Graph,
         members: &BitSet,
-        (actor, second): (&Member, Option<&Member>),
+        (actor, second): (&RevisedEntry, Option<&RevisedEntry>),
     ) -> Place {
         let source = second.unwrap_or(actor).source.and_then(|source| source.event());
         let question = Question { run, graph, members, actor, second, source };
@@ -166,9 +166,9 @@ impl<'a> Question<'a> {
         }
         let overwrites = self.newer_than_source().next();
         let is_taken = || overwrites.is_some_and(|write| self.writes() && run.trace.events[write].updates());
-        debug_assert!(!is_taken(), "what would be a second update of its source is not asked (`mutate`)");
+        debug_assert!(!is_taken(), "what would be a second update of its source is not asked (`revisit`)");
         let gap = overwrites.unwrap_or(run.trace.events.len());
-        let fits = |who: Actor| preds_of(run, graph, who).iter().all(|&pred| (pred as usize) < gap);
+        let fits = |who: OpRef| preds_of(run, graph, who).iter().all(|&pred| (pred as usize) < gap);
         (fits(actor.who) && second.is_none_or(|second| fits(second.who))).then_some(gap)
     }
 

@@ -11,9 +11,9 @@ use std::sync::atomic::Ordering;
 
 use crate::base::{BitSet, EventId, Id, LocId, ThreadId};
 use crate::consistency::VerifyC11;
+use crate::explore::rf_smc::entry::RevisedEntry;
 use crate::explore::rf_smc::graph::Graph;
-use crate::explore::rf_smc::member::Member;
-use crate::explore::rf_smc::mutate::{Actor, reader};
+use crate::explore::rf_smc::revisit::{OpRef, reader};
 use crate::explore::rf_smc::schedule::Witness;
 use crate::model::c11::{self, Node};
 use crate::step::Run;
@@ -24,12 +24,12 @@ pub(super) type Look = (LocId, Option<usize>);
 
 /// Arranges members; keeps its memory from one question to the next.
 #[derive(Debug, Default)]
-pub(super) struct Arranger {
+pub(super) struct C11Witness {
     verifier: VerifyC11,
     /// The events that are members and read and write what they did in the run.
     kept: BitSet,
     /// The members in the order in which they are run, first those that are kept; and how many those are.
-    order: Vec<Member>,
+    order: Vec<RevisedEntry>,
     kept_len: usize,
     nodes: Vec<u32>,
     /// By thread: whether the last event was kept.
@@ -47,9 +47,9 @@ struct Ending {
     over: Vec<ThreadId>,
 }
 
-impl Arranger {
+impl C11Witness {
     /// A witness of a sequence.
-    pub(super) fn witness(&mut self, run: &Run, graph: &mut Graph, members: &[Member]) -> Option<Witness> {
+    pub(super) fn witness(&mut self, run: &Run, graph: &mut Graph, members: &[RevisedEntry]) -> Option<Witness> {
         self.sort(run, members);
         if !self.is_closed(run, graph) {
             return None; // Reads-from and program order contradict each other.
@@ -68,7 +68,7 @@ impl Arranger {
 
     /// A witness of events of a run, in their order, after which the looks find what they must. What is left out may be an
     /// update whose reader learns less without it, so the graph is built anew.
-    pub(super) fn end(&mut self, run: &Run, members: &[Member], looks: &[Look]) -> Option<Witness> {
+    pub(super) fn end(&mut self, run: &Run, members: &[RevisedEntry], looks: &[Look]) -> Option<Witness> {
         let Self { verifier, ending: Ending { graph, numbers, over }, nodes, modification, .. } = self;
         graph.clear();
         numbers.clear();
@@ -78,7 +78,7 @@ impl Arranger {
                 Row::Note(note) if !over.contains(&note.thread) => graph.pass_note(note),
                 Row::Note(_) => {}
                 Row::Event(at, event) => match members.get(numbers.len()) {
-                    Some(member) if member.who == Actor::Event(at) => {
+                    Some(member) if member.who == OpRef::Event(at) => {
                         let source = member.source.map(|source| numbers[place(members, source)]);
                         numbers.push(graph.access(member.id.thread, member.node(source)) as u32);
                     }
@@ -87,7 +87,7 @@ impl Arranger {
             }
         }
         for &(loc, write) in looks {
-            let source = write.map_or(Source::Init, |write| Source::At(numbers[place(members, Actor::Event(write))]));
+            let source = write.map_or(Source::Init, |write| Source::At(numbers[place(members, OpRef::Event(write))]));
             graph.suppose_last(Node { loc: Some(loc), source, writes: false, order: Ordering::Relaxed });
         }
         nodes.clear();
@@ -102,21 +102,21 @@ impl Arranger {
     }
 
     /// Finds what is changed, and an order.
-    fn sort(&mut self, run: &Run, members: &[Member]) {
+    fn sort(&mut self, run: &Run, members: &[RevisedEntry]) {
         self.kept.reset(run.trace.events.len());
         for member in members {
-            if let Actor::Event(at) = member.who
+            if let OpRef::Event(at) = member.who
                 && member.is_as_in(&run.trace.events[at])
             {
                 self.kept.insert(at);
             }
         }
         let kept = &self.kept;
-        let is_kept = |member: &Member| matches!(member.who, Actor::Event(at) if kept.contains(at));
+        let is_kept = |member: &RevisedEntry| matches!(member.who, OpRef::Event(at) if kept.contains(at));
         self.order.clear();
         self.order.extend_from_slice(members);
-        let position = |member: &Member| match member.who {
-            Actor::Event(at) if kept.contains(at) => at,
+        let position = |member: &RevisedEntry| match member.who {
+            OpRef::Event(at) if kept.contains(at) => at,
             _ => usize::MAX,
         };
         self.order.sort_by_key(position);
@@ -132,10 +132,10 @@ impl Arranger {
     /// Whether all that is before a member in program order or reads-from is there and comes before it.
     fn is_closed(&self, run: &Run, graph: &Graph) -> bool {
         self.order.iter().enumerate().all(|(number, member)| {
-            let is_kept = |who: Actor| matches!(who, Actor::Event(at) if self.kept.contains(at));
+            let is_kept = |who: OpRef| matches!(who, OpRef::Event(at) if self.kept.contains(at));
             let changed = self.kept_len.min(number)..number;
             let is_there =
-                |source: Actor| is_kept(source) || self.order[changed].iter().any(|other| other.who == source);
+                |source: OpRef| is_kept(source) || self.order[changed].iter().any(|other| other.who == source);
             let preds = reader(run, graph, member.who).preds;
             preds.iter().all(|&pred| self.kept.contains(pred as usize)) && member.source.is_none_or(is_there)
         })
@@ -164,8 +164,8 @@ impl Arranger {
         let first = graph.c11.nodes().len();
         for number in self.kept_len..self.order.len() {
             let member = self.order[number];
-            let number_of = |source: Actor| match source {
-                Actor::Event(at) if self.kept.contains(at) => graph.numbers[at],
+            let number_of = |source: OpRef| match source {
+                OpRef::Event(at) if self.kept.contains(at) => graph.numbers[at],
                 changed => {
                     let place = self.order[self.kept_len..].iter().position(|other| other.who == changed);
                     (first + place.expect("a source is a member")) as u32
@@ -173,8 +173,8 @@ impl Arranger {
             };
             let node = member.node(member.source.map(number_of));
             let node = match member.who {
-                Actor::Event(at) => graph.c11.suppose_instead(graph.numbers[at] as usize, node),
-                Actor::Waiting(_) => graph.c11.suppose_next(member.id.thread, node),
+                OpRef::Event(at) => graph.c11.suppose_instead(graph.numbers[at] as usize, node),
+                OpRef::Waiting(_) => graph.c11.suppose_next(member.id.thread, node),
             };
             self.nodes.push(node as u32);
         }
@@ -190,6 +190,6 @@ impl Arranger {
 }
 
 /// Where a source stands among members that are in the order of their positions.
-fn place(members: &[Member], source: Actor) -> usize {
+fn place(members: &[RevisedEntry], source: OpRef) -> usize {
     members.binary_search_by_key(&source.event(), |member| member.who.event()).expect("a source stays")
 }

@@ -6,7 +6,7 @@
 //! events in the order of the run, each as soon as it can happen: what is before it in program order has happened, memory
 //! holds what it reads, and nobody still has to read what it overwrites. What cannot is looked at again in the next pass.
 //! Where this gets stuck, or no place was found, an event waits also for all that comes before it in every execution under
-//! SC (`close`). If no order has all that, there is no execution, if the model is SC.
+//! SC (`saturate`). If no order has all that, there is no execution, if the model is SC.
 //!
 //! Cost. Mostly that of `insert`. Events times passes; a pass that takes nothing ends it. Where it gets stuck, the closure
 //! and the same again: a fraction of what the verifier of the memory model takes, which is asked where nothing is shown.
@@ -15,20 +15,18 @@
 //! What is found is an execution under SC, which is one under every model: every store leaves its buffer at once, and
 //! under C11 the modification order is the order in which writes happen.
 
-mod close;
-pub(super) mod insert;
+mod saturate;
 
 use crate::base::{Cycle, LocId};
-use crate::explore::rf_smc::follow::close::Order;
-use crate::explore::rf_smc::mutate::Actor;
+use crate::consistency::near_sc::saturate::Order;
 use crate::trace::{Event, Source};
 
 /// Who wrote the initial values.
-pub(super) const NOBODY: u32 = u32::MAX;
+pub const NOBODY: u32 = u32::MAX;
 
 /// An event of the new sequence. Actors have numbers: the events of the run come first, then who waits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub struct Part {
     who: u32,
     /// Whose write it reads, if it `reads`.
     source: u32,
@@ -39,30 +37,37 @@ pub(super) struct Part {
 
 impl Part {
     /// An event that is as it was in the run.
-    pub(super) fn of(at: usize, event: &Event) -> Self {
+    pub fn of(at: usize, event: &Event) -> Self {
         let source = if let Source::At(write) = event.source { write } else { NOBODY };
         let (reads, writes) = (event.source != Source::None, event.written.is_some());
         Self { who: at as u32, source, loc: event.op.loc.0, reads, writes }
     }
 
-    /// The same with another source, if it reads, and with this said of whether it writes.
-    pub(super) fn taking(self, source: u32, writes: bool) -> Self {
+    /// An event or a pending operation that differs from the run; `source` is the write that it reads from, if it reads.
+    pub fn changed(who: u32, source: Option<Option<u32>>, loc: LocId, writes: bool) -> Self {
+        Self { who, source: source.flatten().unwrap_or(NOBODY), loc: loc.0, reads: source.is_some(), writes }
+    }
+
+    /// This part with another source, if it reads, and another answer to whether it writes.
+    pub fn taking(self, source: u32, writes: bool) -> Self {
         Self { source, writes, ..self }
     }
 }
 
-/// What follows from following.
+/// The answer of [`NearSc`].
 #[derive(Debug)]
-pub(super) enum Answer {
-    /// [`Follower::order`] is an execution.
+pub enum Answer {
+    /// [`NearSc::order`] is an execution.
     Possible,
+    /// No execution has these sources; said only where every execution is one under SC.
     Impossible,
+    /// Neither was shown: the verifier of the memory model decides.
     Unknown,
 }
 
 /// Follows runs; keeps its memory from one question to the next.
 #[derive(Debug, Default)]
-pub(super) struct Follower {
+pub struct NearSc {
     parts: Vec<Part>,
     /// The parts that did not happen yet.
     left: Vec<u32>,
@@ -72,7 +77,6 @@ pub(super) struct Follower {
     order: Vec<u32>,
     /// What has to be before what.
     must: Order,
-    events: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,19 +94,18 @@ struct Loc {
     wanted: u32,
 }
 
-impl Follower {
+impl NearSc {
     /// Begins a question about a run with so many events, waiting threads, and locations.
-    pub(super) fn clear(&mut self, events: usize, waiting: usize, locs: usize) {
+    pub fn clear(&mut self, events: usize, waiting: usize, locs: usize) {
         self.parts.clear();
         self.actors.clear();
         self.actors.resize(events + waiting, State::default());
         self.locs.clear();
         self.locs.resize(locs, Loc { writer: NOBODY, wanted: 0 });
-        self.events = events;
     }
 
     /// Adds an event; they come in the order of the run, and those that did not happen in it last.
-    pub(super) fn push(&mut self, part: Part) {
+    pub fn push(&mut self, part: Part) {
         if part.reads {
             *self.wanted(part) += 1;
         }
@@ -117,41 +120,27 @@ impl Follower {
         }
     }
 
-    /// Adds an event that is not as it was in the run; `source` is whose write it reads, if it reads.
-    #[inline]
-    pub(super) fn push_changed(&mut self, who: Actor, source: Option<Option<Actor>>, loc: LocId, writes: bool) {
-        let reads = source.is_some();
-        let number = |who: Actor| who.number(self.events) as u32;
-        self.push(Part {
-            who: number(who),
-            source: source.flatten().map_or(NOBODY, number),
-            loc: loc.0,
-            reads,
-            writes,
-        });
-    }
-
     /// Whether all that was added can happen. `preds` says what is before an actor in program order, `is_sc` whether
     /// every execution is one under SC.
-    pub(super) fn follow<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32], is_sc: bool) -> Answer {
+    pub fn follow<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32], is_sc: bool) -> Answer {
         if self.follows(&preds) {
             return Answer::Possible;
         }
         self.rewind();
-        self.follow_closed(preds, is_sc)
+        self.follow_saturated(preds, is_sc)
     }
 
     /// Whether all that was added can happen, each as soon as nothing of before it is missing. If not, little is said.
-    pub(super) fn follows<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32]) -> bool {
+    pub fn follows<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32]) -> bool {
         self.order.clear();
         self.take_all(|actors, _, who| preds(who).iter().all(|&pred| actors[pred as usize].done))
     }
 
     /// The same where the order of the run alone is known to lead nowhere.
-    pub(super) fn follow_closed<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32], is_sc: bool) -> Answer {
+    pub fn follow_saturated<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32], is_sc: bool) -> Answer {
         self.order.clear();
         let mut must = std::mem::take(&mut self.must);
-        let closed = must.close((self.actors.len(), self.locs.len()), &self.parts, preds);
+        let closed = must.saturate((self.actors.len(), self.locs.len()), &self.parts, preds);
         let found = closed.is_ok() && self.take_all(|_, order, who| must.is_met(who, order));
         self.must = must;
         match closed {
@@ -162,7 +151,7 @@ impl Follower {
     }
 
     /// The actors in an order in which they can happen.
-    pub(super) fn order(&self) -> &[u32] {
+    pub fn order(&self) -> &[u32] {
         &self.order
     }
 
@@ -249,14 +238,14 @@ mod tests {
         for pair in threads.iter().flat_map(|thread| thread.windows(2)) {
             preds[pair[1] as usize].push(pair[0]);
         }
-        let mut follower = Follower::default();
-        follower.clear(accesses.len(), 0, 2);
+        let mut near_sc = NearSc::default();
+        near_sc.clear(accesses.len(), 0, 2);
         for (who, &(loc, source, writes)) in accesses.iter().enumerate() {
             let (who, reads) = (who as u32, source.is_some());
-            follower.push(Part { who, source: source.unwrap_or(NOBODY), loc, reads, writes });
+            near_sc.push(Part { who, source: source.unwrap_or(NOBODY), loc, reads, writes });
         }
-        let answer = follower.follow(|who| &preds[who as usize], is_sc);
-        (answer, follower.order().to_vec())
+        let answer = near_sc.follow(|who| &preds[who as usize], is_sc);
+        (answer, near_sc.order().to_vec())
     }
 
     fn assert_possible(threads: &[&[u32]], accesses: &[Access], order: &[u32]) {

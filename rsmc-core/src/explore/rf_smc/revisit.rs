@@ -5,60 +5,60 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{BitSet, EventId, LocId};
-use crate::explore::rf_smc::graph::{Graph, Reader, Sight};
-use crate::explore::rf_smc::news::News;
+use crate::explore::rf_smc::delta::Delta;
+use crate::explore::rf_smc::graph::{Graph, Reader, Visible};
 use crate::step::{Pending, Run, Why};
 use crate::trace::{Action, Effect, Event, Op, Source};
 
-/// An event that a mutation puts at the place of a decision.
+/// An event that a revisit puts at the place of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Actor {
+pub(super) enum OpRef {
     /// An event of the run, by its position.
     Event(usize),
     /// The operation that a waiting thread stands before, by its place in [`Run::waiting`].
     Waiting(usize),
 }
 
-impl Actor {
+impl OpRef {
     /// The event that it is, or would be.
     #[inline]
     pub(super) fn id(self, run: &Run) -> EventId {
         match self {
-            Actor::Event(at) => run.trace.events[at].id,
-            Actor::Waiting(i) => run.waiting[i].id,
+            OpRef::Event(at) => run.trace.events[at].id,
+            OpRef::Waiting(i) => run.waiting[i].id,
         }
     }
 
     /// Its position, if it is an event of the run.
     #[inline]
     pub(super) fn event(self) -> Option<usize> {
-        if let Actor::Event(at) = self { Some(at) } else { None }
+        if let OpRef::Event(at) = self { Some(at) } else { None }
     }
 
     /// Its number among the actors of a run with so many events: these come first, then who waits.
     pub(super) fn number(self, events: usize) -> usize {
         match self {
-            Actor::Event(at) => at,
-            Actor::Waiting(i) => events + i,
+            OpRef::Event(at) => at,
+            OpRef::Waiting(i) => events + i,
         }
     }
 }
 
 /// A decision taken differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mutation {
+pub(super) struct Revisit {
     /// Who stands at the decision's place.
-    pub(super) actor: Actor,
+    pub(super) actor: OpRef,
     /// What it does: its operation, or an alternative of it.
     pub(super) action: Action,
     /// Whose write it takes; `None` is the initial value.
-    pub(super) source: Option<Actor>,
+    pub(super) source: Option<OpRef>,
     /// The value it reads.
     pub(super) value: u64,
     /// What it does with that.
     pub(super) effect: Effect,
     /// The event that is reversed with it: it comes first now and takes the decision's old source.
-    pub(super) reversed: Option<Actor>,
+    pub(super) reversed: Option<OpRef>,
 }
 
 /// What a decision decides. It keeps its kind as long as it stands, whoever stands at its place.
@@ -67,14 +67,14 @@ pub(super) enum Question {
     /// Which write does this event read?
     Source,
     /// Which thread takes the lock next?
-    Holder,
+    LockOwner,
 }
 
 impl Question {
     /// The question that an event asks when it is first seen, if it is a decision at all.
     pub(super) fn of(event: &Event) -> Option<Self> {
         match event.op.action {
-            Action::Acquire => Some(Question::Holder),
+            Action::Acquire => Some(Question::LockOwner),
             action => action.reads().then_some(Question::Source),
         }
     }
@@ -82,12 +82,12 @@ impl Question {
 
 /// Looks for what could be done instead at decisions of a run; keeps its memory from one to the next.
 #[derive(Debug, Default)]
-pub(super) struct Mutator {
-    sight: Sight,
-    /// Whether `sight` is that of the decision that was asked about last.
+pub(super) struct RevisitFinder {
+    visible: Visible,
+    /// Whether `visible` is that of the decision that was asked about last.
     has_looked: bool,
     /// What was found at the decision that was asked about last.
-    pub(super) found: Vec<Mutation>,
+    pub(super) found: Vec<Revisit>,
 }
 
 /// What is asked of a decision.
@@ -99,18 +99,18 @@ pub(super) struct Asked<'a> {
     pub(super) extent: Extent<'a>,
 }
 
-/// Which mutations are asked for.
+/// Which revisits are asked for.
 #[derive(Clone, Copy)]
 pub(super) enum Extent<'a> {
     All,
     /// Those that need something of this.
-    New(&'a News),
+    New(&'a Delta),
     /// Those that need a write that is not ahead.
     Behind,
 }
 
-impl Mutator {
-    /// Collects the mutations that the causal order does not rule out, at a decision at which this event stands.
+impl RevisitFinder {
+    /// Collects the revisits that the causal order does not rule out, at a decision at which this event stands.
     #[inline]
     pub(super) fn at_event(&mut self, asked: &Asked<'_>, question: Question, at: usize) {
         self.found.clear();
@@ -122,9 +122,9 @@ impl Mutator {
     fn look_at(&mut self, asked: &Asked<'_>, question: Question, at: usize) {
         let event = &asked.run.trace.events[at];
         match question {
-            Question::Holder => other_holders(asked, at, &mut self.found),
+            Question::LockOwner => other_lock_owners(asked, at, &mut self.found),
             Question::Source => {
-                self.sources_of_alternatives(asked, Actor::Event(at), &event.op);
+                self.sources_of_alternatives(asked, OpRef::Event(at), &event.op);
                 if event.updates() {
                     reversals(asked, at, &mut self.found);
                 }
@@ -138,12 +138,12 @@ impl Mutator {
         let is_it = |pending: &Pending| pending.id == id && pending.op.is_some();
         if let Some(i) = asked.run.waiting.iter().position(is_it) {
             let op = asked.run.waiting[i].op.as_ref().expect("it stands before an operation");
-            self.sources_of_alternatives(&Asked { extent: Extent::All, ..*asked }, Actor::Waiting(i), op);
+            self.sources_of_alternatives(&Asked { extent: Extent::All, ..*asked }, OpRef::Waiting(i), op);
         }
     }
 
     /// The other sources of an operation and of its alternatives. What is spurious is counted where it is retained.
-    fn sources_of_alternatives(&mut self, asked: &Asked<'_>, actor: Actor, op: &Op) {
+    fn sources_of_alternatives(&mut self, asked: &Asked<'_>, actor: OpRef, op: &Op) {
         self.has_looked = false;
         if asked.has_nothing_new(op.loc) {
             return;
@@ -185,24 +185,24 @@ impl Mutator {
         if effect == Effect::Blocked || updates_again || !self.sees(asked, reading, source) {
             return;
         }
-        let (source, value) = (source.map(Actor::Event), action.returns(value));
-        self.found.push(Mutation { actor, action, source, value, effect, reversed: None });
+        let (source, value) = (source.map(OpRef::Event), action.returns(value));
+        self.found.push(Revisit { actor, action, source, value, effect, reversed: None });
     }
 
     /// Whether the causal order lets a reader take a source. All alternatives of an operation see the same.
     fn sees(&mut self, asked: &Asked<'_>, reading: Reading, source: Option<usize>) -> bool {
         let &Asked { run, graph, .. } = asked;
         if !std::mem::replace(&mut self.has_looked, true) {
-            graph.look(&run.trace, &reader(run, graph, reading.actor), reading.loc, &mut self.sight);
+            graph.find_visible(&run.trace, &reader(run, graph, reading.actor), reading.loc, &mut self.visible);
         }
-        self.sight.includes(source, run.trace.events.len())
+        self.visible.includes(source, run.trace.events.len())
     }
 }
 
 /// Who reads, and what it does.
 #[derive(Clone, Copy)]
 struct Reading {
-    actor: Actor,
+    actor: OpRef,
     loc: LocId,
     action: Action,
 }
@@ -228,7 +228,7 @@ impl Asked<'_> {
     fn knows(&self, event: usize) -> bool {
         match self.extent {
             Extent::All => false,
-            Extent::New(news) => !news.has(event),
+            Extent::New(delta) => !delta.has(event),
             Extent::Behind => self.ahead.contains(event),
         }
     }
@@ -236,20 +236,20 @@ impl Asked<'_> {
     /// Whether there may be an event at a location that something is to be asked about.
     #[inline]
     fn may_concern(&self, loc: LocId) -> bool {
-        if let Extent::New(news) = self.extent { news.are_at(loc) } else { true }
+        if let Extent::New(delta) = self.extent { delta.are_at(loc) } else { true }
     }
 
     /// Whether there is no source at a location that something is to be asked about.
     #[inline]
     fn has_nothing_new(&self, loc: LocId) -> bool {
-        if let Extent::New(news) = self.extent { news.first_write(loc).is_none() } else { false }
+        if let Extent::New(delta) = self.extent { delta.first_write(loc).is_none() } else { false }
     }
 
     /// The writes of a location that something is to be asked about.
     #[inline]
     fn new_writes(&self, loc: LocId) -> impl Iterator<Item = usize> {
         let first = match self.extent {
-            Extent::New(news) => news.first_write(loc),
+            Extent::New(delta) => delta.first_write(loc),
             Extent::All | Extent::Behind => self.graph.first_write(loc),
         };
         self.graph.writes_since(first).filter(|&write| !self.knows(write))
@@ -274,18 +274,18 @@ fn value_of(run: &Run, loc: LocId, write: Option<usize>) -> u64 {
 
 /// What is right before an actor in program order.
 #[inline]
-pub(super) fn preds_of<'a>(run: &Run, graph: &'a Graph, actor: Actor) -> &'a [u32] {
+pub(super) fn preds_of<'a>(run: &Run, graph: &'a Graph, actor: OpRef) -> &'a [u32] {
     match actor {
-        Actor::Event(at) => graph.order.preds(at),
-        Actor::Waiting(i) => graph.next_preds(run.waiting[i].id.thread),
+        OpRef::Event(at) => graph.order.preds(at),
+        OpRef::Waiting(i) => graph.next_preds(run.waiting[i].id.thread),
     }
 }
 
 /// What is before an actor, its own source aside.
-pub(super) fn reader<'a>(run: &Run, graph: &'a Graph, actor: Actor) -> Reader<'a> {
+pub(super) fn reader<'a>(run: &Run, graph: &'a Graph, actor: OpRef) -> Reader<'a> {
     let fenced = match actor {
-        Actor::Event(at) => Cow::Borrowed(graph.order.fenced(at)),
-        Actor::Waiting(i) => {
+        OpRef::Event(at) => Cow::Borrowed(graph.order.fenced(at)),
+        OpRef::Waiting(i) => {
             let waiting = &run.waiting[i];
             let op = waiting.op.expect("it stands before an operation");
             graph.order.next_fenced(waiting.id.thread, &op).collect()
@@ -296,25 +296,25 @@ pub(super) fn reader<'a>(run: &Run, graph: &'a Graph, actor: Actor) -> Reader<'a
 
 /// Deviation (2): an update and the update, or failed compare-exchange, that reads from it; for a lock attempt that
 /// succeeded also the next holder, or who waits.
-fn reversals(asked: &Asked<'_>, at: usize, found: &mut Vec<Mutation>) {
+fn reversals(asked: &Asked<'_>, at: usize, found: &mut Vec<Revisit>) {
     let event = &asked.run.trace.events[at];
     for_each_successor(asked, at, |second, action| {
         let Effect::Update(value) = action.effect(event.read) else { return };
         let effect = event.op.action.effect(value);
         if effect != Effect::Blocked {
             let (source, reversed) = (Some(second), Some(second));
-            found.push(Mutation { actor: Actor::Event(at), action: event.op.action, source, value, effect, reversed });
+            found.push(Revisit { actor: OpRef::Event(at), action: event.op.action, source, value, effect, reversed });
         }
     });
 }
 
 /// Deviation (3): the acquires that could take the release which this one takes.
-fn other_holders(asked: &Asked<'_>, at: usize, found: &mut Vec<Mutation>) {
+fn other_lock_owners(asked: &Asked<'_>, at: usize, found: &mut Vec<Revisit>) {
     let event = &asked.run.trace.events[at];
-    let (source, value) = (source_of(event).map(Actor::Event), event.read);
+    let (source, value) = (source_of(event).map(OpRef::Event), event.read);
     for_each_successor(asked, at, |actor, action| {
         if let effect @ Effect::Update(_) = action.effect(value) {
-            found.push(Mutation { actor, action, source, value, effect, reversed: None });
+            found.push(Revisit { actor, action, source, value, effect, reversed: None });
         }
     });
 }
@@ -322,7 +322,7 @@ fn other_holders(asked: &Asked<'_>, at: usize, found: &mut Vec<Mutation>) {
 /// Visits what could come in place of the update at `at`: the updates and failed attempts that read from it, who waits
 /// in a loop that looks at it, and if it took a lock, who takes the lock after it, or who waits for it if it is never
 /// released.
-fn for_each_successor(asked: &Asked<'_>, at: usize, mut visit: impl FnMut(Actor, Action)) {
+fn for_each_successor(asked: &Asked<'_>, at: usize, mut visit: impl FnMut(OpRef, Action)) {
     let &Asked { run, graph, .. } = asked;
     let event = &run.trace.events[at];
     let locked = event.locked();
@@ -330,7 +330,7 @@ fn for_each_successor(asked: &Asked<'_>, at: usize, mut visit: impl FnMut(Actor,
     for write in [Some(at), release].into_iter().flatten() {
         for other in graph.readers(write) {
             if !asked.knows(other) && !graph.precedes_by_program(at, graph.order.preds(other)) {
-                visit(Actor::Event(other), run.trace.events[other].op.action);
+                visit(OpRef::Event(other), run.trace.events[other].op.action);
             }
         }
     }
@@ -343,7 +343,7 @@ fn for_each_successor(asked: &Asked<'_>, at: usize, mut visit: impl FnMut(Actor,
             && (held || matches!(waiting.why, Why::Spin { .. }))
             && !graph.precedes_by_program(at, graph.next_preds(waiting.id.thread))
         {
-            visit(Actor::Waiting(i), op.action);
+            visit(OpRef::Waiting(i), op.action);
         }
     }
 }

@@ -22,7 +22,7 @@ impl Machine {
     }
 
     /// Nothing can run: tests whether a thread waits for ever, or ends the execution.
-    pub(super) fn settle(&mut self) -> Option<Step> {
+    pub(super) fn end_or_test_patience(&mut self) -> Option<Step> {
         if let Some(forced) = self.plan.forced.get(self.steps) {
             let step = forced.step;
             return self.diverge(step, Difference::NotRunnable { reason: "the execution is over" });

@@ -16,11 +16,11 @@
 //! Source. The rules of the closure (`consistency::closure`), where every read has one good write.
 
 use crate::base::{BitMatrix, BitSet, Cycle};
-use crate::explore::rf_smc::follow::{NOBODY, Part};
+use crate::consistency::near_sc::{NOBODY, Part};
 
 /// An order of the parts; keeps its memory from one question to the next.
 #[derive(Debug, Default)]
-pub(super) struct Order {
+pub struct Order {
     /// Row of an actor: who comes before it.
     before: BitMatrix,
     /// By location: the last part of it that entered; by part: the one before it.
@@ -52,7 +52,7 @@ enum Known {
 impl Order {
     /// Finds what comes before what in every execution under SC. Parts are in the order of their numbers; what is
     /// before an actor in program order, `preds`, has smaller numbers.
-    pub(super) fn close<'a>(
+    pub fn saturate<'a>(
         &mut self,
         (actors, locs): (usize, usize),
         parts: &[Part],
@@ -74,13 +74,13 @@ impl Order {
         let mut before = usize::MAX;
         while !self.open.is_empty() && self.open.len() < before {
             before = self.open.len();
-            self.settle_open(parts)?;
+            self.close_open_pairs(parts)?;
         }
         Ok(())
     }
 
     /// Whether all that comes before an actor is among who happened; these only become more.
-    pub(super) fn is_met(&mut self, who: u32, happened: &[u32]) -> bool {
+    pub fn is_met(&mut self, who: u32, happened: &[u32]) -> bool {
         happened[self.counted..].iter().for_each(|&earlier| self.done.insert(earlier as usize));
         self.counted = happened.len();
         self.before.row(who as usize).iter().zip(self.done.words()).all(|(before, done)| before & !done == 0)
@@ -124,7 +124,7 @@ impl Order {
     }
 
     /// Applies the rules to the pairs that are open.
-    fn settle_open(&mut self, parts: &[Part]) -> Result<(), Cycle> {
+    fn close_open_pairs(&mut self, parts: &[Part]) -> Result<(), Cycle> {
         let mut kept = 0;
         for i in 0..self.open.len() {
             let pair = self.open[i];
