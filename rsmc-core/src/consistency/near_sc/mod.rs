@@ -1,19 +1,21 @@
-//! Following the run: the quick answer to nearly all questions.
+//! Near SC: a quick answer where an execution under SC is known of most of the events.
 //!
-//! Problem. Find an execution of a new sequence, or a reason why there is none, or say nothing.
+//! Problem. Given events with a source for each read, in the order of an execution of nearly all of them: find an execution
+//! under SC, or show that there is none, or say nothing.
 //!
-//! Method. Where the order of the run is one under SC, what is changed is inserted into it (`insert`). Otherwise take the
-//! events in the order of the run, each as soon as it can happen: what is before it in program order has happened, memory
-//! holds what it reads, and nobody still has to read what it overwrites. What cannot is looked at again in the next pass.
-//! Where this gets stuck, or no place was found, an event waits also for all that comes before it in every execution under
-//! SC (`saturate`). If no order has all that, there is no execution, if the model is SC.
+//! Method. Take the events in the given order, each as soon as it can happen: what is before it in program order has happened,
+//! memory holds what it reads, and no event still has to read what it overwrites. An event that cannot happen is tried again
+//! in the next pass. Where this gets stuck, an event waits also for all that comes before it in every execution under SC
+//! (`saturate`). If no order has all that, there is no execution under SC.
 //!
-//! Cost. Mostly that of `insert`. Events times passes; a pass that takes nothing ends it. Where it gets stuck, the closure
-//! and the same again: a fraction of what the verifier of the memory model takes, which is asked where nothing is shown.
-//! Under SC that is where the closure leaves a choice between writes, and the one that the run made is wrong.
+//! Cost. Events times passes; a pass that takes nothing ends it. Where it gets stuck, the saturation and the passes again: a
+//! fraction of the cost of a verifier, which is asked where nothing is shown. Under SC that is where the saturation leaves a
+//! choice between writes, and the choice of the given order is wrong.
 //!
-//! What is found is an execution under SC, which is one under every model: every store leaves its buffer at once, and
-//! under C11 the modification order is the order in which writes happen.
+//! The result is an execution under SC, which is one under every model: every store leaves its buffer at once, and under C11
+//! the modification order is the order in which writes happen.
+//!
+//! Source. The rules of the closure ([`close`](crate::consistency::close)), where every read has one good write.
 
 mod saturate;
 
@@ -21,14 +23,14 @@ use crate::base::{Cycle, LocId};
 use crate::consistency::near_sc::saturate::Order;
 use crate::trace::{Event, Source};
 
-/// Who wrote the initial values.
+/// The writer of the initial values.
 pub const NOBODY: u32 = u32::MAX;
 
-/// An event of the new sequence. Actors have numbers: the events of the run come first, then who waits.
+/// An event. Events have numbers: those of the run come first, then pending operations.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
     who: u32,
-    /// Whose write it reads, if it `reads`.
+    /// The write that it reads, if it `reads`.
     source: u32,
     loc: u32,
     reads: bool,
@@ -65,32 +67,32 @@ pub enum Answer {
     Unknown,
 }
 
-/// Follows runs; keeps its memory from one question to the next.
+/// Answers questions; keeps its memory from one to the next.
 #[derive(Debug, Default)]
 pub struct NearSc {
     parts: Vec<Part>,
-    /// The parts that did not happen yet.
+    /// The events that did not happen yet.
     left: Vec<u32>,
-    /// By actor.
-    actors: Vec<State>,
+    /// By number of an event.
+    states: Vec<State>,
     locs: Vec<Loc>,
     order: Vec<u32>,
-    /// What has to be before what.
+    /// The order of every execution under SC.
     must: Order,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     done: bool,
-    /// How many still have to read what it writes.
+    /// The number of events that still have to read what it writes.
     wanted: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Loc {
-    /// Who wrote what memory holds.
+    /// The writer of what memory holds.
     writer: u32,
-    /// How many still have to read the initial value.
+    /// The number of events that still have to read the initial value.
     wanted: u32,
 }
 
@@ -98,8 +100,8 @@ impl NearSc {
     /// Begins a question about a run with so many events, waiting threads, and locations.
     pub fn clear(&mut self, events: usize, waiting: usize, locs: usize) {
         self.parts.clear();
-        self.actors.clear();
-        self.actors.resize(events + waiting, State::default());
+        self.states.clear();
+        self.states.resize(events + waiting, State::default());
         self.locs.clear();
         self.locs.resize(locs, Loc { writer: NOBODY, wanted: 0 });
     }
@@ -112,11 +114,11 @@ impl NearSc {
         self.parts.push(part);
     }
 
-    /// How many still have to read what a part reads.
+    /// The number of events that still have to read what an event reads.
     fn wanted(&mut self, part: Part) -> &mut u32 {
         match part.source {
             NOBODY => &mut self.locs[part.loc as usize].wanted,
-            write => &mut self.actors[write as usize].wanted,
+            write => &mut self.states[write as usize].wanted,
         }
     }
 
@@ -133,14 +135,14 @@ impl NearSc {
     /// Whether all that was added can happen, each as soon as nothing of before it is missing. If not, little is said.
     pub fn follows<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32]) -> bool {
         self.order.clear();
-        self.take_all(|actors, _, who| preds(who).iter().all(|&pred| actors[pred as usize].done))
+        self.take_all(|states, _, who| preds(who).iter().all(|&pred| states[pred as usize].done))
     }
 
-    /// The same where the order of the run alone is known to lead nowhere.
+    /// Whether all that was added can happen, where the given order alone is known to lead nowhere.
     pub fn follow_saturated<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32], is_sc: bool) -> Answer {
         self.order.clear();
         let mut must = std::mem::take(&mut self.must);
-        let closed = must.saturate((self.actors.len(), self.locs.len()), &self.parts, preds);
+        let closed = must.saturate((self.states.len(), self.locs.len()), &self.parts, preds);
         let found = closed.is_ok() && self.take_all(|_, order, who| must.is_met(who, order));
         self.must = must;
         match closed {
@@ -150,13 +152,13 @@ impl NearSc {
         }
     }
 
-    /// The actors in an order in which they can happen.
+    /// The events in an order in which they can happen.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// Lets every part happen as soon as it can; whether all of them could. `is_ready` is told the states of all
-    /// actors, and who has happened in which order, and says whether an actor need not wait for another one.
+    /// Lets every event happen as soon as it can; whether all of them could. `is_ready` gets the states of all events, those
+    /// that have happened, in their order, and one that has not; it says whether that one need not wait for another.
     fn take_all(&mut self, mut is_ready: impl FnMut(&[State], &[u32], u32) -> bool) -> bool {
         let mut left = std::mem::take(&mut self.left);
         left.clear();
@@ -171,19 +173,19 @@ impl NearSc {
         found
     }
 
-    /// Lets a part happen if it can.
+    /// Lets an event happen if it can.
     fn take(&mut self, part: u32, mut is_ready: impl FnMut(&[State], &[u32], u32) -> bool) -> bool {
         let Part { who, source, loc, reads, writes } = self.parts[part as usize];
         let loc = &mut self.locs[loc as usize];
         if reads && source != loc.writer {
             return false;
         }
-        if !is_ready(&self.actors, &self.order, who) {
+        if !is_ready(&self.states, &self.order, who) {
             return false;
         }
         let wanted = match loc.writer {
             NOBODY => &mut loc.wanted,
-            writer => &mut self.actors[writer as usize].wanted,
+            writer => &mut self.states[writer as usize].wanted,
         };
         if writes && *wanted != u32::from(reads) {
             return false;
@@ -192,17 +194,17 @@ impl NearSc {
         if writes {
             loc.writer = who;
         }
-        self.actors[who as usize].done = true;
+        self.states[who as usize].done = true;
         self.order.push(who);
         true
     }
 
-    /// Lets nothing have happened.
+    /// Takes back all that has happened.
     fn rewind(&mut self) {
         for i in 0..self.parts.len() {
             let part = self.parts[i];
             self.locs[part.loc as usize].writer = NOBODY;
-            let happened = std::mem::take(&mut self.actors[part.who as usize].done);
+            let happened = std::mem::take(&mut self.states[part.who as usize].done);
             if part.reads && happened {
                 *self.wanted(part) += 1;
             }

@@ -1,33 +1,31 @@
-//! Where following a run got stuck: what happens before what in every execution, or a proof that there is none.
+//! Saturation: what happens before what in every execution under SC, or a proof that there is none.
 //!
-//! Problem. The events were taken in the order of the run, which is not the order of any execution of the new sequence.
-//! Which of them have to change places?
+//! Problem. The given order of the events is not that of any execution. Which of them have to change places?
 //!
-//! Method. Under SC a part comes after what is before it in program order and after the write that it reads; another
+//! Method. Under SC an event comes after what is before it in program order and after the write that it reads; another
 //! write comes before that write if it comes before the reader (closure, rule 3), and after the reader if it comes
-//! after that write (rule 4). The least transitive order that has all that is found by adding to it. Parts enter it one
+//! after that write (rule 4). The least transitive order with all that is found by adding to it. Events enter it one
 //! after the other, with the rules for their pairs with those that are there; a pair of which nothing is known stays
-//! open, and is looked at again until nothing changes. If something comes before itself, there is no execution.
+//! open, and is tried again until nothing changes. If an event comes before itself, there is no execution.
 //!
-//! Cost. Pairs of a read and a write of a location, times passes over those that are open. What is put before a part
-//! that has just entered costs the words of a row; what is put before another one, which is rarer, that times the
-//! parts.
+//! Cost. Pairs of a read and a write of a location, times passes over those that are open. Putting something before an event
+//! that has just entered costs the words of a row; before another one, which is rarer, that times the events.
 //!
 //! Source. The rules of the closure (`consistency::closure`), where every read has one good write.
 
 use crate::base::{BitMatrix, BitSet, Cycle};
 use crate::consistency::near_sc::{NOBODY, Part};
 
-/// An order of the parts; keeps its memory from one question to the next.
+/// An order of the events; keeps its memory from one question to the next.
 #[derive(Debug, Default)]
 pub struct Order {
-    /// Row of an actor: who comes before it.
+    /// Row of an event: the events that come before it.
     before: BitMatrix,
-    /// By location: the last part of it that entered; by part: the one before it.
+    /// By location: the last event of it that entered; by event: the one before it.
     last: Vec<u32>,
     previous: Vec<u32>,
     open: Vec<Pair>,
-    /// Who has happened, as far as [`Order::is_met`] was told, and how many these are.
+    /// The events that have happened, as far as [`Order::is_met`] was told, and their number.
     done: BitSet,
     counted: usize,
 }
@@ -44,14 +42,14 @@ struct Pair {
 enum Known {
     /// On which side of the read, and of its source, the write is.
     All,
-    /// That it makes one actor come before another one.
+    /// That it makes one event come before another one.
     Edge(u32, u32),
     Nothing,
 }
 
 impl Order {
-    /// Finds what comes before what in every execution under SC. Parts are in the order of their numbers; what is
-    /// before an actor in program order, `preds`, has smaller numbers.
+    /// Finds what comes before what in every execution under SC. The parts are in the order of their numbers; the events
+    /// before one in program order, `preds`, have smaller numbers.
     pub fn saturate<'a>(
         &mut self,
         (actors, locs): (usize, usize),
@@ -79,7 +77,7 @@ impl Order {
         Ok(())
     }
 
-    /// Whether all that comes before an actor is among who happened; these only become more.
+    /// Whether all that comes before an event is among those that happened; these only become more.
     pub fn is_met(&mut self, who: u32, happened: &[u32]) -> bool {
         happened[self.counted..].iter().for_each(|&earlier| self.done.insert(earlier as usize));
         self.counted = happened.len();
@@ -123,7 +121,7 @@ impl Order {
         Ok(())
     }
 
-    /// Applies the rules to the pairs that are open.
+    /// Applies the rules to the open pairs.
     fn close_open_pairs(&mut self, parts: &[Part]) -> Result<(), Cycle> {
         let mut kept = 0;
         for i in 0..self.open.len() {
@@ -159,13 +157,13 @@ impl Order {
         self.before.get(b as usize, a as usize)
     }
 
-    /// Puts an actor, and all before it, before another one.
+    /// Puts an event, and all before it, before another one.
     fn put_before(&mut self, a: u32, b: u32) {
         self.before.add_with_row(b as usize, a as usize);
     }
 
-    /// Puts an actor, and all before it, before another one and all of these parts that are after that. Nothing is
-    /// before the initial values.
+    /// Puts an event, and all before it, before another one and all of these that are after that. Nothing is before the
+    /// initial values.
     fn add(&mut self, a: u32, b: u32, parts: &[Part]) -> Result<(), Cycle> {
         if a == b || b == NOBODY || self.comes_before(b, a) {
             return Err(Cycle);

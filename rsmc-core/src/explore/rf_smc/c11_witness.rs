@@ -19,16 +19,16 @@ use crate::model::c11::{self, Node};
 use crate::step::Run;
 use crate::trace::{Row, Source};
 
-/// A read at the end of everything: a location, and the write it must find there.
+/// A read after all other events: a location, and the write it must find there.
 pub(super) type Look = (LocId, Option<usize>);
 
-/// Arranges members; keeps its memory from one question to the next.
+/// Arranges entries; keeps its memory from one question to the next.
 #[derive(Debug, Default)]
 pub(super) struct C11Witness {
     verifier: VerifyC11,
-    /// The events that are members and read and write what they did in the run.
+    /// The events that are entries and read and write what they did in the run.
     kept: BitSet,
-    /// The members in the order in which they are run, first those that are kept; and how many those are.
+    /// The entries in the order in which they are run, first those that are kept; and how many those are.
     order: Vec<RevisedEntry>,
     kept_len: usize,
     nodes: Vec<u32>,
@@ -38,7 +38,7 @@ pub(super) struct C11Witness {
     ending: Ending,
 }
 
-/// The graph of an execution that ends, and the node of each member.
+/// The graph of an execution that ends, and the node of each entry.
 #[derive(Debug, Default)]
 struct Ending {
     graph: c11::Graph,
@@ -101,7 +101,7 @@ impl C11Witness {
         })
     }
 
-    /// Finds what is changed, and an order.
+    /// Finds the entries that are revised, and an order.
     fn sort(&mut self, run: &Run, members: &[RevisedEntry]) {
         self.kept.reset(run.trace.events.len());
         for member in members {
@@ -121,7 +121,7 @@ impl C11Witness {
         };
         self.order.sort_by_key(position);
         self.kept_len = self.order.partition_point(is_kept);
-        // Of two that are changed one reads from the other.
+        // Of two revised entries one reads from the other.
         if let [first, second] = &mut self.order[self.kept_len..]
             && first.source == Some(second.who)
         {
@@ -129,7 +129,7 @@ impl C11Witness {
         }
     }
 
-    /// Whether all that is before a member in program order or reads-from is there and comes before it.
+    /// Whether all that is before an entry in program order or reads-from is there and comes before it.
     fn is_closed(&self, run: &Run, graph: &Graph) -> bool {
         self.order.iter().enumerate().all(|(number, member)| {
             let is_kept = |who: OpRef| matches!(who, OpRef::Event(at) if self.kept.contains(at));
@@ -159,7 +159,7 @@ impl C11Witness {
         }
     }
 
-    /// Adds the nodes of what is changed.
+    /// Adds the nodes of the revised entries.
     fn add_changed(&mut self, graph: &mut Graph) {
         let first = graph.c11.nodes().len();
         for number in self.kept_len..self.order.len() {
@@ -189,7 +189,7 @@ impl C11Witness {
     }
 }
 
-/// Where a source stands among members that are in the order of their positions.
+/// The place of a source among entries that are in the order of their positions.
 fn place(members: &[RevisedEntry], source: OpRef) -> usize {
     members.binary_search_by_key(&source.event(), |member| member.who.event()).expect("a source stays")
 }

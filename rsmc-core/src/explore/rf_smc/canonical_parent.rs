@@ -1,33 +1,36 @@
-//! Who proposes a schedule, where there is no set of what was seen.
+//! The canonical parent of a schedule: the one run that adds it, where no set remembers what was seen.
 //!
-//! Problem. The set of a decision has a name for every past of every later write: as many as a part of the tree has runs. Say,
-//! of a run alone, whether it is the one that proposes a schedule, so that nothing has to be remembered.
+//! Problem. The set of a decision has a name for every past of every later write: as many as a part of the tree has runs. Tell
+//! from a run alone whether it is the one that adds a schedule, so that nothing has to be remembered.
 //!
-//! Method. Let `p` be the events before the decision, `r` the read that stands there, `w` a write that is not in `p`, and `N`
-//! its causal past behind `p`: the schedule is `T` = (`p`, `N`, `w`, `r` reads from `w`). Take a witness of `T` that is found
-//! from the events of `T` alone, in an order that no run has a say in. Let `w` come right after `r` in it, instead of before:
-//! nobody else reads from `w`, and nobody writes its location between the two, so all others of `T` still read what they
-//! read; `r` reads from the write before `w`; and if both are updates, `w` now reads from `r`. Then let every thread go on as
-//! far as it can, the one with the smallest number first. The class of that execution proposes `T`, and no other does. A run
-//! is of that class if what it did is what happens there, which is seen from its events: nothing is run for it.
+//! Method. This is reverse search: the tree is defined by a function from each child to its parent, and a run explores a
+//! child if and only if the function leads from the child to the run. Let `p` be the events before the decision, `r` the
+//! read that stands there, `w` a write that is not in `p`, and `N` its causal past behind `p`. The child is the schedule
+//! `T` = (`p`, `N`, `w`, `r` reads from `w`). Take a witness of `T` that is computed from the events of `T` alone. Put `w`
+//! right after `r` instead of before: no other event reads from `w`, and no event writes its location between the two, so
+//! all others of `T` still read what they read; `r` reads from the write before `w`; and if both are updates, `w` now reads
+//! from `r`. Then let every thread go on as far as it can, the one with the smallest number first. The class of that
+//! execution is the parent of `T`. A run belongs to that class if its events are those of the execution, which is compared
+//! event by event: nothing is executed for it.
 //!
-//! Why `T` is proposed. The class is run, by induction on the size of `N`: in it `r` reads from a write of `p`, for which the
-//! decision is asked once, when it is made, or from one of `N`, whose own past is smaller; and `p` and that past are part of
-//! it. Why once: the class is run once. So schedules of a decision that have a name, and others that have a canonical parent, do not
-//! get in each other's way, if the events of a schedule say which of the two it is. And a set may stop to take names at any
-//! time: what had no name by then, though its canonical parent was run, does not exist.
+//! Why each `T` has a parent that is run. By induction on the size of `N`: in the parent `r` reads from a write of `p`, for
+//! which the decision is asked once, when it is made, or from one of `N`, whose own past is smaller; and `p` and that past
+//! are part of it. Why it is added once: the class is run once. Schedules of one decision that have a name, and others that
+//! have a canonical parent, do not meet, since the events of a schedule say which of the two it has. And a set may stop to
+//! take names at any time: a schedule without a name by then, whose canonical parent was run, does not exist.
 //!
 //! Cost. For every decision and every later write of its location a look at the events that are not in `T`, which mostly ends
 //! at the first of them that reads something else; then a witness. Memory: none that stays.
 //!
-//! Source. The idea, that of many executions one is told apart since all that is not in `T` is as it is by default, is that of
-//! Kokologiannakis, Marmanis, Gladstein, Vafeiadis, "Truly stateless, optimal dynamic partial order reduction", POPL 2022,
-//! for execution graphs with coherence. Here there is no coherence order, so a witness takes its place.
+//! Source. Avis, Fukuda, "Reverse search for enumeration", Discrete Applied Mathematics 65, 1996. That the parent completes a
+//! sequence by default is the idea of Kokologiannakis, Marmanis, Gladstein, Vafeiadis, "Truly stateless, optimal dynamic
+//! partial order reduction", POPL 2022, for execution graphs with coherence. Here there is no coherence order, so a witness
+//! takes its place.
 //!
 //! Limits. All other schedules have names: those of decisions at operations that wait or have alternatives; those where loops
-//! wait; and those with a *non-SC* event, so that they may not be possible under SC: under C11 an
-//! access that is not `SeqCst`, under TSO and PSO a store that goes through a buffer. Outside of `T` there may be such events:
-//! the execution that proposes it is one under SC, and so one under every model.
+//! wait; and those with a *non-SC* event, so that they may not be possible under SC: under C11 an access that is not
+//! `SeqCst`, under TSO and PSO a store that goes through a buffer. Outside of `T` there may be such events: the parent is an
+//! execution under SC, and so one under every model.
 
 use crate::base::{BitSet, Id, LocId, ThreadId};
 use crate::consistency::near_sc::{NOBODY, NearSc, Part};
@@ -37,29 +40,29 @@ use crate::explore::rf_smc::revisit::{OpRef, Question, Revisit};
 use crate::step::Run;
 use crate::trace::{Action, Effect, Op, Source};
 
-/// What is not known yet; as a writer, somebody of the schedule, or nobody.
+/// Not known yet; as a writer, some event of the schedule, or none.
 const UNKNOWN: u32 = NOBODY - 1;
 
-/// A schedule of a run: its events.
-pub(super) struct Proposed<'a> {
+/// A schedule that a run could add: its events.
+pub(super) struct Child<'a> {
     pub(super) run: &'a Run,
     pub(super) graph: &'a Graph,
     /// The events that stay as they are in the run.
     pub(super) unchanged: &'a BitSet,
-    /// What stands at the decision's place.
+    /// The event at the decision's place.
     pub(super) reader: usize,
-    /// What it reads from instead.
+    /// The write that it reads from in the schedule.
     pub(super) write: usize,
     /// Whether that reads from it in the run.
     pub(super) is_reversed: bool,
 }
 
-/// Tells whether a run is the one that proposes a schedule; keeps its memory from one to the next.
+/// Tells whether a run is the canonical parent of a schedule; keeps its memory from one to the next.
 #[derive(Debug, Default)]
 pub(super) struct CanonicalParent {
     /// The events of the run that are not in the schedule and did not happen yet.
     rest: BitSet,
-    /// By location: who wrote what is in memory.
+    /// By location: the write that is in memory.
     memory: Vec<u32>,
     /// By thread, as soon as it is needed: the index of its next event.
     next: Vec<u32>,
@@ -75,8 +78,8 @@ pub(super) struct CanonicalParent {
     witness: Vec<u32>,
 }
 
-/// Whether what is done at an event never waits and is done in one way only. What waits for it (a `park`) finds what it
-/// waits for behind it, too.
+/// Whether an operation never waits and has no alternatives. An operation that waits for it (a `park`) finds what it waits for
+/// behind it, too.
 fn is_plain(action: Action) -> bool {
     match action {
         Action::Load | Action::Rmw(_) | Action::AddUnless(_) | Action::Unpark => true,
@@ -85,7 +88,7 @@ fn is_plain(action: Action) -> bool {
     }
 }
 
-/// Whether schedules of a decision have one canonical parent each, if this event stands there: those without a non-SC event. The
+/// Whether the schedules of a decision that have no non-SC event have a canonical parent, if this event stands there. The
 /// events before the decision are ahead, and perhaps that event.
 pub(super) fn has_canonical_parents(run: &Run, graph: &Graph, ahead: &BitSet, question: Question, at: usize) -> bool {
     question == Question::Source
@@ -101,43 +104,43 @@ pub(super) fn new_write(ahead: &BitSet, revisit: &Revisit) -> Option<usize> {
     write.filter(|&write| !ahead.contains(write))
 }
 
-impl Proposed<'_> {
+impl Child<'_> {
     /// Whether it has a canonical parent, at a decision that has some.
-    pub(super) fn is_sc_event(&self) -> bool {
+    pub(super) fn is_sc(&self) -> bool {
         self.graph.are_sc(self.unchanged) && self.graph.is_sc_event(self.write)
     }
 }
 
 impl CanonicalParent {
-    /// Whether the run proposes this schedule.
-    pub(super) fn is_parent_of(&mut self, proposed: &Proposed<'_>) -> bool {
-        self.find_rest(proposed);
+    /// Whether the run is the canonical parent of this schedule.
+    pub(super) fn is_parent_of(&mut self, child: &Child<'_>) -> bool {
+        self.find_rest(child);
         self.memory.clear();
-        self.memory.resize(proposed.run.trace.locs.len(), UNKNOWN);
-        if !self.goes_on(proposed) {
+        self.memory.resize(child.run.trace.locs.len(), UNKNOWN);
+        if !self.goes_on(child) {
             return false;
         }
-        self.list_members(proposed);
-        if !self.find_witness(proposed) {
+        self.list_members(child);
+        if !self.find_witness(child) {
             return false;
         }
-        self.find_rest(proposed);
-        self.begins(proposed) && self.goes_on(proposed)
+        self.find_rest(child);
+        self.begins(child) && self.goes_on(child)
     }
 
-    /// Finds what is not in the schedule.
-    fn find_rest(&mut self, proposed: &Proposed<'_>) {
-        self.rest.fill(proposed.run.trace.events.len());
-        self.rest.subtract(proposed.unchanged);
-        self.rest.remove(proposed.reader);
-        self.rest.remove(proposed.write);
+    /// Finds the events of the run that are not in the schedule.
+    fn find_rest(&mut self, child: &Child<'_>) {
+        self.rest.fill(child.run.trace.events.len());
+        self.rest.subtract(child.unchanged);
+        self.rest.remove(child.reader);
+        self.rest.remove(child.write);
         self.next.clear();
-        self.next.resize(proposed.run.trace.threads.len(), UNKNOWN);
+        self.next.resize(child.run.trace.threads.len(), UNKNOWN);
     }
 
     /// Plays the schedule with the write behind the reader; whether the reader reads as it does in the run.
-    fn begins(&mut self, proposed: &Proposed<'_>) -> bool {
-        let &Proposed { run, reader, write, .. } = proposed;
+    fn begins(&mut self, child: &Child<'_>) -> bool {
+        let &Child { run, reader, write, .. } = child;
         self.memory.clear();
         self.memory.resize(run.trace.locs.len(), NOBODY);
         for place in 0..self.witness.len() {
@@ -169,19 +172,19 @@ impl CanonicalParent {
         fits
     }
 
-    /// Lets all threads go on, the first that can; whether what they do is what they did in the run. Where that is not
-    /// known, it may be.
-    fn goes_on(&mut self, proposed: &Proposed<'_>) -> bool {
+    /// Lets the first thread that can go on, again and again; whether the threads do what they did in the run. Where that
+    /// is not known, the answer is yes.
+    fn goes_on(&mut self, child: &Child<'_>) -> bool {
         let (mut rest, mut thread, mut has_waited) = (self.rest.len(), 0, false);
         while rest > 0 && thread < self.next.len() {
-            match self.go_on(proposed, ThreadId(thread as u32)) {
+            match self.go_on(child, ThreadId(thread as u32)) {
                 Gone::Elsewhere => return false,
                 Gone::Unknown => return true,
                 Gone::Over => thread += 1,
                 Gone::Waiting => (thread, has_waited) = (thread + 1, true),
                 Gone::On => {
                     rest -= 1;
-                    // Whoever waited comes first again.
+                    // The threads that waited come first again.
                     thread = if std::mem::take(&mut has_waited) { 0 } else { thread };
                 }
             }
@@ -190,8 +193,8 @@ impl CanonicalParent {
     }
 
     /// Lets a thread go on by one event, if it can.
-    fn go_on(&mut self, proposed: &Proposed<'_>, thread: ThreadId) -> Gone {
-        let &Proposed { run, graph, .. } = proposed;
+    fn go_on(&mut self, child: &Child<'_>, thread: ThreadId) -> Gone {
+        let &Child { run, graph, .. } = child;
         let Some(at) = self.next_of(run, thread) else { return self.waits_at_end(run, graph, thread) };
         if !self.have_happened(graph.order.preds(at)) {
             return Gone::Waiting;
@@ -224,7 +227,7 @@ impl CanonicalParent {
         events.get(*next as usize).map(|&at| at as usize)
     }
 
-    /// What a thread does now that did nothing more in the run.
+    /// How a thread goes on that did nothing more in the run.
     fn waits_at_end(&self, run: &Run, graph: &Graph, thread: ThreadId) -> Gone {
         let pending = run.waiting.iter().find(|pending| pending.id.thread == thread);
         match pending.and_then(|pending| pending.op) {
@@ -242,7 +245,7 @@ impl CanonicalParent {
         events.iter().all(|&at| !self.rest.contains(at as usize))
     }
 
-    /// What an operation would do now, if that is known.
+    /// The effect that an operation would have now, if that is known.
     fn effect(&self, run: &Run, op: &Op) -> Option<Effect> {
         let value = match self.memory[op.loc.index()] {
             UNKNOWN => return None,
@@ -253,12 +256,12 @@ impl CanonicalParent {
     }
 
     /// Lists the events of the schedule, thread by thread.
-    fn list_members(&mut self, proposed: &Proposed<'_>) {
-        let trace = &proposed.run.trace;
+    fn list_members(&mut self, child: &Child<'_>) {
+        let trace = &child.run.trace;
         self.members.clear();
         let is_member = |at: &u32| {
             let at = *at as usize;
-            proposed.unchanged.contains(at) || at == proposed.reader || at == proposed.write
+            child.unchanged.contains(at) || at == child.reader || at == child.write
         };
         for thread in trace.threads.ids() {
             self.members.extend(trace.of_thread(thread).iter().take_while(|at| is_member(at)));
@@ -266,25 +269,25 @@ impl CanonicalParent {
     }
 
     /// Finds a witness of the schedule, if there is one, that depends on nothing else.
-    fn find_witness(&mut self, proposed: &Proposed<'_>) -> bool {
-        let &Proposed { run, graph, .. } = proposed;
+    fn find_witness(&mut self, child: &Child<'_>) -> bool {
+        let &Child { run, graph, .. } = child;
         let events = &run.trace.events;
         self.near_sc.clear(events.len(), 0, run.trace.locs.len());
         for &at in &self.members {
             let part = Part::of(at as usize, &events[at as usize]);
-            self.near_sc.push(part.taking(proposed.source(at), proposed.writes(at)));
+            self.near_sc.push(part.taking(child.source(at), child.writes(at)));
         }
         if self.near_sc.follows(|who| graph.order.preds(who as usize)) {
             self.witness.clear();
             self.witness.extend_from_slice(self.near_sc.order());
             return true;
         }
-        self.number(proposed);
-        self.ask(proposed)
+        self.number(child);
+        self.ask(child)
     }
 
     /// Numbers the events of the schedule, and their locations, in the order of the threads.
-    fn number(&mut self, Proposed { run, .. }: &Proposed<'_>) {
+    fn number(&mut self, Child { run, .. }: &Child<'_>) {
         self.numbers.clear();
         self.numbers.resize(run.trace.events.len(), NOBODY);
         self.locs.clear();
@@ -301,20 +304,20 @@ impl CanonicalParent {
     }
 
     /// Asks the verifier for a witness.
-    fn ask(&mut self, proposed: &Proposed<'_>) -> bool {
-        let &Proposed { run, graph, .. } = proposed;
+    fn ask(&mut self, child: &Child<'_>) -> bool {
+        let &Child { run, graph, .. } = child;
         let number = |at: u32| self.numbers[at as usize] as usize;
         self.instance.clear();
         for &at in &self.members {
             let event = &run.trace.events[at as usize];
             let loc = LocId(self.locs[event.op.loc.index()]);
-            let writes = proposed.writes(at);
+            let writes = child.writes(at);
             self.instance.push(Shape::direct(loc, event.source != Source::None, writes));
         }
         for &at in &self.members {
             graph.order.preds(at as usize).iter().for_each(|&pred| self.instance.edge(number(pred), number(at)));
             if run.trace.events[at as usize].source != Source::None {
-                let source = proposed.source(at);
+                let source = child.source(at);
                 self.instance.good(number(at), (source != NOBODY).then(|| number(source)));
             }
         }
@@ -329,8 +332,8 @@ impl CanonicalParent {
     }
 }
 
-impl Proposed<'_> {
-    /// Whose write an event of the schedule reads, if it reads.
+impl Child<'_> {
+    /// The write that an event of the schedule reads from, if it reads.
     fn source(&self, at: u32) -> u32 {
         let at = at as usize;
         if at == self.reader {
@@ -343,7 +346,7 @@ impl Proposed<'_> {
         }
     }
 
-    /// Whether an event of the schedule writes. Nobody of it reads from the reader.
+    /// Whether an event of the schedule writes. No event of the schedule reads from the reader.
     fn writes(&self, at: u32) -> bool {
         at as usize == self.write || at as usize != self.reader && self.run.trace.events[at as usize].written.is_some()
     }

@@ -1,25 +1,24 @@
 //! The state of RF-SMC between two runs, as data: another process of the same executable goes on from it.
 //!
-//! What is kept is what the next plan depends on: `τ` up to the last decision of which something is left, those decisions,
-//! what was put aside for detours, and livelocks that are still to be run. All else is computed anew from each run.
-//! Schedules become [`Branch`]es, which are taken after those that the resumed explorer plans itself, as they would have been:
-//! they are the older ones.
+//! Kept is what the next plan depends on: `τ` up to the last decision with a pending schedule, those decisions, the suspended
+//! paths, and livelocks that are still to be run. All else is computed anew from each run. Schedules become [`Branch`]es,
+//! which the resumed explorer takes after those that it discovers itself, as it would have: they are the older ones.
 //!
 //! Thread ids must mean the same on both sides ([`crate::step::Knowledge::threads`]).
 //!
-//! Deviation from an exploration that was not stopped: what is expected of each step of a branch is a number
-//! ([`crate::step::Expect::check`]), and nothing is known of the steps of livelocks. So nondeterminism of the program may be
+//! Deviation from an exploration that was not stopped: each step of a branch expects a number
+//! ([`crate::step::Expect::check`]), and the steps of livelocks expect nothing. So nondeterminism of the program may be
 //! noticed later.
+//!
+//! [`Branch`]: crate::explore::rf_smc::Branch
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::Digest;
-use crate::explore::rf_smc::budget::MemoryBudget;
+use crate::explore::rf_smc::decision::{Decision, SavedDecision};
 use crate::explore::rf_smc::schedule::Witness;
-use crate::explore::rf_smc::steps::Steps;
-use crate::explore::rf_smc::subtree::Own;
 use crate::explore::rf_smc::suspended::SavedChildren;
-use crate::explore::rf_smc::{Decision, NamedEntry, RfSmc};
+use crate::explore::rf_smc::{NamedEntry, RfSmc};
 use crate::model::MemoryModel;
 use crate::step::Route;
 
@@ -38,26 +37,19 @@ pub struct Checkpoint {
     looks: Vec<(u64, u32)>,
 }
 
-/// A decision, and how many of its schedules were taken.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct SavedDecision {
-    pub(super) own: Own,
-    pub(super) explored: u32,
-}
-
 impl RfSmc {
     /// The state between two runs: after [`observe`](crate::step::Explorer::observe), or
     /// [`retract`](crate::step::Explorer::retract). Not of a subtree.
     pub fn checkpoint(&self) -> Checkpoint {
-        debug_assert_eq!(self.inherited, 0, "what is left of a subtree is `found`");
+        debug_assert_eq!(self.inherited, 0, "the rest of a subtree is `found`");
         let has_more = self.decisions.iter().rposition(Decision::has_more).map_or(0, |last| last + 1);
         let decisions = &self.decisions[..has_more.max(self.suspended.needed())];
-        let steps = &self.builder.steps;
+        let steps = &self.finder.steps.table;
         Checkpoint {
             started: self.started,
             runs: self.runs,
             tau: self.tau[..decisions.last().map_or(0, |last| last.at)].to_vec(),
-            decisions: decisions.iter().map(|decision| SavedDecision::of(decision, steps)).collect(),
+            decisions: decisions.iter().map(|decision| decision.save(steps)).collect(),
             suspended: SavedChildren::all(&self.suspended, steps),
             livelocks: self.waits.livelocks.iter().map(|(class, witness)| (*class, witness.route())).collect(),
             asked: self.waits.known.iter().copied().collect(),
@@ -65,38 +57,18 @@ impl RfSmc {
         }
     }
 
-    /// Goes on from there, under the same memory model.
+    /// An exploration that goes on from a checkpoint, under the same memory model.
     pub fn resume(model: MemoryModel, checkpoint: &Checkpoint) -> Self {
         let mut explorer = Self::new(model);
         (explorer.started, explorer.runs) = (checkpoint.started, checkpoint.runs);
         explorer.tau.clone_from(&checkpoint.tau);
         let budget = &mut explorer.budget;
-        explorer.decisions = checkpoint.decisions.iter().map(|saved| saved.restore(budget)).collect();
+        explorer.decisions = checkpoint.decisions.iter().map(|saved| saved.clone().restore(budget)).collect();
         explorer.suspended = SavedChildren::restore(&checkpoint.suspended, budget);
         let livelocks = checkpoint.livelocks.iter();
         explorer.waits.livelocks = livelocks.map(|(class, route)| (*class, Witness::of_route(route))).collect();
         explorer.waits.looks.add(&checkpoint.looks);
         explorer.waits.known = checkpoint.asked.iter().copied().collect();
         explorer
-    }
-}
-
-impl SavedDecision {
-    pub(super) fn of(decision: &Decision, steps: &Steps) -> Self {
-        Self { own: decision.own(steps), explored: decision.explored }
-    }
-
-    pub(super) fn restore(&self, budget: &mut MemoryBudget) -> Decision {
-        let Self { own, explored } = self;
-        let mut decision = Decision { explored: *explored, ..Decision::seen_at(&own.place, &own.seen) };
-        own.seen.iter().for_each(|_| budget.note_name(&mut decision));
-        own.pending.iter().for_each(|branch| budget.leave_branch(&mut decision, branch.clone()));
-        decision
-    }
-}
-
-impl Witness {
-    fn of_route(route: &Route) -> Self {
-        Self { steps: route.forced().collect(), modification: route.modification.clone() }
     }
 }

@@ -1,9 +1,9 @@
-//! What is new in a run, compared with the run from which it was made.
+//! The events of a run that are new, compared with the run's parent.
 //!
-//! A run is made from a revisit of an earlier one. At a decision that both have, a revisit is what the decision's event
-//! and its new source need. New are the revisited event, the one reversed with it, and all that comes after the sequence
-//! that was forced. What else was forced is before these in the causal order, or has nothing to do with them: it needs
-//! what it needed before. So at such a decision only sources that are new are looked at.
+//! A run is made from a revisit of an earlier run, its parent. At a decision that both have, a revisit consists of what the
+//! decision's event and its new source need. New are the revisited event, the one reversed with it, and all events behind
+//! the forced sequence. The other forced events are before these in the causal order, or unrelated: each needs what it needed
+//! before. So at such a decision only sources that are new are considered.
 
 use crate::base::{BitSet, Id, LocId};
 use crate::step::Run;
@@ -16,7 +16,7 @@ pub(super) struct Delta {
     locs: Vec<AtLoc>,
 }
 
-/// What is new at a location.
+/// The new events at a location.
 #[derive(Clone, Copy, Debug)]
 enum AtLoc {
     Nothing,
@@ -34,7 +34,7 @@ impl Delta {
         self.locs.resize(run.trace.locs.len(), AtLoc::Nothing);
     }
 
-    /// An event at this position is new.
+    /// Notes that the event at this position is new.
     #[inline]
     pub(super) fn add(&mut self, at: usize, event: &Event) {
         self.events.insert(at);

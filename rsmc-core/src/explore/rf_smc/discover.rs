@@ -1,46 +1,48 @@
-//! What a run shows to be possible at the decisions of its path.
+//! The schedules that a run shows to be possible at the decisions of its path.
 
-use crate::explore::rf_smc::canonical_parent::{Proposed, has_canonical_parents, new_write};
+use crate::base::Digest;
+use crate::explore::rf_smc::canonical_parent::{Child, has_canonical_parents, new_write};
 use crate::explore::rf_smc::revisit::{Asked, Extent, Revisit};
-use crate::explore::rf_smc::schedule::Schedule;
-use crate::explore::rf_smc::{Branch, Chosen, RfSmc, wait};
+use crate::explore::rf_smc::schedule::{Branch, Chosen, Schedule};
+use crate::explore::rf_smc::steps::Packed;
+use crate::explore::rf_smc::witness_finder::Standing;
+use crate::explore::rf_smc::{RfSmc, wait};
 use crate::step::Run;
 
 impl RfSmc {
-    /// Adds to every decision the schedules that this run shows to be possible, or plans to explore them at once. To the
-    /// first `known` of them only those that need something new: the others were added by the run from which this one was
-    /// made.
+    /// Adds to every decision the schedules that this run shows to be possible, or plans to explore them at once. The
+    /// run's parent added those of the first `known` decisions, so these get only schedules that need something new.
     pub(super) fn discover(&mut self, run: &Run, known: usize) {
-        // What could be done instead depends on more where somebody waits.
+        // Where a thread waits, the alternatives depend on more than what is new.
         let depends = !(run.waiting.is_empty() && run.waits.is_empty());
-        let is_given = matches!(self.current, Chosen::Branch(_));
-        let mut detours = Vec::new();
+        let is_received = matches!(self.current, Chosen::Branch(_));
+        let mut children = Vec::new();
         for number in (0..self.decisions.len()).rev() {
+            let at = self.frame.turn_to(&self.decisions[number]);
             let decision = &self.decisions[number];
             let extent = match decision.full {
                 true if number < known => Extent::Behind,
-                _ if number < known && !depends => Extent::New(&self.delta),
+                _ if number < known && !depends => Extent::New(&self.frame.delta),
                 _ => Extent::All,
             };
-            let at = self.builder.turn_to(decision);
-            if let Some(at) = at.filter(|_| decision.full && is_given) {
-                // Another process has said so, and what it wrote may not be what was read (`sound`).
-                let has = has_canonical_parents(run, &self.graph, self.builder.ahead(), decision.question, at);
+            if let Some(at) = at.filter(|_| decision.full && is_received) {
+                // Another process says so, and what it wrote may not be what was read (`sound`).
+                let has = has_canonical_parents(run, &self.graph, self.frame.ahead(), decision.question, at);
                 self.decisions[number].full = has;
             }
             let decision = &self.decisions[number];
-            let asked = Asked { run, graph: &self.graph, ahead: self.builder.ahead(), extent };
+            let asked = Asked { run, graph: &self.graph, ahead: self.frame.ahead(), extent };
             match at {
                 Some(at) => self.revisits.at_event(&asked, decision.question, at),
                 None => self.revisits.at_frozen(&asked, decision.id),
             }
-            self.discover_at(run, number, at, &mut detours);
+            self.discover_at(run, number, at, &mut children);
         }
-        self.suspended.plan(detours);
+        self.suspended.plan(children);
     }
 
-    /// The same at one decision, at which this event stands, or nobody.
-    fn discover_at(&mut self, run: &Run, number: usize, at: Option<usize>, detours: &mut Vec<(usize, Chosen)>) {
+    /// Adds the schedules of the revisits that were found at one decision, at which this event stands, or none.
+    fn discover_at(&mut self, run: &Run, number: usize, at: Option<usize>, children: &mut Vec<(usize, Chosen)>) {
         let mut may_stay = false;
         let found = std::mem::take(&mut self.revisits.found);
         for revisit in &found {
@@ -49,11 +51,11 @@ impl RfSmc {
                 may_stay = true;
                 continue;
             }
-            self.builder.retain(run, &self.graph, &self.decisions[number], revisit);
-            match self.is_child_of(run, number, at, revisit) {
+            self.finder.sequence.revisit(run, &self.graph, &self.frame, &self.decisions[number], revisit);
+            match self.is_canonical_parent(run, number, at, revisit) {
                 None => self.add_by_name(run, number),
                 Some(false) => {}
-                Some(true) => detours.extend(self.canonical_child(run, number)),
+                Some(true) => children.extend(self.canonical_child(run, number)),
             }
         }
         self.revisits.found = found;
@@ -64,61 +66,69 @@ impl RfSmc {
             self.discover_waiting(run, number);
         }
         let decision = &mut self.decisions[number];
-        let is_enough = !decision.full && self.budget.is_short(decision);
+        let is_enough = !decision.full && self.budget.has_enough(decision);
         if let Some(at) = at.filter(|_| is_enough) {
-            decision.full = has_canonical_parents(run, &self.graph, self.builder.ahead(), decision.question, at);
+            decision.full = has_canonical_parents(run, &self.graph, self.frame.ahead(), decision.question, at);
         }
     }
 
-    /// One more answer of a decision, when all others were explored: its thread stays where it is.
+    /// Adds the last answer of a decision, which is explored after all others: its thread stays where it is.
     pub(super) fn discover_waiting(&mut self, run: &Run, number: usize) {
-        // What was given with a subtree is what is returned of it.
+        // The schedules that came with a subtree are what is returned of it, so no other is put among them.
         let is_above = number < self.inherited;
-        let decision = &mut self.decisions[number];
-        decision.stays = Some(decision.id);
-        if let Some(schedule) = self.builder.beginning(run, &mut self.graph, decision) {
-            match is_above || decision.received.is_empty() {
-                true => self.budget.leave_first(decision, schedule),
-                false => self.budget.leave_branch_first(decision, Branch::of(&schedule, &self.builder.steps)),
-            }
+        self.decisions[number].stays = Some(self.decisions[number].id);
+        self.finder.sequence.end_before_decision(run);
+        let Some(packed) = self.find_witness(run, number) else { return };
+        let (decision, schedule) = (&mut self.decisions[number], Schedule { key: Digest::EMPTY, packed });
+        match is_above || decision.received.is_empty() {
+            true => self.budget.add_last(decision, schedule),
+            false => self.budget.add_branch_last(decision, Branch::of(&schedule, &self.finder.steps.table)),
         }
     }
 
-    /// Where the set of a decision takes no more, and what was retained has a canonical parent: whether it is this run.
-    fn is_child_of(&mut self, run: &Run, number: usize, at: Option<usize>, revisit: &Revisit) -> Option<bool> {
+    /// Whether this run is the canonical parent of the new sequence, at a decision whose set takes no more names. `None`: the
+    /// sequence needs a name.
+    fn is_canonical_parent(&mut self, run: &Run, number: usize, at: Option<usize>, revisit: &Revisit) -> Option<bool> {
         let decision = &self.decisions[number];
         let (reader, graph) = (at.filter(|_| decision.full)?, &self.graph);
-        let write = new_write(self.builder.ahead(), revisit)?;
-        let (unchanged, is_reversed) = (self.builder.unchanged(decision), revisit.reversed.is_some());
-        let proposed = Proposed { run, graph, unchanged, reader, write, is_reversed };
-        proposed.is_sc_event().then(|| self.canonical_parent.is_parent_of(&proposed))
+        let write = new_write(self.frame.ahead(), revisit)?;
+        self.finder.sequence.find_unchanged(&self.frame, decision);
+        let (unchanged, is_reversed) = (self.finder.sequence.unchanged(), revisit.reversed.is_some());
+        let child = Child { run, graph, unchanged, reader, write, is_reversed };
+        child.is_sc().then(|| self.canonical_parent.is_parent_of(&child))
     }
 
-    /// Leaves the schedule that was retained to its decision, if it is possible and was not seen.
+    /// Adds the schedule of the new sequence to its decision, if the sequence is possible and was not seen.
     fn add_by_name(&mut self, run: &Run, number: usize) {
-        let (decision, key) = (&mut self.decisions[number], self.builder.key(run));
+        let (decision, key) = (&mut self.decisions[number], self.finder.sequence.key(run, &self.frame));
         if decision.seen.insert(key) {
             self.budget.note_name(decision);
-            if let Some(schedule) = self.builder.schedule(run, &mut self.graph, decision) {
-                self.budget.leave(decision, Schedule { key, ..schedule });
+            if let Some(packed) = self.find_witness(run, number) {
+                self.budget.add(&mut self.decisions[number], Schedule { key, packed });
             }
         }
     }
 
-    /// The schedule that was retained and that this run proposes, if it was not seen before the set took no more. Who gave
-    /// a subtree away explores those of the decisions above.
+    /// The schedule of the new sequence, whose canonical parent this run is, unless it was seen before the set took no more.
+    /// A worker never explores inherited decisions; it returns the schedules that it discovers for them.
     fn canonical_child(&mut self, run: &Run, number: usize) -> Option<(usize, Chosen)> {
-        let (decision, key) = (&mut self.decisions[number], self.builder.key(run));
-        if decision.seen.contains(key) {
+        let key = self.finder.sequence.key(run, &self.frame);
+        if self.decisions[number].seen.contains(key) {
             return None;
         }
-        let schedule = self.builder.schedule(run, &mut self.graph, decision);
-        let schedule = schedule.expect("this is a bug in rsmc: a schedule has a canonical parent, and no execution");
-        let schedule = Schedule { key, ..schedule };
+        let packed = self.find_witness(run, number);
+        let packed = packed.expect("this is a bug in rsmc: a schedule has a canonical parent, and no execution");
+        let schedule = Schedule { key, packed };
         if number < self.inherited {
-            self.budget.leave(decision, schedule);
+            self.budget.add(&mut self.decisions[number], schedule);
             return None;
         }
         Some((number, Chosen::Schedule(schedule)))
+    }
+
+    /// An execution of the new sequence.
+    fn find_witness(&mut self, run: &Run, number: usize) -> Option<Packed> {
+        let standing = Standing { run, frame: &self.frame, decision: &self.decisions[number] };
+        self.finder.schedule(standing, &mut self.graph)
     }
 }

@@ -31,9 +31,9 @@ pub(super) struct RevisedEntry {
     pub(super) who: OpRef,
     pub(super) id: EventId,
     pub(super) op: Op,
-    /// Whose write it reads; `None` is the initial value, or no read.
+    /// The write that it reads from; `None` is the initial value, or no read.
     pub(super) source: Option<OpRef>,
-    /// What it reads, if it reads.
+    /// The value that it reads, if it reads.
     pub(super) read: u64,
     pub(super) writes: bool,
 }
@@ -55,18 +55,18 @@ impl RevisedEntry {
         }
     }
 
-    /// The same with another source.
+    /// This entry with another source.
     pub(super) fn takes(mut self, source: Option<OpRef>, read: u64, writes: bool) -> Self {
         (self.source, self.read, self.writes) = (source, read, writes);
         self
     }
 
-    /// The same as the second of two reversed events: it takes what the first one took.
+    /// This entry as the second of two reversed events: it takes what the first one took.
     pub(super) fn reversed_with(self, first: &Event) -> Self {
         self.takes(source_of(first).map(OpRef::Event), first.read, true)
     }
 
-    /// Whether it is what an event of the run was.
+    /// Whether it is as an event of the run was.
     pub(super) fn is_as_in(&self, event: &Event) -> bool {
         self.source == source_of(event).map(OpRef::Event)
             && self.writes == event.written.is_some()
@@ -86,7 +86,7 @@ impl RevisedEntry {
         Part::changed(number(self.who), source, self.op.loc, self.writes)
     }
 
-    /// How the verifier sees it.
+    /// Its form for the verifier.
     pub(super) fn shape(&self, run: &Run, graph: &Graph) -> Shape {
         let shape = match self.who {
             OpRef::Event(at) => Shape::of(&run.trace.events[at], graph.order.epoch(at)),
@@ -113,7 +113,7 @@ impl RevisedEntry {
         Forced::operation(self.id.thread, &self.op, &run.trace.locs[self.op.loc], read)
     }
 
-    /// The same, and the step says what it takes if it reads.
+    /// The step in which it happens, with the write that it takes if it reads.
     pub(super) fn taking(&self, run: &Run) -> Forced {
         let source = || self.source.map(|source| source.id(run));
         let takes = self.op.action.reads().then(source);

@@ -1,7 +1,7 @@
-//! How many runs there will be in all.
+//! The number of runs that an exploration will have in all.
 //!
-//! Problem. Say, while RF-SMC explores, how much is left. The tree of decisions is not known: what can be done instead at a
-//! decision shows only while its other answers are explored.
+//! Problem. Say, while RF-SMC explores, how many runs are still to come. The tree of decisions is not known: the other answers
+//! of a decision show only while the first ones are explored.
 //!
 //! Method. The weighted backtrack estimator. A walk from the root that chooses uniformly among the answers that are known at
 //! each decision ends in an explored run with a probability, *the part that is explored*; it is a sum over the decisions on
@@ -12,17 +12,17 @@
 //! Source. Kilby, Slaney, Thiébaux, Walsh, "Estimating search tree size", AAAI 2006, after Knuth, "Estimating the efficiency
 //! of backtrack programs", Mathematics of Computation 29, 1975.
 //!
-//! What it is worth. Knuth's probes are drawn at random, so their mean has no bias, and their spread says how far it may be
+//! How good it is. Knuth's probes are drawn at random, so their mean has no bias, and their spread says how far it may be
 //! off. Runs in depth-first order are no such sample: the answers that were explored first have larger parts below them than
-//! those that are left, and some of these are not known yet. The first makes the estimate too large, by many orders of
+//! the pending ones, and some of these are not known yet. The first makes the estimate too large, by many orders of
 //! magnitude while little is explored; the second too small. A variance of batches of runs sees neither. So the range
-//! that is given comes from measurements: on the programs of `tests/programs/bodies.rs` and some random ones, the logarithm of
-//! the error grew with that of the part that is explored, and the range is what held in nine of ten cases or more.
-//! `tests/estimate.rs` in this crate compares it with random programs that were not used for that. Where less than 1/8 is
-//! explored nothing useful can be said but that there are *at least* so many runs as there were and as there are schedules
-//! left, which is certain.
+//! comes from measurements: on the programs of `tests/programs/bodies.rs` and some random ones, the logarithm of the error
+//! grew with that of the part that is explored, and the range is what held in nine of ten cases or more. `tests/estimate.rs`
+//! in this crate compares it with random programs that were not used for that. Where less than 1/8 is explored, only the
+//! lower bound is useful: runs done plus schedules pending.
 
-use crate::explore::rf_smc::{Decision, RfSmc};
+use crate::explore::rf_smc::RfSmc;
+use crate::explore::rf_smc::decision::Decision;
 
 /// Where less is explored, no range is given.
 const LEAST_EXPLORED: f64 = 1.0 / 8.0;
@@ -30,24 +30,25 @@ const LEAST_EXPLORED: f64 = 1.0 / 8.0;
 /// By how many powers of two the estimate may be too large: so many, and so many for each halving of what is explored.
 const TOO_LARGE: (f64, f64) = (0.5, 0.8);
 
-/// The same for too small.
+/// By how many powers of two it may be too small.
 const TOO_SMALL: (f64, f64) = (0.5, 0.6);
 
-/// The same where a decision takes no more names: what its canonical parents will show is not known to be left.
+/// By how many powers of two it may be too small where a decision takes no more names: canonical children are not known
+/// before their parents are run.
 const TOO_SMALL_IF_FULL: (f64, f64) = (1.5, 0.6);
 
 /// How many runs there will be in all, if none ends the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// There are no fewer.
+    /// A lower bound: runs done plus runs planned.
     pub at_least: u64,
     /// Between the first and the second, in nine of ten cases; `None` where that would say nothing.
     pub range: Option<(u64, u64)>,
 }
 
 impl Estimate {
-    /// From the runs there were, the schedules that are left, the part that is explored, and by how much that says too little.
+    /// From the runs done, the schedules pending, the part that is explored, and by how much that says too little.
     fn new(runs: u64, pending: u64, explored: f64, too_small: (f64, f64)) -> Self {
         let at_least = runs + pending;
         let middle = runs as f64 / explored;
@@ -58,12 +59,12 @@ impl Estimate {
         Self { at_least, range: (explored >= LEAST_EXPLORED).then_some((low, high)) }
     }
 
-    /// Where no more is known than how many there are at least.
+    /// An estimate of which only the lower bound is known.
     pub(crate) fn of_least(at_least: u64) -> Self {
         Self { at_least, range: None }
     }
 
-    /// The same, and so many more that there were before.
+    /// This estimate with so many runs more, which were done before.
     pub fn after(self, runs: u64) -> Self {
         let range = self.range.map(|(low, high)| (low + runs, high + runs));
         Self { at_least: self.at_least + runs, range }
@@ -92,12 +93,5 @@ impl RfSmc {
             explored += weight * (f64::from(decision.explored) - self.suspended.waiting_at(number) as f64);
         }
         explored
-    }
-}
-
-impl Decision {
-    /// How many schedules are left.
-    pub(super) fn pending(&self) -> usize {
-        self.pending.len() + self.received.len()
     }
 }

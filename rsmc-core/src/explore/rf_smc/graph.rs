@@ -34,11 +34,11 @@ pub(super) struct Graph {
     /// Under C11: whether that is SC for all events and fences of the run.
     pub(super) is_sequential: bool,
     model: MemoryModel,
-    /// By what sources are ruled out: the model's, or those of SC where C11 is SC whatever is read.
+    /// The rules that exclude sources: the model's, or those of SC where C11 is SC whatever is read.
     rules: MemoryModel,
     /// Every read took what was written last.
     is_in_order: bool,
-    /// The events that may make an execution one that is none under SC.
+    /// The non-SC events: with one of them an execution may be none under SC.
     weak: BitSet,
     /// By event.
     links: Vec<Links>,
@@ -48,7 +48,7 @@ pub(super) struct Graph {
 /// No event.
 const NOBODY: u32 = u32::MAX;
 
-/// Who reads a value.
+/// The readers of a value.
 #[derive(Clone, Copy, Debug)]
 struct Readers {
     first: u32,
@@ -64,7 +64,7 @@ impl Readers {
 /// The lists that an event has, and those in which it is: each entry says which one is next, or [`NOBODY`].
 #[derive(Clone, Copy, Debug)]
 struct Links {
-    /// Who reads what it writes.
+    /// The readers of what it writes.
     readers: Readers,
     /// The next event that read from the same write.
     next_reader: u32,
@@ -76,7 +76,7 @@ impl Links {
     const NONE: Self = Self { readers: Readers::NONE, next_reader: NOBODY, next_write: NOBODY };
 }
 
-/// The first and the last write of a location, and who reads its initial value.
+/// The first and the last write of a location, and the readers of its initial value.
 #[derive(Clone, Copy, Debug)]
 struct AtLoc {
     first_write: u32,
@@ -88,10 +88,10 @@ impl AtLoc {
     const NONE: Self = Self { first_write: NOBODY, last_write: NOBODY, initial: Readers::NONE };
 }
 
-/// What a reader cannot take; keeps its memory from one reader to the next.
+/// The writes that are visible to a reader; keeps its memory from one reader to the next.
 #[derive(Debug, Default)]
 pub(super) struct Visible {
-    /// What it certainly sees or finds overwritten, with other events perhaps.
+    /// The writes that the reader certainly sees or finds overwritten, with other events perhaps.
     seen: BitSet,
     /// By write, and behind all events for the initial value: whether some other write must be between them.
     hidden: BitSet,
@@ -160,7 +160,7 @@ impl Graph {
         !events.meets(&self.weak)
     }
 
-    /// The same of one event.
+    /// Whether an event is an SC event.
     pub(super) fn is_sc_event(&self, event: usize) -> bool {
         !self.weak.contains(event)
     }
@@ -303,9 +303,8 @@ impl Graph {
         (update != NOBODY).then_some(update as usize)
     }
 
-    /// Under PSO what one thread does is seen in any order by others, so the causal order says too much: a buffered
-    /// store counts from where it is known to be in memory, because it was read by another thread or is behind a
-    /// full fence.
+    /// Under PSO other threads see the stores of a thread in any order, so the causal order says too much: a buffered
+    /// store counts from where it is known to be in memory, because another thread read it or it is behind a full fence.
     fn note_in_memory(&mut self, trace: &Trace, at: usize, event: &Event) {
         let (in_memory, stored) = (&mut self.in_memory, &mut self.stored);
         for &pred in self.order.preds(at) {
@@ -386,8 +385,8 @@ impl Graph {
         }
     }
 
-    /// Finds what a reader cannot take of a location: what is before some other write that it certainly sees or finds
-    /// overwritten.
+    /// Finds the writes of a location that are visible to a reader: those that are not before another write that it certainly
+    /// sees or finds overwritten.
     pub(super) fn find_visible(&self, trace: &Trace, who: &Reader<'_>, loc: LocId, visible: &mut Visible) {
         let Visible { seen, hidden } = visible;
         if self.rules == MemoryModel::C11 {
@@ -403,7 +402,7 @@ impl Graph {
         }
     }
 
-    /// What a reader certainly sees or finds overwritten, whatever it reads from: what is before it but for its own
+    /// The writes that a reader certainly sees or finds overwritten, whatever it reads from: those before it but for its own
     /// source.
     fn find_seen(&self, trace: &Trace, who: &Reader<'_>, seen: &mut BitSet) {
         seen.reset(trace.events.len());
@@ -432,7 +431,7 @@ impl Graph {
         }
     }
 
-    /// The release that ends what the acquire at `at` began.
+    /// The release of the lock that was acquired at `at`.
     pub(super) fn release_of(&self, trace: &Trace, at: usize) -> Option<usize> {
         let Event { id, op, .. } = trace.events[at];
         let is_release = |&later: &usize| {

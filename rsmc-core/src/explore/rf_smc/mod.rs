@@ -3,17 +3,34 @@
 //! Problem. Run every maximal execution of a program once up to reads-from equivalence: two executions are alike if
 //! they have the same events and every read, update and lock acquire takes its value from the same write.
 //!
-//! Algorithm. A run follows a sequence `τ` of events that is known to be possible and extends it to the end. Every
-//! read of the run that is not *marked* is a decision: for each other write that it could read from, a new sequence
-//! is built from the events before it, the read with its new source, and the causal past of that source (whose reads
-//! become marked). If the verifier of the memory model finds an execution of the new sequence, it is kept as a
-//! *schedule* with the decision, once per distinct set of (event, source) pairs. Schedules are run depth first, the
-//! deepest decision first; a decision dies with the prefix it stands behind.
+//! Algorithm. A run follows a sequence `τ` of events that is known to be possible and extends it to the end. Every read of
+//! the run that is not *marked* is a decision. A *revisit* of a decision lets its event read from another write: the new
+//! sequence has the events before the decision, the read with its new source, and the causal past of that source, whose
+//! reads become marked. If the new sequence has a *witness*, an execution with these sources, it is a pending *schedule* of
+//! the decision, once per distinct set of (event, source) pairs. Schedules are run depth first, those of the deepest
+//! decision first. A decision is dropped when none of its schedules is pending.
+//!
+//! Example. `t1: x = 1; a = y` beside `t2: y = 1; b = x` under SC; `Wx` is the write of `x`, `Ry<0` the read of `y` that
+//! takes the initial value.
+//!
+//! ```text
+//! run 1   τ = Wx Wy Ry<0 Rx<Wx    a = 0, b = 1    decisions Ry, Rx
+//!   Rx: revisit Rx<0    new sequence Wx Wy Ry<0 Rx<0     no witness: Wx, Ry, Wy, Rx, Wx is a cycle
+//!   Ry: revisit Ry<Wy   new sequence Wx Wy Ry<Wy         witness Wx Wy Ry; pending at Ry
+//! run 2   τ = Wx Wy Ry<Wy Rx<Wx   a = 1, b = 1    decisions Ry, Rx
+//!   Rx: revisit Rx<0    new sequence Wx Wy Ry<Wy Rx<0    witness Wy Rx Wx Ry; pending at Rx
+//! run 3   τ = Wx Wy Ry<Wy Rx<0    a = 1, b = 0    decisions Ry, Rx
+//!   Rx: seen {Rx<Wx}, {Rx<0}: nothing new. Ry: seen {Ry<0}, {Ry<Wy}: nothing new. The end: three classes, three runs.
+//! ```
+//!
+//! Files. `revisit` finds revisits, `sequence` builds the new sequence, `frame` knows where `τ` is in the run,
+//! `witness_finder` finds a witness (`splice`, then [`near_sc`](crate::consistency::near_sc), then the verifier, which
+//! `question` asks), `discover` puts that together, and `decision`, `suspended` and `tree` keep what is pending.
 //!
 //! Cost. One run per class, plus per run a look at every decision, and one question for every new revisit that the causal
-//! order does not rule out. Most questions are answered by following the run (`follow`), in time linear in its events; the
-//! verifier of the memory model answers the rest. A decision that the run shares with the one from which it was made is
-//! asked only about what is new (`delta`). Memory: the sets and schedules along one path; see (9).
+//! order does not rule out. `splice` and `near_sc` answer most questions, in time linear in the run's events; the verifier of
+//! the memory model answers the rest. A decision that the run shares with its parent is asked only about what is new
+//! (`delta`). Memory: the sets and schedules along one path; see (9).
 //!
 //! Source. Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), algorithm 5.3 and remark
 //! 5.1, after Abdulla, Atig, Jonsson, Lång, Ngo, Sagonas, "Optimal stateless model checking for reads-from equivalence
@@ -22,14 +39,14 @@
 //! Deviations, each needed for programs with updates and locks (`revisit` has them in this order).
 //! (1) *Which revisits.* At every unmarked decision every conflicting write and the initial value is considered,
 //! not only the writes of the extension: a write whose causal past has changed is a new source. The set of a
-//! decision is seeded with what the event does in the run in which it first appears.
+//! decision starts with what the event does in the run in which it first appears.
 //! (2) *Updates.* An update `e` and an update `f` that reads from it are reversed together; likewise a
 //! compare-exchange `f` that failed on `e`'s value and would succeed on the value before. Success and written value
 //! of both are computed anew.
-//! (3) *Locks.* The decision at an acquire is which acquire takes this release: the next holder is seen in its
+//! (3) *Locks.* The decision at an acquire is which acquire takes this release: the next owner is tried in its
 //! place, or every waiting thread if the lock is still held at the end. So every deadlock is found. An attempt
 //! (`try_lock`) is a compare-exchange on the chain: its decision is its source, and where it took the lock, (2)
-//! reverses it with the next holder, or with who waits for it.
+//! reverses it with the next owner, or with a thread that waits for it.
 //! (4) `τ` is no execution order: a revisited read stands before the causal past of its new source. A witness is.
 //! (5) The recursion is a stack, and a call's sequence is the path in it.
 //!
@@ -38,22 +55,23 @@
 //! explored with the thread frozen, to discover what the thread could read later, and whether it can wait for ever.
 //!
 //! (7) *Alternatives.* A decision at an operation that has alternatives (a choice, the failure of a weak compare-exchange)
-//! has the sources of each of them as answers, which are told apart in its set. A sequence with more outcomes without
-//! cause than there may be is not possible; what RF-SMC goes through on its way to a class is part of that class, so none
-//! is missed.
+//! has the sources of each of them as answers, and its set tells them apart. A sequence with more spurious outcomes than
+//! allowed is not possible; the sequences through which RF-SMC reaches a class are parts of that class, so none is missed.
 //!
-//! (8) *What comes last.* `τ` need not be in the order in which things happened, only causally closed at every place. So what
+//! (8) *What comes last.* `τ` need not be in the order in which events happened, only causally closed at every place. So what
 //! a run adds to it is added in the order of the run but for reads on which no write depends: they come after all else, where
 //! every write stands before them and an answer is a source and no more. Where they happened first, a decision would
 //! have an answer for every past of every later write, all of which are found, and kept, before the first of them is run:
 //! 220 MB instead of less than one in the first million executions of `fib_bench(7)`.
 //!
-//! (9) *Bounded sets* (`budget`). The set of a decision, and the schedules that are left there, can be as many as a part of the
-//! tree has runs. A set that has become too large takes no more names of schedules that one run alone proposes (`canonical_parent`).
-//! These need no names, and are explored at once (`suspended`).
+//! (9) *Bounded sets* (`budget`). A decision can have as many names and pending schedules as a part of the tree has runs. A
+//! set that has become too large takes no more names of schedules that have a *canonical parent*: one run of the tree that
+//! finds them, known without a set (`canonical_parent`). Such a schedule is explored at once (`suspended`). Canonical parents
+//! from the start, at every decision that can have them, would need no budget; they cost 17 % more instructions in
+//! `readinc(5)`, since every run is asked about all of its writes and not only about the new ones.
 //!
 //! Under TSO and PSO `τ` has the events only, at the moment at which a store enters its buffer; witnesses and plans
-//! say when it leaves. Nothing else differs but what rules out a revisit (`graph`).
+//! say when it leaves. Only the rules that exclude a revisit differ (`graph`).
 //!
 //! Guarantees. Sound, complete and optimal for loads, stores, updates, compare-exchanges, locks, try-locks, park,
 //! spawn and join; compared with [`super::Exhaustive`] on thousands of programs. For loops
@@ -64,14 +82,19 @@ mod budget;
 mod c11_witness;
 mod canonical_parent;
 mod checkpoint;
+mod decision;
 mod delta;
 mod discover;
 mod entry;
 mod estimate;
+mod frame;
 mod graph;
+mod question;
 mod revisit;
+mod run_steps;
 mod schedule;
 mod seen;
+mod sequence;
 mod sound;
 mod splice;
 mod steps;
@@ -79,29 +102,32 @@ mod subtree;
 mod suspended;
 mod tree;
 mod wait;
+mod witness_finder;
 
 pub use checkpoint::Checkpoint;
 pub use estimate::Estimate;
+pub use schedule::Branch;
 pub use sound::MOST_COUNTED;
-pub use subtree::{Branch, Found, Subtree};
+pub use subtree::{Found, Subtree};
 pub use tree::{SavedTree, Ticket, Tree};
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{BitSet, Digest, EventId};
+use crate::base::{Digest, EventId};
 use crate::consistency::Instance;
 use crate::explore::rf_smc::budget::MemoryBudget;
 use crate::explore::rf_smc::canonical_parent::{CanonicalParent, has_canonical_parents};
-use crate::explore::rf_smc::delta::Delta;
+use crate::explore::rf_smc::decision::Decision;
+use crate::explore::rf_smc::frame::Frame;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::revisit::{Question, RevisitFinder};
-use crate::explore::rf_smc::schedule::{Builder, Schedule, Witness};
+use crate::explore::rf_smc::schedule::{Chosen, Witness};
 use crate::explore::rf_smc::seen::Seen;
-use crate::explore::rf_smc::steps::Steps;
 use crate::explore::rf_smc::suspended::Suspended;
 use crate::explore::rf_smc::wait::Waits;
+use crate::explore::rf_smc::witness_finder::WitnessFinder;
 use crate::model::MemoryModel;
 use crate::step::{End, Explorer, Plan, Purpose, Route, Run};
 use crate::trace::Event;
@@ -110,7 +136,7 @@ use crate::trace::Event;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
     id: EventId,
-    /// It is in no run before the one for which it came into `τ`, or read something else in them.
+    /// It is in no run before the one for which it came into `τ`, or read something else there.
     is_new: bool,
 }
 
@@ -122,59 +148,14 @@ struct NamedEntry {
     key: Digest,
 }
 
-/// A decision: the event at place `at` of `τ`, what was seen there, and what is left to try.
-#[derive(Debug)]
-struct Decision {
-    at: usize,
-    /// Who stands there, or would stand there if it were not frozen.
-    id: EventId,
-    question: Question,
-    /// The current answer is that the thread stays in its waiting loop: nobody stands there.
-    frozen: bool,
-    /// Who stays where it is, if that answer was given or is left to try.
-    stays: Option<EventId>,
-    seen: Seen,
-    pending: Vec<Schedule>,
-    /// What is left after that: another process planned it.
-    received: Vec<Branch>,
-    /// In some run, what it read may have been overwritten while it stood there: see `wait`.
-    contested: bool,
-    /// How many schedules were taken; the last of them is being explored.
-    explored: u32,
-    /// Its set is large enough: it takes no name of a schedule that has a canonical parent.
-    full: bool,
-    /// What its set and the schedules that are left take in memory, in bytes, roughly.
-    bytes: usize,
-}
-
-impl Decision {
-    fn new(at: usize, id: EventId, question: Question, seen: Seen) -> Self {
-        let (pending, received) = (Vec::new(), Vec::new());
-        Self {
-            at,
-            id,
-            question,
-            frozen: false,
-            stays: None,
-            seen,
-            pending,
-            received,
-            contested: false,
-            explored: 0,
-            full: false,
-            bytes: 0,
-        }
-    }
-}
-
-/// How much was asked.
+/// The number of questions to the verifier, and their cost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Effort {
-    /// How many sequences the verifier of the memory model was asked about.
+    /// The number of new sequences.
     pub questions: u64,
-    /// How many of them are not possible.
+    /// The number of those that have no witness.
     pub refused: u64,
-    /// How long that took, if it was to be measured.
+    /// The time that the answers took, if it was to be measured.
     pub verifying: Option<Duration>,
 }
 
@@ -184,74 +165,32 @@ pub struct RfSmc {
     tau: Vec<NamedEntry>,
     decisions: Vec<Decision>,
     started: bool,
-    /// How many runs were observed, livelocks apart.
+    /// The number of runs that were observed, livelocks apart.
     runs: u64,
     graph: Graph,
-    builder: Builder,
+    frame: Frame,
+    finder: WitnessFinder,
     revisits: RevisitFinder,
-    delta: Delta,
-    /// By event: whether a write that is behind `τ` depends on it.
-    matters: BitSet,
     waits: Waits,
     purpose: Purpose,
-    /// In a subtree: how many of the decisions belong to who gave it away. Nothing is taken from these but what was given
-    /// with the last of them.
+    /// In a subtree: the number of inherited decisions. No schedule is taken from these but those that came with the last
+    /// of them.
     inherited: usize,
-    /// What the plan that was given last is.
+    /// The schedule of the last plan.
     current: Chosen,
     budget: MemoryBudget,
     canonical_parent: CanonicalParent,
     suspended: Suspended,
 }
 
-/// What a plan is made from.
-#[derive(Debug, Default)]
-enum Chosen {
-    /// Nothing: the first plan.
-    #[default]
-    Nothing,
-    Schedule(Schedule),
-    Branch(Branch),
-    Livelock(Digest, Witness),
-}
-
-impl Chosen {
-    /// Visits the events from the decision's place on.
-    fn for_each_entry(&self, mut visit: impl FnMut(Entry)) {
-        match self {
-            Chosen::Schedule(schedule) => schedule.packed.for_each_entry(visit),
-            Chosen::Branch(branch) => branch.suffix.iter().for_each(|&entry| visit(entry)),
-            Chosen::Nothing | Chosen::Livelock(..) => {}
-        }
-    }
-
-    /// The same as data, if it is a schedule.
-    fn branch(&self, steps: &Steps) -> Option<Branch> {
-        match self {
-            Chosen::Schedule(schedule) => Some(Branch::of(schedule, steps)),
-            Chosen::Branch(branch) => Some(branch.clone()),
-            Chosen::Nothing | Chosen::Livelock(..) => None,
-        }
-    }
-
-    /// The name of these events and their sources.
-    fn key(&self) -> Digest {
-        match self {
-            Chosen::Schedule(schedule) => schedule.key,
-            Chosen::Branch(branch) => branch.key,
-            Chosen::Nothing | Chosen::Livelock(..) => Digest::EMPTY,
-        }
-    }
-}
-
 impl RfSmc {
     /// An exploration under a memory model that has not started.
     pub fn new(model: MemoryModel) -> Self {
-        let (graph, builder, waits) = (Graph::new(model), Builder::new(model), Waits::new(model));
-        Self { graph, builder, waits, ..Self::default() }
+        let (graph, finder, waits) = (Graph::new(model), WitnessFinder::new(model), Waits::new(model));
+        Self { graph, finder, waits, ..Self::default() }
     }
 
-    /// The same with about so many bytes for the sets of decisions: see deviation (9). The classes are the same.
+    /// An exploration with about so many bytes for the sets of decisions: see deviation (9). The classes do not depend on it.
     pub fn with_memory_budget(mut self, bytes: usize) -> Self {
         self.budget.bound = bytes;
         self
@@ -259,23 +198,23 @@ impl RfSmc {
 
     /// Shows every question that is put to the verifier, and whether the answer was yes, to `observe`.
     pub fn on_question(&mut self, observe: impl FnMut(&Instance, bool) + 'static) {
-        self.builder.observe = Some(Box::new(observe));
+        self.finder.question.observe = Some(Box::new(observe));
     }
 
     /// Puts to the verifier also what is answered without it, and shows both answers to `compare`, the quick one first.
     pub fn on_quick_answer(&mut self, compare: impl FnMut(bool, bool) + 'static) {
-        self.builder.compare = Some(Box::new(compare));
+        self.finder.compare = Some(Box::new(compare));
     }
 
     /// Measures how much time the verifier takes, which costs some.
     pub fn measure_verifier(mut self) -> Self {
-        self.builder.effort.verifying = Some(Duration::ZERO);
+        self.finder.effort.verifying = Some(Duration::ZERO);
         self
     }
 
-    /// What was asked so far.
+    /// The questions so far.
     pub fn effort(&self) -> Effort {
-        self.builder.effort
+        self.finder.effort
     }
 
     /// The number of decisions on the path.
@@ -283,11 +222,11 @@ impl RfSmc {
         self.decisions.len()
     }
 
-    /// Finds the events of `τ` in the run, names those that have happened for the first time in their places, and notes
-    /// what is new.
-    fn find_placed(&mut self, run: &Run) {
-        self.builder.begin(run);
-        self.delta.begin(run);
+    /// Finds the entries of `τ` in the run, names those that have happened for the first time in their places, and notes
+    /// which are new.
+    fn find_entries(&mut self, run: &Run) {
+        self.frame.begin(run);
+        self.finder.steps.begin();
         let since = self.decisions.last().map_or(0, |decision| decision.at);
         let mut sum = Digest::EMPTY;
         for (place, entry) in self.tau.iter_mut().enumerate() {
@@ -297,40 +236,42 @@ impl RfSmc {
                 entry.key = entry::key_of(&run.trace, event);
                 sum = sum.with(entry.key);
                 if entry.entry.is_new {
-                    self.delta.add(at, event);
+                    self.frame.delta.add(at, event);
                 }
             }
-            self.builder.place(run, at, entry);
+            self.frame.place(run, at, entry);
         }
         debug_assert_eq!(sum, self.current.key(), "a run reads what its schedule says");
     }
 
-    /// Extends `τ` by what the run did after it, and makes its reads decisions; those on which nothing depends that is
-    /// written come last (deviation (8)).
+    /// Extends `τ` by what the run did after it, and makes its reads decisions; those that no write needs come last
+    /// (deviation (8)).
     fn extend(&mut self, run: &Run) {
         let events = &run.trace.events;
         let first = self.tau.len();
-        self.matters.reset(events.len());
+        let mut needed = std::mem::take(&mut self.frame.needed);
+        needed.reset(events.len());
         let writes = (first..events.len()).filter(|&at| events[at].written.is_some());
-        writes.for_each(|write| self.graph.add_past(write, &mut self.matters));
-        for matters in [true, false] {
-            for at in (first..events.len()).filter(|&at| self.matters.contains(at) == matters) {
+        writes.for_each(|write| self.graph.add_past(write, &mut needed));
+        for is_needed in [true, false] {
+            for at in (first..events.len()).filter(|&at| needed.contains(at) == is_needed) {
                 let event = &events[at];
                 let key = entry::key_of(&run.trace, event);
                 if let Some(question) = Question::of(event) {
                     let mut decision = Decision::new(self.tau.len(), event.id, question, Seen::one(key));
                     self.budget.note_name(&mut decision);
-                    decision.full = self.budget.is_short(&decision)
-                        && has_canonical_parents(run, &self.graph, self.builder.ahead(), question, at);
+                    decision.full = self.budget.has_enough(&decision)
+                        && has_canonical_parents(run, &self.graph, self.frame.ahead(), question, at);
                     self.decisions.push(decision);
                 }
                 let entry = NamedEntry { entry: Entry { id: event.id, is_new: true }, key };
-                self.delta.add(at, event);
-                self.builder.place(run, at, &entry);
+                self.frame.delta.add(at, event);
+                self.frame.place(run, at, &entry);
                 self.tau.push(entry);
             }
         }
-        // A thread that waits in a loop at the end has not decided anything else.
+        self.frame.needed = needed;
+        // A thread that waits in a loop at the end stands at a decision of its own.
         for pending in wait::undecided(run, &self.decisions) {
             let decision = Decision::new(self.tau.len(), pending.id, Question::Source, Seen::default());
             let (stays, contested) = (Some(pending.id), wait::saw_a_change(pending));
@@ -338,12 +279,12 @@ impl RfSmc {
         }
     }
 
-    /// The next livelock to run. Who gave a subtree away runs those that are found in it.
+    /// The next livelock to run. A worker returns those that it finds.
     fn next_livelock(&mut self) -> Option<(Digest, Witness)> {
         if self.inherited > 0 { None } else { self.waits.livelocks.pop() }
     }
 
-    /// What the next plan is made from.
+    /// The schedule of the next plan.
     fn take_next(&mut self) -> Option<Chosen> {
         if !self.started {
             return Some(Chosen::Nothing);
@@ -365,7 +306,7 @@ impl RfSmc {
         }
     }
 
-    /// The next schedule of the decisions below what is being explored, the deepest first, and its decision.
+    /// The next schedule of the decisions below the current child, the deepest first, and the number of its decision.
     fn next_on_path(&mut self) -> Option<(usize, Chosen)> {
         let above = self.suspended.above();
         while let Some(number) = self.decisions.len().checked_sub(1).filter(|&number| number >= above) {
@@ -400,7 +341,7 @@ impl RfSmc {
     }
 }
 
-/// Whether no other execution is possible: there is one thread, and no operation has alternatives.
+/// Whether the run is the only execution: there is one thread, and no operation has alternatives.
 fn is_alone(run: &Run) -> bool {
     let chooses = |event: &Event| event.op.action.alternatives() > 1;
     run.trace.present().nth(1).is_none() && !run.trace.events.iter().any(chooses)
@@ -414,7 +355,7 @@ impl Explorer for RfSmc {
         let Some(next) = self.take_next() else { return false };
         (self.current, self.started) = (next, true);
         let schedule = if let Chosen::Schedule(schedule) = &self.current { Some(schedule) } else { None };
-        self.builder.force(schedule, plan);
+        self.finder.steps.force(schedule, plan);
         match &self.current {
             Chosen::Nothing | Chosen::Schedule(_) => {}
             Chosen::Branch(branch) => branch.route.force(plan),
@@ -442,8 +383,8 @@ impl Explorer for RfSmc {
                 let taken = self.retract_child(taken);
                 let decision = self.decisions.last_mut().expect(bug);
                 match taken {
-                    Some(Chosen::Schedule(schedule)) => self.budget.leave(decision, schedule),
-                    Some(Chosen::Branch(branch)) => self.budget.leave_branch(decision, branch),
+                    Some(Chosen::Schedule(schedule)) => self.budget.add(decision, schedule),
+                    Some(Chosen::Branch(branch)) => self.budget.add_branch(decision, branch),
                     _ => {}
                 }
             }
@@ -474,7 +415,7 @@ impl Explorer for RfSmc {
             let known = self.decisions.len();
             self.graph.compute(run);
             self.waits.begin(run);
-            self.find_placed(run);
+            self.find_entries(run);
             self.extend(run);
             self.discover(run, known);
             if !run.waiting.is_empty() && (run.has_waits || self.purpose == Purpose::Discovery) {

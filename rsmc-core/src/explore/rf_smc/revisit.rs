@@ -10,7 +10,7 @@ use crate::explore::rf_smc::graph::{Graph, Reader, Visible};
 use crate::step::{Pending, Run, Why};
 use crate::trace::{Action, Effect, Event, Op, Source};
 
-/// An event that a revisit puts at the place of a decision.
+/// An operation of a run that a revisit can put at the place of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpRef {
     /// An event of the run, by its position.
@@ -35,7 +35,7 @@ impl OpRef {
         if let OpRef::Event(at) = self { Some(at) } else { None }
     }
 
-    /// Its number among the actors of a run with so many events: these come first, then who waits.
+    /// Its number among the operations of a run with so many events: events come first, then pending operations.
     pub(super) fn number(self, events: usize) -> usize {
         match self {
             OpRef::Event(at) => at,
@@ -44,29 +44,29 @@ impl OpRef {
     }
 }
 
-/// A decision taken differently.
+/// A decision with another answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Revisit {
-    /// Who stands at the decision's place.
+    /// The operation at the decision's place.
     pub(super) actor: OpRef,
-    /// What it does: its operation, or an alternative of it.
+    /// Its action, or an alternative of it.
     pub(super) action: Action,
-    /// Whose write it takes; `None` is the initial value.
+    /// The write that it takes; `None` is the initial value.
     pub(super) source: Option<OpRef>,
     /// The value it reads.
     pub(super) value: u64,
-    /// What it does with that.
+    /// Its effect with that value.
     pub(super) effect: Effect,
     /// The event that is reversed with it: it comes first now and takes the decision's old source.
     pub(super) reversed: Option<OpRef>,
 }
 
-/// What a decision decides. It keeps its kind as long as it stands, whoever stands at its place.
+/// The question of a decision. It stays as long as the decision does, whichever event stands at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Question {
-    /// Which write does this event read?
+    /// The write that the event reads from.
     Source,
-    /// Which thread takes the lock next?
+    /// The thread that takes the lock next.
     LockOwner,
 }
 
@@ -80,17 +80,17 @@ impl Question {
     }
 }
 
-/// Looks for what could be done instead at decisions of a run; keeps its memory from one to the next.
+/// Finds the revisits of decisions of a run; keeps its memory from one to the next.
 #[derive(Debug, Default)]
 pub(super) struct RevisitFinder {
     visible: Visible,
     /// Whether `visible` is that of the decision that was asked about last.
     has_looked: bool,
-    /// What was found at the decision that was asked about last.
+    /// The revisits of the decision that was asked about last.
     pub(super) found: Vec<Revisit>,
 }
 
-/// What is asked of a decision.
+/// A question about a decision.
 pub(super) struct Asked<'a> {
     pub(super) run: &'a Run,
     pub(super) graph: &'a Graph,
@@ -103,7 +103,7 @@ pub(super) struct Asked<'a> {
 #[derive(Clone, Copy)]
 pub(super) enum Extent<'a> {
     All,
-    /// Those that need something of this.
+    /// Those that need an event of this.
     New(&'a Delta),
     /// Those that need a write that is not ahead.
     Behind,
@@ -132,7 +132,7 @@ impl RevisitFinder {
         }
     }
 
-    /// The same at a decision at which nobody stands since its thread is frozen.
+    /// Collects the revisits at a decision at which no event stands since its thread is frozen.
     pub(super) fn at_frozen(&mut self, asked: &Asked<'_>, id: EventId) {
         self.found.clear();
         let is_it = |pending: &Pending| pending.id == id && pending.op.is_some();
@@ -142,7 +142,7 @@ impl RevisitFinder {
         }
     }
 
-    /// The other sources of an operation and of its alternatives. What is spurious is counted where it is retained.
+    /// The other sources of an operation and of its alternatives. Spurious outcomes are counted when the sequence is built.
     fn sources_of_alternatives(&mut self, asked: &Asked<'_>, actor: OpRef, op: &Op) {
         self.has_looked = false;
         if asked.has_nothing_new(op.loc) {
@@ -199,7 +199,7 @@ impl RevisitFinder {
     }
 }
 
-/// Who reads, and what it does.
+/// A reader and its action.
 #[derive(Clone, Copy)]
 struct Reading {
     actor: OpRef,
@@ -272,7 +272,7 @@ fn value_of(run: &Run, loc: LocId, write: Option<usize>) -> u64 {
     }
 }
 
-/// What is right before an actor in program order.
+/// The events right before an operation in program order.
 #[inline]
 pub(super) fn preds_of<'a>(run: &Run, graph: &'a Graph, actor: OpRef) -> &'a [u32] {
     match actor {
@@ -281,7 +281,7 @@ pub(super) fn preds_of<'a>(run: &Run, graph: &'a Graph, actor: OpRef) -> &'a [u3
     }
 }
 
-/// What is before an actor, its own source aside.
+/// The events before an operation, its own source aside.
 pub(super) fn reader<'a>(run: &Run, graph: &'a Graph, actor: OpRef) -> Reader<'a> {
     let fenced = match actor {
         OpRef::Event(at) => Cow::Borrowed(graph.order.fenced(at)),
@@ -295,7 +295,7 @@ pub(super) fn reader<'a>(run: &Run, graph: &'a Graph, actor: OpRef) -> Reader<'a
 }
 
 /// Deviation (2): an update and the update, or failed compare-exchange, that reads from it; for a lock attempt that
-/// succeeded also the next holder, or who waits.
+/// succeeded also the next owner, or a thread that waits.
 fn reversals(asked: &Asked<'_>, at: usize, found: &mut Vec<Revisit>) {
     let event = &asked.run.trace.events[at];
     for_each_successor(asked, at, |second, action| {
@@ -319,9 +319,9 @@ fn other_lock_owners(asked: &Asked<'_>, at: usize, found: &mut Vec<Revisit>) {
     });
 }
 
-/// Visits what could come in place of the update at `at`: the updates and failed attempts that read from it, who waits
-/// in a loop that looks at it, and if it took a lock, who takes the lock after it, or who waits for it if it is never
-/// released.
+/// Visits the operations that could come in place of the update at `at`: the updates and failed attempts that read from it,
+/// those of threads that wait in a loop which looks at it, and if it took a lock, the next acquire, or those that wait for
+/// the lock if it is never released.
 fn for_each_successor(asked: &Asked<'_>, at: usize, mut visit: impl FnMut(OpRef, Action)) {
     let &Asked { run, graph, .. } = asked;
     let event = &run.trace.events[at];
@@ -334,8 +334,8 @@ fn for_each_successor(asked: &Asked<'_>, at: usize, mut visit: impl FnMut(OpRef,
             }
         }
     }
-    // Who is left waiting for the lock could have had it; and who waits in a loop has read what the update wrote,
-    // though that iteration is no event (`wait`).
+    // A thread that still waits for the lock could have had it; and one that waits in a loop has read what the update
+    // wrote, though that iteration is no event (`wait`).
     let held = locked && release.is_none();
     for (i, waiting) in run.waiting.iter().enumerate() {
         if let Some(op) = waiting.op

@@ -1,4 +1,4 @@
-//! What was seen at a decision, by name.
+//! The schedules that were seen at a decision, by name.
 
 use rustc_hash::FxHashSet;
 
@@ -13,7 +13,7 @@ pub(super) struct Seen {
     others: Option<Box<FxHashSet<Digest>>>,
 }
 
-/// How many names are looked through one after the other.
+/// So many names are compared one after the other.
 const FEW: usize = 8;
 
 impl Seen {

@@ -1,26 +1,27 @@
-//! Whether what another process has left can be gone on from.
+//! Checks of data that another process wrote: can an exploration go on from it?
 //!
-//! Problem. A checkpoint comes from a file. What is in it may not be what was written, with a checksum that is right
+//! Problem. A checkpoint comes from a file. Its contents may not be what was written, with a checksum that is right
 //! nevertheless; and the program may not do again what it did.
 //!
-//! Method. Before it is used, all that can be wrong by itself is looked for: numbers that name nothing, decisions that do not
-//! stand on their path, events that come twice. What it says of executions cannot be judged so: a schedule says which events
+//! Method. Before it is used, all is checked that can be wrong by itself: numbers that name nothing, decisions that do not
+//! stand on their path, events that come twice. Its claims about executions cannot be judged so: a schedule says which events
 //! its run has, and what they take, so that is compared when there is the run ([`RfSmc::misplaced`]). If it differs, the run
 //! counts as one that did something else than the one before.
 //!
-//! Cost. Linear in what is left; and in `τ`, for each run of a schedule that another process planned.
+//! Cost. Linear in the data; and in `τ`, for each run of a schedule that another process planned.
 //!
-//! Limits. What was seen is believed.
+//! Limits. The names that were seen are believed.
 
 use rustc_hash::FxHashSet;
 
 use crate::base::{Digest, EventId};
-use crate::explore::rf_smc::checkpoint::{Checkpoint, SavedDecision};
+use crate::explore::rf_smc::checkpoint::Checkpoint;
+use crate::explore::rf_smc::decision::SavedDecision;
 use crate::explore::rf_smc::entry::key_of;
-use crate::explore::rf_smc::subtree::{Branch, Own, Place};
+use crate::explore::rf_smc::schedule::{Branch, Chosen};
 use crate::explore::rf_smc::suspended::SavedChildren;
 use crate::explore::rf_smc::tree::SavedTree;
-use crate::explore::rf_smc::{Chosen, NamedEntry, RfSmc};
+use crate::explore::rf_smc::{NamedEntry, RfSmc};
 use crate::step::{Route, Run, Step};
 
 /// Larger counts are none that were counted.
@@ -51,35 +52,33 @@ impl Known {
     }
 
     /// A decision on a path that is sound.
-    pub(super) fn has_place(self, place: &Place, tau: &[NamedEntry]) -> bool {
-        self.has(place.id) && place.stays.is_none_or(|id| self.has(id)) && place.at <= tau.len()
+    fn has_place(self, decision: &SavedDecision, tau: &[NamedEntry]) -> bool {
+        self.has(decision.id) && decision.stays.is_none_or(|id| self.has(id)) && decision.at <= tau.len()
     }
 
     /// A schedule of a decision after this path, which is sound.
-    fn has_branch(self, branch: &Branch, place: &Place, before: &[NamedEntry]) -> bool {
+    fn has_branch(self, branch: &Branch, decision: &SavedDecision, before: &[NamedEntry]) -> bool {
         let mut seen: FxHashSet<EventId> = before.iter().map(|entry| entry.entry.id).collect();
         let is_new = |id: EventId| self.has(id) && seen.insert(id);
         let events = branch.suffix.iter().map(|entry| entry.id).all(is_new);
-        events && self.has_route(&branch.route) && (!branch.suffix.is_empty() || place.stays.is_some())
+        events && self.has_route(&branch.route) && (!branch.suffix.is_empty() || decision.stays.is_some())
     }
 
-    pub(super) fn has_own(self, own: &Own, tau: &[NamedEntry]) -> bool {
-        self.has_place(&own.place, tau)
-            && own.pending.iter().all(|branch| self.has_branch(branch, &own.place, &tau[..own.place.at]))
+    /// A decision with its schedules, on a path that is sound.
+    pub(super) fn has_decision(self, decision: &SavedDecision, tau: &[NamedEntry]) -> bool {
+        self.has_place(decision, tau)
+            && decision.pending.iter().all(|branch| self.has_branch(branch, decision, &tau[..decision.at]))
     }
 
     /// Decisions in their order on a path.
     fn has_decisions(self, decisions: &[&SavedDecision], tau: &[NamedEntry]) -> bool {
         let stands = |decision: &&SavedDecision| {
-            let Own { place, .. } = &decision.own;
-            let who = tau.get(place.at).map(|entry| entry.entry.id);
-            self.has_own(&decision.own, tau)
+            let who = tau.get(decision.at).map(|entry| entry.entry.id);
+            self.has_decision(decision, tau)
                 && decision.explored < u32::MAX / 2
-                && (place.frozen || who.is_none_or(|who| who == place.id))
+                && (decision.frozen || who.is_none_or(|who| who == decision.id))
         };
-        self.has_path(tau)
-            && decisions.is_sorted_by_key(|decision| decision.own.place.at)
-            && decisions.iter().all(stands)
+        self.has_path(tau) && decisions.is_sorted_by_key(|decision| decision.at) && decisions.iter().all(stands)
     }
 }
 
@@ -93,39 +92,38 @@ impl Checkpoint {
             && (self.started || decisions.is_empty() && self.suspended.is_empty())
             && self.livelocks.iter().all(|(_, route)| known.has_route(route))
             && known.has_decisions(&decisions, &tau);
-        // What was put aside is chosen up in this order.
-        first && self.suspended.iter().rev().all(|detour| known.takes_up(detour, &mut decisions, &mut tau))
+        // Suspended paths are resumed in this order.
+        first && self.suspended.iter().rev().all(|children| known.takes_up(children, &mut decisions, &mut tau))
     }
 }
 
 impl Known {
-    /// Whether what was put aside for a detour fits to the path; then it is the path.
+    /// Whether a suspended path fits to the current one; then it is the current one.
     fn takes_up<'a>(
         self,
-        detour: &'a SavedChildren,
+        children: &'a SavedChildren,
         decisions: &mut Vec<&'a SavedDecision>,
         tau: &mut Vec<NamedEntry>,
     ) -> bool {
-        if let Some((above, aside, rest)) = &detour.current {
+        if let Some((above, aside, rest)) = &children.current {
             if !(1..=decisions.len()).contains(above) {
                 return false;
             }
             decisions.truncate(*above);
-            tau.truncate(decisions[above - 1].own.place.at);
+            tau.truncate(decisions[above - 1].at);
             decisions.extend(aside);
             tau.extend(rest);
-            // Where the detour began, somebody else stands now.
-            if !self.has_path(tau) || !aside.iter().all(|decision| self.has_own(&decision.own, tau)) {
+            // At the child's decision another event stands now.
+            if !self.has_path(tau) || !aside.iter().all(|decision| self.has_decision(decision, tau)) {
                 return false;
             }
         }
         let fits = |(number, branch): &(usize, Branch)| {
             decisions.get(*number).is_some_and(|decision| {
-                let place = &decision.own.place;
-                place.at <= tau.len() && self.has_branch(branch, place, &tau[..place.at])
+                decision.at <= tau.len() && self.has_branch(branch, decision, &tau[..decision.at])
             })
         };
-        detour.pending.iter().all(fits)
+        children.pending.iter().all(fits)
     }
 }
 
@@ -137,16 +135,16 @@ impl SavedTree {
             && self.paths.iter().all(|tau| known.has_path(tau))
             && self.nodes.iter().enumerate().all(|(number, node)| {
                 let Some(tau) = self.paths.get(node.path) else { return false };
-                let is_below = |(above, id, _): (usize, EventId, bool)| {
-                    above < number && known.has(id) && self.nodes[above].own.place.at <= node.own.place.at
+                let is_below = |(above, id): (usize, EventId)| {
+                    above < number && known.has(id) && self.nodes[above].decision.at <= node.decision.at
                 };
-                node.parent.is_none_or(is_below) && known.has_own(&node.own, tau)
+                node.parent().is_none_or(is_below) && known.has_decision(&node.decision, tau)
             })
     }
 }
 
 impl RfSmc {
-    /// Where a run is not what another process has said of its schedule: the position of an event.
+    /// The position of an event at which a run is not what another process said of its schedule.
     pub(super) fn misplaced_in(&self, run: &Run) -> Option<usize> {
         let Chosen::Branch(branch) = &self.current else { return None };
         if !run.is_maximal() && run.repeated.is_none() {

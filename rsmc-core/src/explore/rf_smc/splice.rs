@@ -1,21 +1,21 @@
-//! Inserting the actor into the run: the quickest answer.
+//! Inserting the revisited event into the run: the quickest answer.
 //!
-//! Problem. The members of a new sequence but for the actor, in the order of the run, are an execution under SC, if the run
-//! is one: they are closed under the causal order. Nobody of them needs the actor. Where can it come? With it comes, right
-//! before it, the update that is reversed with it, if there is one: it takes what the actor took, and nobody else needs it.
+//! Problem. The other entries of a new sequence, in the order of the run, are an execution under SC, if the run is one: they are
+//! closed under the causal order. None of them needs the revisited event. Where can it come? An update that is reversed
+//! with it comes right before it: it takes the source of the revisited event, and no other entry needs it.
 //!
 //! Method. Right before its source is overwritten, if what is before it in program order has happened there. Otherwise
-//! some of the members come before it and the others after it, both in the order of the run. Before it comes what is
-//! causally before it. Where a write of some location comes before it, so does who reads an older one there (closure, rule
-//! 4); and where somebody after it reads a write that comes before it, so do the writes that are older than that (rule 3,
-//! if they are causally before the reader). If its source is the last write of its location that comes before it, this is an
+//! some of the entries come before it and the others after it, both in the order of the run. Its causal past comes before
+//! it. Where a write of some location comes before it, so do the readers of an older one there (closure, rule 4); and where
+//! an entry after it reads a write that comes before it, so do the writes that are older than that (rule 3, if they are
+//! causally before the reader). If its source is the last write of its location that comes before it, this is an
 //! execution. If not, the newer ones come even before the source, and all that comes before them by the same rules. If the
 //! source is among that, and all had to be there, there is no execution under SC.
 //!
 //! Cost. The writes of a location; or the reads and writes of the run, times how often a write brings along a
 //! reader that brings along a write.
 //!
-//! Source. The rules of the closure (`consistency::closure`), of which only those that the actor needs are applied.
+//! Source. The rules of the closure (`consistency::closure`), of which only those that the revisited event needs are applied.
 
 use std::ops::RangeInclusive;
 
@@ -25,7 +25,7 @@ use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::revisit::{OpRef, preds_of};
 use crate::step::Run;
 
-/// Where the actor can come.
+/// The place of the revisited event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Place {
     /// As [`Splicer::parts`] says.
@@ -34,10 +34,10 @@ pub(in super::super) enum Place {
     Unknown,
 }
 
-/// Inserts actors; keeps its memory from one to the next.
+/// Inserts revisited events; keeps its memory from one to the next.
 #[derive(Debug, Default)]
 pub(in super::super) struct Splicer {
-    /// What comes before the actor.
+    /// What comes before the revisited event.
     before: BitSet,
     /// What of it comes before the source, too, and before the rest.
     first: BitSet,
@@ -45,37 +45,37 @@ pub(in super::super) struct Splicer {
     must: bool,
 }
 
-/// What is to be inserted where.
+/// The question: what is inserted where.
 struct Question<'a> {
     run: &'a Run,
     graph: &'a Graph,
-    /// The other members.
+    /// The other entries.
     members: &'a BitSet,
-    /// The actor, and the update that comes right before it.
+    /// The revisited event, and the update that comes right before it.
     actor: &'a RevisedEntry,
     second: Option<&'a RevisedEntry>,
-    /// Whose write the first of these takes.
+    /// The write that the first of these takes.
     source: Option<usize>,
 }
 
 impl Splicer {
-    /// The parts of the execution that was found. The actor comes before part 2.
+    /// The parts of the execution that was found. The revisited event comes before part 2.
     pub(in super::super) fn parts(&self) -> RangeInclusive<usize> {
         usize::from(self.first.is_empty())..=2
     }
 
-    /// In which part another member comes.
+    /// In which part another entry comes.
     pub(in super::super) fn part_of(&self, member: usize) -> usize {
         if self.before.contains(member) { usize::from(!self.first.contains(member)) } else { 2 }
     }
 
-    /// Begins with all members in one part, the last.
+    /// Begins with all entries in one part, the last.
     pub(in super::super) fn clear(&mut self, run: &Run) {
         self.before.reset(run.trace.events.len());
         self.first.reset(run.trace.events.len());
     }
 
-    /// Looks for a place for the actor, and the update right before it, among the other members: events of a run whose order
+    /// Looks for a place for the revisited event, and the update right before it, among the other entries: events of a run whose order
     /// is one under SC.
     pub(in super::super) fn find(
         &mut self,
@@ -103,7 +103,7 @@ impl Splicer {
         }
     }
 
-    /// Adds what comes before the actor, or before its source, because of what does so already; whether there was something.
+    /// Adds what comes before the revisited event, or before its source, because of what does so already; whether there was something.
     /// `None` if the source, or a write that is after it in any case, comes before the source.
     fn grow(&mut self, question: &Question<'_>) -> Option<bool> {
         let &Question { graph, actor, source, .. } = question;
@@ -135,12 +135,12 @@ impl Splicer {
 }
 
 impl<'a> Question<'a> {
-    /// Whether something is written to the location of the actor.
+    /// Whether something is written to the location of the revisited event.
     fn writes(&self) -> bool {
         self.actor.writes || self.second.is_some()
     }
 
-    /// Adds what is causally before the actor.
+    /// Adds what is causally before the revisited event.
     fn add_past(&self, events: &mut BitSet) {
         let &Self { run, graph, actor, second, source, .. } = self;
         for member in [Some(actor), second].into_iter().flatten() {
@@ -151,13 +151,13 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// The members that write the location of the actor after its source.
+    /// The entries that write the location of the revisited event after its source.
     fn newer_than_source(&self) -> impl Iterator<Item = usize> + use<'a> {
         let &Self { members, graph, actor, source, .. } = self;
         graph.writes_after(actor.op.loc, source).filter(|&write| members.contains(write))
     }
 
-    /// The position in the run before which the actor can come while all others stay in their order: where its source is
+    /// The position in the run before which the revisited event can come while all others stay in their order: where its source is
     /// about to be overwritten, or the end if nothing is read.
     fn gap(&self) -> Option<usize> {
         let &Self { run, graph, actor, second, .. } = self;
@@ -198,7 +198,7 @@ impl<'a> Question<'a> {
         self.add(first, must, older, |older| self.graph.precedes(older, reader))
     }
 
-    /// Adds those of some events that are members, and all that is causally before them; whether there was one. Each of
+    /// Adds those of some events that are entries, and all that is causally before them; whether there was one. Each of
     /// them must be there, or need not.
     fn add(
         &self,

@@ -1,11 +1,12 @@
-//! Schedules that wait to be run, in little memory.
+//! Pending schedules, packed.
 //!
-//! Problem. Along one path many schedules are left to try, each with the steps of a whole execution.
+//! Problem. Along one path many schedules are pending, each with the steps of a whole execution.
 //!
-//! Method. What is known of a step but for its values (what it reads or stores, and its operands) is the same in nearly all
-//! of them, so it is kept once and has a number. There are as many as threads have places in the program, and where a step
-//! names a write (what a read takes under C11, what leaves a buffer), that times the writes. A schedule is a row of small numbers, each in as many bytes as it needs: two to four for a step, and two for an event of
-//! `τ`. The names of these events are computed from the run, when there is one.
+//! Method. Nearly all schedules agree on a step but for its values (what it reads or stores, and its operands), so the rest of
+//! the step is kept once, in a table, and has a number. The table has as many steps as threads have places in the program;
+//! where a step names a write (what a read takes under C11, what leaves a buffer), that times the writes. A schedule is a
+//! row of small numbers, each in as many bytes as it needs: two to four for a step, and two for an entry of `τ`. The names
+//! of entries are computed from the run, when there is one.
 
 use std::mem::take;
 
@@ -17,24 +18,24 @@ use crate::explore::rf_smc::schedule::Witness;
 use crate::step::{Forced, Step};
 use crate::trace::Action;
 
-/// A forced step: the number of what is known of it, and its values.
+/// A forced step: its number in the table, and its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Numbered {
     number: u32,
     /// The value that it reads or stores, or 0.
     value: u64,
-    /// Those that it works with.
+    /// Its operands.
     operands: [u64; 2],
 }
 
 impl Numbered {
-    /// The same step of an operation that reads, which reads this value.
+    /// This step of an operation that reads, with another value that it reads.
     pub(super) fn reading(self, value: u64) -> Self {
         Self { value, ..self }
     }
 }
 
-/// What is known of steps but for their values.
+/// The table of steps without their values.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     known: Vec<Forced>,
@@ -90,7 +91,7 @@ impl Steps {
         }
     }
 
-    /// By event the step that it was made by, if that says nothing but what the event was.
+    /// By event: the step in which it happened, if that says nothing but what the event was.
     pub(super) fn of_events<'a>(&'a self, steps: &'a [Numbered]) -> impl Iterator<Item = Option<Numbered>> + 'a {
         steps.iter().filter_map(|step| match self.known[step.number as usize].step {
             Step::Flush(_) => None,
@@ -122,14 +123,14 @@ impl Steps {
     }
 }
 
-/// What stands at a decision's place and behind it, and an execution of all that is up to there: lists of numbers of seven
-/// bits a byte, the last byte of each below 128.
+/// The entries from a decision's place on, and an execution of the whole sequence: lists of numbers of seven bits a byte,
+/// the last byte of each below 128.
 #[derive(Debug)]
 pub(super) struct Packed {
     bytes: Box<[u8]>,
-    /// Where the execution begins.
+    /// The place at which the execution begins.
     execution: u32,
-    /// How many events are before that.
+    /// The number of entries.
     entries: u32,
 }
 
@@ -189,12 +190,12 @@ impl Packer {
 }
 
 impl Packed {
-    /// How many events and steps there are.
+    /// The numbers of entries and of steps.
     pub(super) fn counts(&self) -> (usize, usize) {
         (self.entries as usize, Rest(&self.bytes[self.execution as usize..]).take() as usize)
     }
 
-    /// Visits the events from the decision's place on.
+    /// Visits the entries from the decision's place on.
     #[inline]
     pub(super) fn for_each_entry(&self, mut visit: impl FnMut(Entry)) {
         let mut rest = Rest(&self.bytes[..self.execution as usize]);
@@ -221,7 +222,7 @@ impl Packed {
     }
 }
 
-/// What is left to read.
+/// The bytes that are not read yet.
 struct Rest<'a>(&'a [u8]);
 
 impl Rest<'_> {

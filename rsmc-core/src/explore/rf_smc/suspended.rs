@@ -1,50 +1,51 @@
-//! Schedules that are explored at once, before what is left on the path on which they were proposed.
+//! Paths that are suspended while a canonical child of one of their runs is explored.
 //!
-//! Problem. A schedule that is not remembered ([`super::canonical_parent`]) must be explored while the run that proposes it is at
-//! hand. Its decision may stand high above.
+//! Problem. A schedule that has a canonical parent has no name ([`super::canonical_parent`]), so it must be explored while
+//! the run that discovers it is at hand. Its decision may stand high above.
 //!
-//! Method. What is below that decision is put aside, with what is left of it, and chosen up again when all that comes of the
-//! schedule is explored. Meanwhile nothing is chosen from the decision itself, and from those above it. A detour may have
-//! detours.
+//! Method. The part of the path below that decision is suspended, with its pending schedules, and resumed when the child's
+//! part of the tree is explored. Meanwhile no schedule is taken from the decision itself, nor from those above it. While a
+//! child is explored, its runs may have children of their own.
 
 use serde::{Deserialize, Serialize};
 
 use crate::explore::rf_smc::budget::MemoryBudget;
-use crate::explore::rf_smc::checkpoint::SavedDecision;
+use crate::explore::rf_smc::decision::{Decision, SavedDecision};
+use crate::explore::rf_smc::schedule::{Branch, Chosen};
 use crate::explore::rf_smc::steps::Steps;
-use crate::explore::rf_smc::subtree::Branch;
-use crate::explore::rf_smc::{Chosen, Decision, NamedEntry, RfSmc};
+use crate::explore::rf_smc::{NamedEntry, RfSmc};
 
-/// What one run has proposed so.
+/// The canonical children of one run.
 #[derive(Debug)]
 pub(super) struct Children {
-    /// By number of the decision: what is left to explore, the last one first.
+    /// Those that are not explored yet, the next one last, each with the number of its decision.
     pending: Vec<(usize, Chosen)>,
+    /// The path that is suspended for the current child.
     current: Option<SuspendedPath>,
 }
 
-/// What was put aside for a schedule: the decisions below its own, and `τ` from there on.
+/// The decisions below that of a child, and `τ` from that decision on.
 #[derive(Debug)]
 pub(super) struct SuspendedPath {
-    /// How many decisions are above.
+    /// The number of decisions above, with the child's.
     pub(super) above: usize,
     pub(super) decisions: Vec<Decision>,
     pub(super) tau: Vec<NamedEntry>,
 }
 
 impl Children {
-    /// What was put aside for the schedule that is explored.
+    /// The path that is suspended for the current child.
     pub(super) fn current(&self) -> Option<&SuspendedPath> {
         self.current.as_ref()
     }
 
-    /// What is left to explore, as data.
+    /// The children that are not explored yet, as data.
     pub(super) fn branches<'a>(&'a self, steps: &'a Steps) -> impl Iterator<Item = (usize, Branch)> + 'a {
-        self.pending.iter().filter_map(|(number, chosen)| Some((*number, chosen.branch(steps)?)))
+        self.pending.iter().filter_map(|(number, child)| Some((*number, child.branch(steps)?)))
     }
 }
 
-/// The detours of the current path, each made from a run of the one before it.
+/// The suspended paths, each by a run of the child before it.
 #[derive(Debug, Default)]
 pub(super) struct Suspended(Vec<Children>);
 
@@ -56,46 +57,46 @@ impl Suspended {
         }
     }
 
-    /// Each before the one from whose run it was made.
+    /// The children of runs, those of the newest run first.
     pub(super) fn last_first(&self) -> impl Iterator<Item = &Children> {
         self.0.iter().rev()
     }
 
-    fn asides(&self) -> impl DoubleEndedIterator<Item = &SuspendedPath> {
-        self.0.iter().filter_map(|detour| detour.current.as_ref())
+    fn paths(&self) -> impl DoubleEndedIterator<Item = &SuspendedPath> {
+        self.0.iter().filter_map(|children| children.current.as_ref())
     }
 
-    /// How many decisions are above what is being explored: nothing may be chosen from these.
+    /// The number of decisions above the current child, with its own: no schedule is taken from these.
     pub(super) fn above(&self) -> usize {
-        self.asides().next_back().map_or(0, |aside| aside.above)
+        self.paths().next_back().map_or(0, |path| path.above)
     }
 
-    /// How many decisions of the path are above what is being explored, or above what is planned from there.
+    /// The number of decisions that the current child, or one that is planned, stands below.
     pub(super) fn needed(&self) -> usize {
-        let planned = self.0.last().filter(|detour| detour.current.is_none());
-        let numbers = planned.into_iter().flat_map(|detour| &detour.pending).map(|(number, _)| number + 1);
+        let planned = self.0.last().filter(|children| children.current.is_none());
+        let numbers = planned.into_iter().flat_map(|children| &children.pending).map(|(number, _)| number + 1);
         numbers.max().unwrap_or(0).max(self.above())
     }
 
-    /// How many schedules are left to explore, also of the decisions that were put aside.
+    /// The number of schedules that are not explored yet: children, and those of suspended decisions.
     pub(super) fn pending(&self) -> usize {
-        let planned: usize = self.0.iter().map(|detour| detour.pending.len()).sum();
-        planned + self.asides().flat_map(|aside| &aside.decisions).map(Decision::pending).sum::<usize>()
+        let planned: usize = self.0.iter().map(|children| children.pending.len()).sum();
+        planned + self.paths().flat_map(|path| &path.decisions).map(Decision::pending).sum::<usize>()
     }
 
-    /// How many answers of a decision were begun, and wait for one that was begun later.
+    /// The number of answers of a decision that were begun, and wait for a child that was begun later.
     pub(super) fn waiting_at(&self, number: usize) -> usize {
-        self.asides().filter(|aside| aside.above == number + 1).count()
+        self.paths().filter(|path| path.above == number + 1).count()
     }
 }
 
 impl RfSmc {
-    /// Begins with the next schedule of a detour that is planned, if one is: its decision, and the schedule.
+    /// Begins with the next planned child, if there is one, and suspends the path below its decision.
     pub(super) fn suspend_path(&mut self) -> Option<(usize, Chosen)> {
-        while let Some(detour) = self.suspended.0.last_mut().filter(|detour| detour.current.is_none()) {
-            if let Some((number, next)) = detour.pending.pop() {
+        while let Some(children) = self.suspended.0.last_mut().filter(|children| children.current.is_none()) {
+            if let Some((number, next)) = children.pending.pop() {
                 let (above, tau) = (number + 1, self.tau[self.decisions[number].at..].to_vec());
-                detour.current = Some(SuspendedPath { above, decisions: self.decisions.split_off(above), tau });
+                children.current = Some(SuspendedPath { above, decisions: self.decisions.split_off(above), tau });
                 return Some((number, next));
             }
             self.suspended.0.pop();
@@ -103,22 +104,22 @@ impl RfSmc {
         None
     }
 
-    /// Takes up again what was put aside for a schedule that is explored; whether there was something.
+    /// Resumes the path that is suspended for the current child; whether there was a child.
     pub(super) fn resume_path(&mut self) -> bool {
-        let Some(aside) = self.suspended.0.last_mut().and_then(|detour| detour.current.take()) else { return false };
-        debug_assert_eq!(self.decisions.len(), aside.above);
-        self.tau.truncate(self.decisions[aside.above - 1].at);
-        self.tau.extend(aside.tau);
-        self.decisions.extend(aside.decisions);
+        let Some(path) = self.suspended.0.last_mut().and_then(|children| children.current.take()) else { return false };
+        debug_assert_eq!(self.decisions.len(), path.above);
+        self.tau.truncate(self.decisions[path.above - 1].at);
+        self.tau.extend(path.tau);
+        self.decisions.extend(path.decisions);
         true
     }
 
-    /// What was chosen last is not run: it is planned again if a detour began with it, and else returned.
+    /// Plans a schedule again that was chosen and not run, if it is a child; otherwise returns it.
     pub(super) fn retract_child(&mut self, chosen: Chosen) -> Option<Chosen> {
         let above = self.decisions.len();
         match self.suspended.0.last_mut() {
-            Some(detour) if detour.current.as_ref().is_some_and(|aside| aside.above == above) => {
-                detour.pending.push((above - 1, chosen));
+            Some(children) if children.current.as_ref().is_some_and(|path| path.above == above) => {
+                children.pending.push((above - 1, chosen));
                 self.resume_path();
                 None
             }
@@ -127,7 +128,7 @@ impl RfSmc {
     }
 }
 
-/// A detour as data.
+/// The canonical children of one run, as data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SavedChildren {
     pub(super) pending: Vec<(usize, Branch)>,
@@ -135,26 +136,28 @@ pub(super) struct SavedChildren {
 }
 
 impl SavedChildren {
-    pub(super) fn all(detours: &Suspended, steps: &Steps) -> Vec<Self> {
-        let save = |aside: &SuspendedPath| {
-            let decisions = aside.decisions.iter().map(|decision| SavedDecision::of(decision, steps)).collect();
-            (aside.above, decisions, aside.tau.clone())
+    pub(super) fn all(suspended: &Suspended, steps: &Steps) -> Vec<Self> {
+        let save = |path: &SuspendedPath| {
+            let decisions = path.decisions.iter().map(|decision| decision.save(steps)).collect();
+            (path.above, decisions, path.tau.clone())
         };
-        let detour =
-            |detour: &Children| Self { pending: detour.branches(steps).collect(), current: detour.current().map(save) };
-        detours.0.iter().map(detour).collect()
+        let children = |children: &Children| Self {
+            pending: children.branches(steps).collect(),
+            current: children.current().map(save),
+        };
+        suspended.0.iter().map(children).collect()
     }
 
     pub(super) fn restore(saved: &[Self], budget: &mut MemoryBudget) -> Suspended {
         let planned = |(number, branch): &(usize, Branch)| (*number, Chosen::Branch(branch.clone()));
         let mut restore = |(above, decisions, tau): &(usize, Vec<SavedDecision>, Vec<NamedEntry>)| {
-            let decisions = decisions.iter().map(|saved| saved.restore(budget)).collect();
+            let decisions = decisions.iter().map(|saved| saved.clone().restore(budget)).collect();
             SuspendedPath { above: *above, decisions, tau: tau.clone() }
         };
-        let detour = |saved: &Self| Children {
+        let children = |saved: &Self| Children {
             pending: saved.pending.iter().map(planned).collect(),
             current: saved.current.as_ref().map(&mut restore),
         };
-        Suspended(saved.iter().map(detour).collect())
+        Suspended(saved.iter().map(children).collect())
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn undecided<'a>(run: &'a Run, decisions: &[Decision]) -> Vec<&'a Pen
     spins.filter(|pending| !known(pending.id)).collect()
 }
 
-/// Whether a thread waits behind an iteration that saw two values of one location. So it does not wait for ever in that way, but
+/// Whether a thread waits behind an iteration that saw two values of one location. It does not wait for ever in that way, but
 /// maybe in another: it was held back before it came round once more, since its first events were forced.
 pub(super) fn saw_a_change(pending: &Pending) -> bool {
     let Why::Spin { watched, .. } = &pending.why else { return false };
@@ -64,7 +64,7 @@ pub(super) fn may_be_reversed(run: &Run, revisit: &Revisit) -> bool {
 }
 
 impl RfSmc {
-    /// Takes in a run that was cut short, since the answer of a decision completes an iteration that changes nothing: its
+    /// Observes a run that was cut short, since the answer of a decision completes an iteration that changes nothing: its
     /// thread waits instead.
     pub(super) fn observe_wait(&mut self, run: &Run) {
         let Some(number) = self.decisions.len().checked_sub(1) else { return };
@@ -74,8 +74,8 @@ impl RfSmc {
         let is_its_own = run.waits.last().is_some_and(|wait| wait.next.thread == decision.id.thread);
         if is_its_own && !is_planned && decision.contested && !decision.frozen {
             self.graph.compute(run);
-            self.find_placed(run);
-            self.builder.turn_to(&self.decisions[number]);
+            self.find_entries(run);
+            self.frame.turn_to(&self.decisions[number]);
             self.discover_waiting(run, number);
         }
     }
@@ -89,7 +89,7 @@ pub(super) struct Waits {
     pub(super) looks: Looks,
     /// The events of the run that are looked at.
     stay: Vec<usize>,
-    /// What threads knew in the run that is looked at.
+    /// What the threads knew in that run.
     histories: Histories,
     instance: Instance,
     verifier: Verifier,
@@ -97,7 +97,7 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// Takes in which iterations change nothing.
+    /// Learns from a run which iterations change nothing.
     pub(super) fn learn(&mut self, run: &Run) {
         self.looks.learn(run);
     }
@@ -204,7 +204,7 @@ impl Waits {
         found.then(|| Witness { steps: steps(), modification: Vec::new() })
     }
 
-    /// The same under C11.
+    /// Such an execution under C11.
     fn end_with_reads(&mut self, run: &Run, looks: &[Look]) -> Option<Witness> {
         let members: Vec<RevisedEntry> = self.stay.iter().map(|&at| self.member(run, at)).collect();
         let looks: Vec<_> = looks.iter().map(|look| (look.loc, look.last[0])).collect();
@@ -254,7 +254,7 @@ impl Waits {
     }
 }
 
-/// What an event reads from, if only these events stay: updates that are left out left the value as it was.
+/// The source of an event, if only these events stay: updates that are left out left the value as it was.
 fn source_among(run: &Run, stay: &[usize], at: usize) -> Option<usize> {
     let mut source = source_of(&run.trace.events[at]);
     while let Some(write) = source.filter(|write| stay.binary_search(write).is_err()) {
@@ -263,7 +263,7 @@ fn source_among(run: &Run, stay: &[usize], at: usize) -> Option<usize> {
     source
 }
 
-/// Who looks at memory when everything is over.
+/// The thread that reads memory when all others are over.
 const NOBODY: ThreadId = ThreadId(u32::MAX);
 
 /// A location that is watched, and the writes of the value that was seen that could be its last (`None`: nobody

@@ -1,13 +1,13 @@
-//! The tree as data: what several explorers have left of an exploration that was stopped.
+//! The tree as data: the rest of an exploration that several explorers shared, when it is stopped.
 //!
-//! Problem. What workers have left is no path but a tree: many decisions on many paths.
+//! Problem. The rest of the work of several explorers is no path but a tree: many decisions on many paths.
 //!
-//! Method. What is kept is what the tree is: every decision of which, or below which, something is left, with what was
-//! seen there. So whoever goes on tries nothing again. Decisions of one path share its events; each path is kept once.
+//! Method. Every decision is kept that has a pending schedule or stands above one that has, with the names that were seen
+//! there, so no schedule is tried again. Decisions of one path share its events; each path is kept once.
 //!
-//! Cost. One pass over the tree, and as much as it has.
+//! Cost. One pass over the tree, and its size.
 //!
-//! Limits. Nothing may be away: who stops takes back what was not answered.
+//! Limits. No ticket may be out: the caller takes back those that were not answered.
 //!
 //! Thread ids must mean the same on both sides ([`crate::step::Knowledge::threads`]).
 
@@ -18,31 +18,39 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
 use crate::explore::rf_smc::NamedEntry;
-use crate::explore::rf_smc::subtree::{Own, Place};
+use crate::explore::rf_smc::decision::SavedDecision;
+use crate::explore::rf_smc::steps::Steps;
 use crate::explore::rf_smc::tree::{Answer, Node, Tree};
 use crate::step::Route;
 
-/// A tree of which nothing is away; see the module.
+/// A tree no ticket of which is out; see the module.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SavedTree {
     pub(in crate::explore::rf_smc) paths: Vec<Vec<NamedEntry>>,
-    /// A decision comes after the one above it.
+    /// Each after the one above it.
     pub(in crate::explore::rf_smc) nodes: Vec<SavedNode>,
     pub(in crate::explore::rf_smc) livelocks: Vec<Route>,
     known: Vec<Digest>,
     looks: Vec<(u64, u32)>,
 }
 
+/// A node as data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::explore::rf_smc) struct SavedNode {
-    /// The decision above, and who stands there on the path to this one, or is frozen there.
-    pub(in crate::explore::rf_smc) parent: Option<(usize, EventId, bool)>,
+    parent: Option<(usize, Answer)>,
     pub(in crate::explore::rf_smc) path: usize,
-    pub(in crate::explore::rf_smc) own: Own,
+    pub(in crate::explore::rf_smc) decision: SavedDecision,
+}
+
+impl SavedNode {
+    /// The number of the decision above, and the event of its answer.
+    pub(in crate::explore::rf_smc) fn parent(&self) -> Option<(usize, EventId)> {
+        self.parent.map(|(above, answer)| (above, answer.id))
+    }
 }
 
 impl Tree {
-    /// What is left, as data. Whatever was given away must be back.
+    /// The tree as data. No ticket may be out.
     pub fn save(&self) -> SavedTree {
         let mut numbers: Vec<usize> = (0..self.nodes.len()).filter(|&number| self.nodes[number].is_some()).collect();
         let node = |number: usize| self.nodes[number].as_ref().expect("it was just looked at");
@@ -55,11 +63,8 @@ impl Tree {
                 paths.push(node.tau.to_vec());
                 paths.len() - 1
             });
-            let parent = node.parent.map(|(above, Answer { id, frozen })| (places[&above], id, frozen));
-            let &Node { at, id, question, stays, contested, full, .. } = node;
-            let seen = node.seen.iter().copied().collect();
-            let place = Place { at, id, question, frozen: false, stays, contested, full };
-            SavedNode { parent, path, own: Own { place, seen, pending: node.pending.clone() } }
+            let parent = node.parent.map(|(above, answer)| (places[&above], answer));
+            SavedNode { parent, path, decision: node.decision.save(&Steps::default()) }
         };
         let nodes = numbers.iter().map(|&number| save(node(number))).collect();
         let known = self.known.iter().copied().collect();
@@ -72,28 +77,8 @@ impl Tree {
         let (livelocks, known) = (saved.livelocks, saved.known.into_iter().collect());
         let mut tree = Tree { livelocks, known, ..Tree::default() };
         tree.looks.add(&saved.looks);
-        for SavedNode { parent, path, own: Own { place, seen, pending } } in saved.nodes {
-            let parent = parent.map(|(above, id, frozen)| (above, Answer { id, frozen }));
-            let depth = parent.map_or(0, |(above, _)| tree.node(above).depth + 1);
-            if let Some((above, _)) = parent {
-                tree.node(above).live += 1;
-            }
-            let Place { at, id, question, stays, contested, full, .. } = place;
-            let (tau, seen) = (Arc::clone(&paths[path]), seen.into_iter().collect());
-            tree.nodes.push(Some(Node {
-                parent,
-                depth,
-                tau,
-                at,
-                question,
-                id,
-                stays,
-                contested,
-                full,
-                seen,
-                pending,
-                live: 0,
-            }));
+        for SavedNode { parent, path, decision } in saved.nodes {
+            tree.insert(parent, Arc::clone(&paths[path]), decision);
         }
         (0..tree.nodes.len()).for_each(|number| tree.update(number));
         tree

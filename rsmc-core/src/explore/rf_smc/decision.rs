@@ -1,0 +1,114 @@
+//! A decision of RF-SMC's tree: on the path that is explored, and as data.
+//!
+//! [`Decision`] is the only form in memory: the explorer has a path of them, and a node of the shared [`Tree`] is one with a
+//! parent. [`SavedDecision`] is the only form outside: in checkpoints, in jobs, and in what workers return.
+//!
+//! [`Tree`]: super::Tree
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::{Digest, EventId};
+use crate::explore::rf_smc::budget::MemoryBudget;
+use crate::explore::rf_smc::revisit::Question;
+use crate::explore::rf_smc::schedule::{Branch, Schedule};
+use crate::explore::rf_smc::seen::Seen;
+use crate::explore::rf_smc::steps::Steps;
+
+/// A decision: the event at place `at` of `τ`, the schedules that were seen there, and those that are pending.
+#[derive(Debug)]
+pub(super) struct Decision {
+    pub(super) at: usize,
+    /// The event that stands there, or would stand there if its thread were not frozen.
+    pub(super) id: EventId,
+    pub(super) question: Question,
+    /// The current answer is that the thread stays in its waiting loop: no event stands there.
+    pub(super) frozen: bool,
+    /// The event whose thread stays where it is, if that answer was explored or is pending.
+    pub(super) stays: Option<EventId>,
+    pub(super) seen: Seen,
+    /// The schedules that this explorer found, the next one last.
+    pub(super) pending: Vec<Schedule>,
+    /// The schedules that another explorer found, the next one last. They are explored after `pending`.
+    pub(super) received: Vec<Branch>,
+    /// In some run, what it read may have been overwritten while it stood there: see `wait`.
+    pub(super) contested: bool,
+    /// The number of schedules that were explored, with the current one.
+    pub(super) explored: u32,
+    /// Its set is large enough: it takes no name of a schedule that has a canonical parent.
+    pub(super) full: bool,
+    /// The memory of its set and of its schedules, in bytes, roughly.
+    pub(super) bytes: usize,
+}
+
+impl Decision {
+    /// A decision with no schedule.
+    pub(super) fn new(at: usize, id: EventId, question: Question, seen: Seen) -> Self {
+        Self {
+            at,
+            id,
+            question,
+            frozen: false,
+            stays: None,
+            seen,
+            pending: Vec::new(),
+            received: Vec::new(),
+            contested: false,
+            explored: 0,
+            full: false,
+            bytes: 0,
+        }
+    }
+
+    /// The number of schedules that are not explored yet.
+    pub(super) fn pending(&self) -> usize {
+        self.pending.len() + self.received.len()
+    }
+
+    /// Whether a schedule is not explored yet.
+    pub(super) fn has_more(&self) -> bool {
+        self.pending() > 0
+    }
+
+    /// The decision as data.
+    pub(super) fn save(&self, steps: &Steps) -> SavedDecision {
+        let mut pending = self.received.clone();
+        pending.extend(Branch::all(&self.pending, steps));
+        SavedDecision { pending, ..self.save_without_pending() }
+    }
+
+    /// The decision as data, but for its schedules.
+    pub(super) fn save_without_pending(&self) -> SavedDecision {
+        let &Self { at, id, question, frozen, stays, contested, full, explored, .. } = self;
+        let (seen, pending) = (self.seen.iter().collect(), Vec::new());
+        SavedDecision { at, id, question, frozen, stays, contested, full, explored, seen, pending }
+    }
+}
+
+/// A decision as data.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct SavedDecision {
+    pub(super) at: usize,
+    pub(super) id: EventId,
+    pub(super) question: Question,
+    pub(super) frozen: bool,
+    pub(super) stays: Option<EventId>,
+    pub(super) contested: bool,
+    pub(super) full: bool,
+    pub(super) explored: u32,
+    pub(super) seen: Vec<Digest>,
+    /// The schedules that are not explored yet, the next one last.
+    pub(super) pending: Vec<Branch>,
+}
+
+impl SavedDecision {
+    /// The decision that was saved, with its memory in a budget.
+    pub(super) fn restore(self, budget: &mut MemoryBudget) -> Decision {
+        let Self { at, id, question, frozen, stays, contested, full, explored, seen, pending } = self;
+        let names = seen.len();
+        let decision = Decision::new(at, id, question, seen.into_iter().collect());
+        let mut decision = Decision { frozen, stays, contested, full, explored, ..decision };
+        (0..names).for_each(|_| budget.note_name(&mut decision));
+        pending.into_iter().for_each(|branch| budget.add_branch(&mut decision, branch));
+        decision
+    }
+}
