@@ -8,7 +8,8 @@
 //!
 //! Cost. O(n + edges + good writes), and the search of a buffer for every read by its thread.
 //!
-//! Source. ViewXplore (diploma thesis, 2025), 5.3, algorithm 5.
+//! Source. Stamos, "Optimal Exploration of Sequentially Consistent Executions of Concurrent Programs under View
+//! Equivalence" (thesis, NTUA 2025), 5.3, algorithm 5.
 //!
 //! Deviation. The thesis completes the relations of the earlier run (reads-from, coherence) and sorts the result; here
 //! the sequence is kept. It answers less often, and each answer costs less.

@@ -9,7 +9,8 @@
 //!
 //! Cost. URF is polynomial, INCR linear; the complete step is exponential in threads and locations only.
 //!
-//! Source. ViewXplore (diploma thesis, 2025), chapter 5, algorithms 4 to 6.
+//! Source. Stamos, "Optimal Exploration of Sequentially Consistent Executions of Concurrent Programs under View
+//! Equivalence" (thesis, NTUA 2025), chapter 5, algorithms 4 to 6.
 //!
 //! Deviations. (1) INCR comes before URF: it costs less than URF and settles most questions whose answer is yes. The
 //! complete step goes on from the order that URF has found. (2) INCR reuses the *sequence* of the earlier run instead

@@ -2,7 +2,8 @@
 //!
 //! Problem. Find out quickly that there is no witness. Most questions of ViewXplore have the answer no.
 //!
-//! Source. ViewXplore (diploma thesis, 2025), 5.2, algorithm 4.
+//! Source. Stamos, "Optimal Exploration of Sequentially Consistent Executions of Concurrent Programs under View
+//! Equivalence" (thesis, NTUA 2025), 5.2, algorithm 4.
 //!
 //! Deviation. Its rules look at reads with a single possible write only. Those of the closure of RVF-SMC
 //! (`closure`) look at all of them, and include these; so URF is that closure, from which the complete step goes on.

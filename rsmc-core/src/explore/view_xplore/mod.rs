@@ -12,7 +12,8 @@
 //! Cost. One run per class, and one ConstructWitness per cut that is not rejected at once. Memory: 16 bytes for each
 //! cut that a run has had or that was refuted, and the runs that are not finished with.
 //!
-//! Source. ViewXplore (diploma thesis, 2025), chapter 4, algorithm 1.
+//! Source. Stamos, "Optimal Exploration of Sequentially Consistent Executions of Concurrent Programs under View
+//! Equivalence" (thesis, NTUA 2025), chapter 4, algorithm 1.
 //!
 //! Deviations. (1) *What is observed* (`snapshot`). Reads, updates and failed compare-exchanges count by their value;
 //! lock operations count by their source, and so does an `AtomicPtr` that is not null. Once two threads have touched
