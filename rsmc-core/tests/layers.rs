@@ -1,7 +1,10 @@
-//! The map of ARCHITECTURE.md as a test: a layer imports only what the map allows, and files stay small.
+//! The map of ARCHITECTURE.md as a test: a layer imports only what the map allows, files stay small, and few files name
+//! memory models.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use rsmc_core::model::MemoryModel;
 
 /// Each layer, and the layers it may import besides itself.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
@@ -50,6 +53,36 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
 ];
+
+/// The crates whose code asks a memory model for its properties, from the folder of this one.
+const ASK_MODELS: &[&str] = &["src", "../src", "../rsmc-shim/src", "../rsmc-macros/src"];
+
+/// The files there that name memory models: the ends of their paths.
+const NAME_MODELS: &[&str] = &[
+    // The list of all, and what describes each.
+    "rsmc-core/src/model/mod.rs",
+    "rsmc-core/src/model/sc.rs",
+    "rsmc-core/src/model/tso.rs",
+    "rsmc-core/src/model/pso.rs",
+    "rsmc-core/src/model/c11.rs",
+    // Which verifier each has.
+    "rsmc-core/src/consistency/verifier.rs",
+    // The words that the attribute knows: the crate has no dependency.
+    "rsmc-macros/src/known.rs",
+];
+
+/// So many files more may hold the algorithms of one model: its verifier, what is causally before what under it
+/// (`explore/rf_smc/graph`), and the two modules to which these belong.
+const OF_ALGORITHMS: usize = 4;
+
+/// A new memory model touches no more files.
+const OF_A_MODEL: usize = 8;
+
+/// A file, and a word in it that names something else: the ordering of an operation.
+const OTHER_WORDS: &[(&str, &str)] = &[("rsmc-core/src/report/rows.rs", "\"sc\"")];
+
+/// The folders and files of code that exists for tests: oracles know which model they are the oracle of.
+const FOR_TESTS: &[&str] = &["/litmus/", "/consistency/naive_"];
 
 /// No file is longer.
 const LONGEST_FILE: usize = 600;
@@ -161,4 +194,67 @@ fn unsafe_code_is_in_the_runtime_only() {
         found.iter().all(|file| may.iter().any(|name| file == name)),
         "unsafe code in {found:?}, not in {may:?} only"
     );
+}
+
+/// The lines of a text in front of its unit tests, each with its number, without comments.
+fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
+    text[..end].lines().enumerate().map(|(at, line)| (at + 1, line.split("//").next().unwrap()))
+}
+
+/// The places at which code names a memory model: a variant of `MemoryModel` as a word of its own, or its name in
+/// configurations as a string.
+fn named_models(text: &str) -> Vec<String> {
+    let variants = MemoryModel::ALL.map(|model| format!("{model:?}"));
+    let strings = MemoryModel::NAMES.map(|name| format!("\"{name}\""));
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut found = Vec::new();
+    for (number, line) in code(text) {
+        let words = line.split(|c| !is_part(c)).filter(|word| variants.iter().any(|variant| word == variant));
+        let names = strings.iter().filter(|name| line.contains(name.as_str()));
+        found.extend(words.chain(names.map(String::as_str)).map(|name| format!("line {number}: {name}")));
+    }
+    found
+}
+
+#[test]
+fn few_files_name_memory_models() {
+    let mut files = Vec::new();
+    for folder in ASK_MODELS {
+        rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).canonicalize().unwrap(), &mut files);
+    }
+    let is_in = |file: &Path, list: &[&str], at_end: bool| {
+        let path = file.to_str().unwrap().replace('\\', "/");
+        list.iter().any(|part| if at_end { path.ends_with(part) } else { path.contains(part) })
+    };
+    let (mut wrong, mut naming) = (Vec::new(), 0);
+    for file in files.iter().filter(|file| !is_in(file, FOR_TESTS, false)) {
+        let mut named = named_models(&fs::read_to_string(file).unwrap());
+        let other = OTHER_WORDS.iter().find(|(path, _)| is_in(file, &[path], true));
+        named.retain(|what| other.is_none_or(|(_, word)| !what.ends_with(word)));
+        match is_in(file, NAME_MODELS, true) {
+            true => naming += usize::from(!named.is_empty()),
+            false => wrong.extend(named.into_iter().map(|what| format!("{}, {what}", file.display()))),
+        }
+    }
+    assert!(wrong.is_empty(), "ask for a property of the model (`model/description.rs`):\n{}", wrong.join("\n"));
+    assert_eq!(naming, NAME_MODELS.len(), "a file of the list is not there or names no model");
+    let of_all = NAME_MODELS.len() - MemoryModel::ALL.len();
+    assert!(of_all + 1 + OF_ALGORITHMS <= OF_A_MODEL, "those of all models, its own, and those of its algorithms");
+}
+
+#[test]
+fn the_attribute_knows_every_memory_model() {
+    let known = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../rsmc-macros/src/known.rs")).unwrap();
+    for model in MemoryModel::ALL {
+        assert!(known.contains(&format!("(\"{model}\", \"{model:?}\")")), "{model}");
+    }
+}
+
+#[test]
+fn the_name_of_a_memory_model_is_noticed() {
+    let text = "//! Sc in a comment.\nuse MemoryModel::{Sc, Tso as Other};\nfn f() -> bool { VerifySc; model.is_graph() }\n\
+                match model { M::C11 => 1, _ => 2 } // Pso\nif name == \"pso\" {}\nlet title = \"PSO, tso\";\n\
+                #[cfg(test)]\nmod tests {\n    const MODEL: MemoryModel = MemoryModel::Pso;\n}\n";
+    assert_eq!(named_models(text), ["line 2: Sc", "line 2: Tso", "line 4: C11", "line 5: \"pso\""]);
 }

@@ -1,7 +1,8 @@
 //! Checks a witness by playing it with explicit buffers: the independent judge of the verifiers.
 
+use crate::consistency::verifier::refusal;
 use crate::consistency::{Instance, Move, Shape};
-use crate::model::MemoryModel;
+use crate::model::{MemoryModel, StoreBuffers};
 
 /// Why a sequence is no witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,11 +26,11 @@ pub enum Flaw {
 ///
 /// # Panics
 ///
-/// If there is a buffered store, but the model has no buffers.
+/// If there is a buffered store, but the model has no buffers; and if executions of the model are graphs.
 pub fn check_witness(instance: &Instance, model: MemoryModel, witness: &[Move]) -> Result<(), Flaw> {
     let items = &instance.items;
-    let has_buffers = matches!(model, MemoryModel::Tso | MemoryModel::Pso);
-    assert!(has_buffers || items.iter().all(|item| !item.buffered), "{model:?} has no store buffers");
+    assert!(!model.is_graph(), "{}", refusal(model));
+    assert!(model.has_buffers() || items.iter().all(|item| !item.buffered), "{model:?} has no store buffers");
     let mut performed = vec![false; items.len()];
     let mut flushed = vec![false; items.len()];
     // The stores of all threads that are performed and not flushed, oldest first.
@@ -100,8 +101,8 @@ pub fn check_witness(instance: &Instance, model: MemoryModel, witness: &[Move]) 
 
 /// Whether a waiting store is flushed before another one of its thread; `older`: it was performed before it.
 fn goes_first(model: MemoryModel, first: Shape, second: Shape, older: bool) -> bool {
-    match model {
-        MemoryModel::Pso => first.epoch < second.epoch || (older && first.loc == second.loc),
-        _ => older,
+    match model.store_buffers() {
+        StoreBuffers::PerThreadAndLocation => first.epoch < second.epoch || (older && first.loc == second.loc),
+        StoreBuffers::PerThread | StoreBuffers::None => older,
     }
 }

@@ -22,7 +22,7 @@
 use crate::base::{Cycle, Poset, ThreadId};
 use crate::consistency::instance::INIT;
 use crate::consistency::{Instance, Move};
-use crate::model::MemoryModel;
+use crate::model::{MemoryModel, StoreBuffers};
 
 /// What an instance with buffers consists of. Events keep their numbers; the flushes of buffered stores come after
 /// them.
@@ -162,6 +162,7 @@ type Flushes = Vec<(u32, u32)>;
 /// The order in which the stores of a thread leave its buffers: that of the queues, and that of store-store fences.
 fn buffer_order(instance: &Instance, model: MemoryModel, nodes: &Nodes, order: &Poset) -> (Flushes, Flushes) {
     let (mut queues, mut fenced) = (Vec::new(), Vec::new());
+    let has_one_queue = model.store_buffers() == StoreBuffers::PerThread;
     let mut stores: Vec<(ThreadId, usize, u32)> = (nodes.events..nodes.len())
         .map(|node| {
             let event = nodes.event[node] as usize;
@@ -174,10 +175,10 @@ fn buffer_order(instance: &Instance, model: MemoryModel, nodes: &Nodes, order: &
     for same in stores.chunk_by(|a, b| a.0 == b.0) {
         let item = |at: usize| &instance.items[nodes.event[same[at].2 as usize] as usize];
         for later in 1..same.len() {
-            let in_queue = |&earlier: &usize| model == MemoryModel::Tso || item(earlier).loc == item(later).loc;
+            let in_queue = |&earlier: &usize| has_one_queue || item(earlier).loc == item(later).loc;
             let first = (0..later).rev().find(in_queue);
             queues.extend(first.map(|earlier| (same[earlier].2, same[later].2)));
-            if model == MemoryModel::Pso && item(later).epoch > 0 {
+            if !has_one_queue && item(later).epoch > 0 {
                 let behind = (0..later).filter(|&earlier| item(earlier).epoch < item(later).epoch);
                 fenced.extend(behind.map(|earlier| (same[earlier].2, same[later].2)));
             }

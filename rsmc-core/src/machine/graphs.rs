@@ -15,8 +15,8 @@ use crate::base::{EventId, IdVec, LocId, ThreadId};
 use crate::consistency::VerifyC11;
 use crate::machine::choose::alternative;
 use crate::machine::core::Machine;
+use crate::model::Cell;
 use crate::model::c11::{Graph, Node};
-use crate::model::{Cell, MemoryModel};
 use crate::step::{SchedulingPolicy, Step};
 use crate::trace::{Effect, Event, NoteKind, Op, Row, Source, Trace};
 
@@ -45,8 +45,7 @@ pub(super) struct Graphs {
 impl Machine {
     /// Whether every read is a choice of its own.
     pub(super) fn reads_are_choices(&self) -> bool {
-        self.rules.memory == MemoryModel::C11
-            && (self.plan.record_choices || self.plan.policy != SchedulingPolicy::RunOn)
+        self.rules.memory.is_graph() && (self.plan.record_choices || self.plan.policy != SchedulingPolicy::RunOn)
     }
 
     /// Forgets the graph, as the execution starts or is taken back.
@@ -69,7 +68,7 @@ impl Machine {
     /// Makes memory hold the newest writes, before something is chosen. False if the forced reads took what no execution
     /// allows, or what is ordered are no writes: a seed of another program may say so.
     pub(super) fn find_newest(&mut self) -> bool {
-        if self.rules.memory != MemoryModel::C11 {
+        if !self.rules.memory.is_graph() {
             return true;
         }
         let at_last = self.steps == self.plan.forced.len();
@@ -109,7 +108,7 @@ impl Machine {
 
     /// Notes which writes are newest though another happened later.
     pub(super) fn collect_newest(&mut self) {
-        if self.rules.memory != MemoryModel::C11 {
+        if !self.rules.memory.is_graph() {
             return;
         }
         let trace = &self.run.trace;

@@ -24,7 +24,19 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashMap;
 
 use crate::base::{ClockId, ClockTable, Id, IdVec, LocId, ThreadId};
+use crate::model::{Description, MemoryModel, StoreBuffers};
 use crate::trace::{Event, Note, NoteKind, Row, Source, Trace};
+
+/// The model.
+pub(super) const DESCRIPTION: Description = Description {
+    name: "c11",
+    title: "C11",
+    buffers: StoreBuffers::None,
+    is_graph: true,
+    stronger: &[MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso],
+    needs: None,
+    weak_steps: "reads of old values",
+};
 
 /// Whether an ordering acquires.
 pub fn acquires(order: Ordering) -> bool {

@@ -1,16 +1,20 @@
-//! Memory models as operational rules: what memory and buffers hold, and what a step does to them.
+//! Memory models: what describes each of them, and their operational rules, which say what memory and buffers hold and
+//! what a step does to them.
 //!
-//! [`Memory`] is the state, the same for all models. What tells the models apart is one file each: which stores wait
-//! in a buffer, and in what order a buffer may be emptied.
+//! [`Memory`] is the state, the same for all models. What tells the models apart is one file each: the model's
+//! [`Description`], which stores wait in a buffer, and in what order a buffer may be emptied.
 
 pub mod c11;
+mod description;
 mod memory;
 mod pso;
 mod sc;
 mod tso;
 
+pub use description::{Description, StoreBuffers};
 pub use memory::{Buffered, Cell, Memory};
 
+use std::fmt;
 use std::sync::atomic::Ordering;
 
 use crate::trace::Op;
@@ -50,19 +54,77 @@ pub enum MemoryModel {
 }
 
 impl MemoryModel {
+    /// All models by their numbers, each behind those that are stronger.
+    pub const ALL: [MemoryModel; 4] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11];
+
+    /// Their names in configurations.
+    pub const NAMES: [&str; Self::ALL.len()] = {
+        let mut names = [""; Self::ALL.len()];
+        let mut at = 0;
+        while at < names.len() {
+            names[at] = Self::ALL[at].description().name;
+            at += 1;
+        }
+        names
+    };
+
+    /// All that is known of the model.
+    #[inline]
+    pub const fn description(self) -> &'static Description {
+        match self {
+            MemoryModel::Sc => &sc::DESCRIPTION,
+            MemoryModel::Tso => &tso::DESCRIPTION,
+            MemoryModel::Pso => &pso::DESCRIPTION,
+            MemoryModel::C11 => &c11::DESCRIPTION,
+        }
+    }
+
+    /// The model of this name in configurations.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|model| model.description().name == name)
+    }
+
+    /// Its number in seeds.
+    pub fn number(self) -> u64 {
+        self as u64
+    }
+
+    /// Its store buffers.
+    #[inline]
+    pub fn store_buffers(self) -> StoreBuffers {
+        self.description().buffers
+    }
+
     /// Whether stores may wait in a buffer at all.
     #[inline]
     pub fn has_buffers(self) -> bool {
-        matches!(self, MemoryModel::Tso | MemoryModel::Pso)
+        self.store_buffers() != StoreBuffers::None
+    }
+
+    /// Whether executions are graphs; see [`Description::is_graph`].
+    #[inline]
+    pub fn is_graph(self) -> bool {
+        self.description().is_graph
+    }
+
+    /// Whether it is sequential consistency: memory without buffers.
+    #[inline]
+    pub fn is_sequential(self) -> bool {
+        !self.has_buffers() && !self.is_graph()
+    }
+
+    /// Whether each execution of another model is one of this model, and not the other way round.
+    pub fn is_weaker_than(self, other: Self) -> bool {
+        self.description().stronger.contains(&other)
     }
 
     /// Whether an operation only puts its value into the buffer of its thread.
     #[inline]
     pub fn buffers(self, op: &Op) -> bool {
-        match self {
-            MemoryModel::Sc | MemoryModel::C11 => sc::buffers(op),
-            MemoryModel::Tso => tso::buffers(op),
-            MemoryModel::Pso => pso::buffers(op),
+        match self.store_buffers() {
+            StoreBuffers::None => sc::buffers(op),
+            StoreBuffers::PerThread => tso::buffers(op),
+            StoreBuffers::PerThreadAndLocation => pso::buffers(op),
         }
     }
 
@@ -74,15 +136,54 @@ impl MemoryModel {
 
     /// Whether an ordering, of a store or a fence, keeps later stores of the thread behind earlier ones.
     pub fn orders_stores(self, order: Ordering) -> bool {
-        self == MemoryModel::Pso && pso::orders_stores(order)
+        self.store_buffers() == StoreBuffers::PerThreadAndLocation && pso::orders_stores(order)
     }
 
     /// Whether the store at place `at` of its thread's buffer may become visible now.
     fn may_flush(self, buffer: &[Buffered], at: usize) -> bool {
-        match self {
-            MemoryModel::Sc | MemoryModel::C11 => unreachable!("this is a bug in rsmc: SC has no buffers"),
-            MemoryModel::Tso => tso::may_flush(buffer, at),
-            MemoryModel::Pso => pso::may_flush(buffer, at),
+        match self.store_buffers() {
+            StoreBuffers::None => unreachable!("this is a bug in rsmc: {} has no buffers", self.description().title),
+            StoreBuffers::PerThread => tso::may_flush(buffer, at),
+            StoreBuffers::PerThreadAndLocation => pso::may_flush(buffer, at),
         }
+    }
+}
+
+impl fmt::Display for MemoryModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.description().name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_places_and_names_are_found() {
+        for (number, model) in MemoryModel::ALL.into_iter().enumerate() {
+            assert_eq!(model.number(), number as u64);
+            assert_eq!(MemoryModel::named(MemoryModel::NAMES[number]), Some(model));
+            assert_eq!(model.to_string(), MemoryModel::NAMES[number]);
+        }
+        assert_eq!(MemoryModel::named("rc11"), None);
+    }
+
+    #[test]
+    fn stronger_models_come_first_and_their_stronger_models_are_stronger_too() {
+        for model in MemoryModel::ALL {
+            for &stronger in model.description().stronger {
+                assert!(stronger.number() < model.number(), "{stronger} and {model}");
+                let even_stronger = stronger.description().stronger;
+                assert!(even_stronger.iter().all(|&other| model.is_weaker_than(other)), "{stronger} and {model}");
+            }
+            let is_least = model.description().stronger.is_empty();
+            assert_eq!(model.is_sequential(), is_least, "every model but SC is weaker than SC");
+        }
+    }
+
+    #[test]
+    fn a_graph_has_no_buffers() {
+        assert!(MemoryModel::ALL.into_iter().all(|model| !(model.is_graph() && model.has_buffers())));
     }
 }

@@ -6,8 +6,19 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::model::{Buffered, tso};
+use crate::model::{Buffered, Description, MemoryModel, StoreBuffers, tso};
 use crate::trace::Op;
+
+/// The model.
+pub(super) const DESCRIPTION: Description = Description {
+    name: "pso",
+    title: "PSO",
+    buffers: StoreBuffers::PerThreadAndLocation,
+    is_graph: false,
+    stronger: &[MemoryModel::Sc, MemoryModel::Tso],
+    needs: Some("needs PSO: stores that overtake each other"),
+    weak_steps: "delayed stores",
+};
 
 /// As under TSO.
 pub(super) fn buffers(op: &Op) -> bool {

@@ -4,8 +4,19 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::model::Buffered;
+use crate::model::{Buffered, Description, MemoryModel, StoreBuffers};
 use crate::trace::{Action, Op};
+
+/// The model.
+pub(super) const DESCRIPTION: Description = Description {
+    name: "tso",
+    title: "TSO",
+    buffers: StoreBuffers::PerThread,
+    is_graph: false,
+    stronger: &[MemoryModel::Sc],
+    needs: Some("needs TSO store buffering"),
+    weak_steps: "delayed stores",
+};
 
 /// Stores wait, except for those that are followed by a full fence: a `SeqCst` store enters memory at the moment at
 /// which it would leave the buffer, since its thread does nothing in between.

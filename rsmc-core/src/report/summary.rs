@@ -128,7 +128,7 @@ pub(super) fn switches(finding: &Finding<'_>, memory: MemoryModel) -> Option<Str
         Fewest::Found => ", the fewest found".to_owned(),
         Fewest::Possible => ", the fewest possible".to_owned(),
         Fewest::OneMore => {
-            let weak = if memory == MemoryModel::C11 { "reads of old values" } else { "delayed stores" };
+            let weak = memory.description().weak_steps;
             format!("; {} would do, with more {weak}", finding.switches.saturating_sub(1))
         }
     };

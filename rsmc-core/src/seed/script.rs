@@ -20,8 +20,6 @@ use crate::seed::coder::Coder;
 use crate::seed::{LONGEST, Seed, check};
 use crate::step::{Observed, Step};
 
-const MODELS: [MemoryModel; 4] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11];
-
 /// No execution has more threads.
 const MOST_THREADS: u32 = 1 << 24;
 
@@ -100,7 +98,7 @@ pub(super) fn write(seed: &Seed) -> Vec<u8> {
 /// The seed of such bytes.
 pub(super) fn read(bytes: &[u8]) -> Option<Seed> {
     let nothing = Seed {
-        model: MemoryModel::Sc,
+        model: MemoryModel::default(),
         observed: Observed::default(),
         steps: Vec::new(),
         checks: Vec::new(),
@@ -127,13 +125,14 @@ impl Done {
 impl Script {
     fn new(coder: Coder<About>) -> Self {
         let (recent, done) = (Vec::new(), FxHashMap::default());
-        Self { coder, model: MemoryModel::Sc, recent, done, stayed: true, flushed: false }
+        Self { coder, model: MemoryModel::default(), recent, done, stayed: true, flushed: false }
     }
 
     /// Writes a seed, or reads one. As in all that follows, a reader is told something, and it makes no difference
     /// what.
     fn seed(&mut self, told: &Seed) -> Option<Seed> {
-        self.model = MODELS[self.coder.number(About::Model, told.model as u64).min(3) as usize];
+        let model = self.coder.number(About::Model, told.model.number());
+        self.model = MemoryModel::ALL[model.min(MemoryModel::ALL.len() as u64 - 1) as usize];
         let observed = self.observed(&told.observed);
         let length = self.coder.number(About::Steps, told.steps.len() as u64);
         if length > LONGEST as u64 {
@@ -178,7 +177,7 @@ impl Script {
         }
         let (which, takes) = told.performed();
         let which = self.coder.number(About::Which, which);
-        let names = self.model == MemoryModel::C11 && self.coder.bit(About::Names, takes.is_some());
+        let names = self.model.is_graph() && self.coder.bit(About::Names, takes.is_some());
         let takes = if names { Some(self.source(takes.flatten())?) } else { None };
         Some(Step::alternative(thread, which, takes))
     }
@@ -257,7 +256,7 @@ impl Script {
     }
 
     fn newest(&mut self, told: Option<&[EventId]>) -> Option<Option<Vec<EventId>>> {
-        if self.model != MemoryModel::C11 {
+        if !self.model.is_graph() {
             return Some(None);
         }
         let number = told.map_or(0, |told| 1 + told.len() as u64);

@@ -48,7 +48,15 @@ macro_rules! names {
     };
 }
 
-names!(MemoryModel, "memory model", Sc = "sc", Tso = "tso", Pso = "pso", C11 = "c11");
+impl FromStr for MemoryModel {
+    type Err = ConfigError;
+    fn from_str(name: &str) -> Result<Self, ConfigError> {
+        let unknown =
+            || ConfigError::UnknownName { what: "memory model", name: name.to_owned(), known: &MemoryModel::NAMES };
+        MemoryModel::named(name).ok_or_else(unknown)
+    }
+}
+
 names!(
     ExplorerKind,
     "explorer",
@@ -59,6 +67,42 @@ names!(
     Random = "random",
     Pct = "pct",
 );
+
+impl ExplorerKind {
+    /// Whether it explores executions of a model.
+    fn is_implemented_for(self, memory: MemoryModel) -> bool {
+        match self {
+            ExplorerKind::ReadsFrom | ExplorerKind::Exhaustive | ExplorerKind::Random | ExplorerKind::Pct => true,
+            ExplorerKind::View => !memory.is_graph(),
+            ExplorerKind::ReadsValueFrom => memory.is_sequential(),
+        }
+    }
+
+    /// The models that it explores, the strongest first.
+    fn models(self) -> impl DoubleEndedIterator<Item = MemoryModel> {
+        MemoryModel::ALL.into_iter().filter(move |&memory| self.is_implemented_for(memory))
+    }
+
+    /// The weakest of them.
+    fn weakest(self) -> MemoryModel {
+        self.models().next_back().expect("an explorer is implemented for some model")
+    }
+}
+
+/// The models of an explorer as a list in a sentence.
+fn models_of(explorer: ExplorerKind) -> String {
+    list(explorer.models().map(|memory| memory.description().name))
+}
+
+/// Several names as a list in a sentence.
+pub(super) fn list(names: impl Iterator<Item = &'static str>) -> String {
+    let names: Vec<&str> = names.collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
 
 /// A configuration that cannot be carried out.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -77,8 +121,10 @@ pub enum ConfigError {
     /// A pair of explorer and memory model that is not implemented.
     #[error(
         "the explorer `{explorer}` is not implemented for the memory model `{memory}`; \
-         implemented are reads-from, exhaustive, random and pct, each for sc, tso, pso and c11, view for sc, tso and \
-         pso, and reads-value-from for sc"
+         implemented are reads-from, exhaustive, random and pct, each for {}, view for {}, and reads-value-from for {}",
+        models_of(ExplorerKind::ReadsFrom),
+        models_of(ExplorerKind::View),
+        models_of(ExplorerKind::ReadsValueFrom)
     )]
     NotImplemented {
         /// The explorer.
@@ -445,11 +491,7 @@ impl Config {
     /// The memory model that the check will use: a replay that names none uses that of its seed.
     pub fn effective_memory(&self) -> MemoryModel {
         let of_seed = self.replay.as_ref().map(Seed::model);
-        self.memory.or(of_seed).unwrap_or(match self.explorer {
-            ExplorerKind::ReadsValueFrom => MemoryModel::Sc,
-            ExplorerKind::View => MemoryModel::Pso,
-            _ => MemoryModel::C11,
-        })
+        self.memory.or(of_seed).unwrap_or_else(|| self.explorer.weakest())
     }
 
     /// Whether this configuration can be carried out.
@@ -463,12 +505,7 @@ impl Config {
         least("jobs", self.jobs as u64, 1)?;
         least("stack_size", self.stack_size as u64, 16 * 1024)?;
         let (explorer, memory) = (self.explorer, self.effective_memory());
-        let explores = match explorer {
-            ExplorerKind::ReadsFrom | ExplorerKind::Exhaustive | ExplorerKind::Random | ExplorerKind::Pct => true,
-            ExplorerKind::View => memory != MemoryModel::C11,
-            ExplorerKind::ReadsValueFrom => memory == MemoryModel::Sc,
-        };
-        if !explores {
+        if !explorer.is_implemented_for(memory) {
             return Err(ConfigError::NotImplemented { explorer, memory });
         }
         match &self.replay {

@@ -490,7 +490,7 @@ impl<'c> Check<'c> {
         if !executor.is_broken() {
             let (needs, runs) = Needs::of(&same, shrunk.strong.as_deref(), self.memory, self.config, executor);
             let is_of_orderings = match &needs {
-                Some(Needs::Model { strongest, .. }) => *strongest != MemoryModel::Sc,
+                Some(Needs::Model { strongest, .. }) => !strongest.is_sequential(),
                 Some(Needs::Race { .. }) => true,
                 None => first.kind == FailureKind::DataRace,
             };

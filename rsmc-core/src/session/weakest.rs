@@ -14,6 +14,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::session::asked::{Answer, Asked};
+use crate::session::config::list;
 use crate::session::same::Sameness;
 use crate::session::{Config, FailureKind, MemoryModel};
 use crate::step::{Executor, Step};
@@ -22,7 +23,9 @@ use crate::step::{Executor, Step};
 const LONGEST: Duration = Duration::from_secs(2);
 
 /// The models of machines, the strongest first.
-const MACHINES: [MemoryModel; 3] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso];
+fn machines() -> impl Iterator<Item = MemoryModel> {
+    MemoryModel::ALL.into_iter().filter(|model| !model.is_graph())
+}
 
 /// Which memory models allow a failure that was found under a model weaker than SC.
 ///
@@ -56,8 +59,8 @@ impl Needs {
         executor: &mut dyn Executor,
     ) -> (Option<Needs>, u64) {
         let race = same.kind() == FailureKind::DataRace;
-        let models = MACHINES.into_iter().filter(|&model| race || is_stronger(model, memory));
-        if memory == MemoryModel::Sc {
+        let models = machines().filter(|&model| race || memory.is_weaker_than(model));
+        if memory.is_sequential() {
             return (None, 0);
         }
         let config = Config { check_races: config.check_races && !race, ..config.clone() };
@@ -74,7 +77,7 @@ impl Needs {
             if !asked.executor.follow(model) {
                 return (None, 0);
             }
-            let repeats = !race && model == MemoryModel::Sc && strong.is_some_and(|steps| asked.repeat(steps));
+            let repeats = !race && model.is_sequential() && strong.is_some_and(|steps| asked.repeat(steps));
             let answer = if repeats { Answer::Fails(same.kind()) } else { asked.explore(model) };
             match answer {
                 Answer::Fails(kind) => {
@@ -99,55 +102,45 @@ impl Needs {
     }
 }
 
-fn is_stronger(one: MemoryModel, other: MemoryModel) -> bool {
-    (one as u8) < (other as u8)
+/// The models of machines that are stronger than a model.
+fn stronger(model: MemoryModel) -> impl Iterator<Item = MemoryModel> {
+    machines().filter(move |&other| model.is_weaker_than(other))
 }
 
-/// Several names as a list.
-fn list(models: &[MemoryModel]) -> String {
-    let names: Vec<&str> = models.iter().map(|&model| name(model)).collect();
-    match names.as_slice() {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
+/// Several models as a list in a sentence.
+fn titles(models: impl IntoIterator<Item = MemoryModel>) -> String {
+    list(models.into_iter().map(title))
 }
 
-fn name(model: MemoryModel) -> &'static str {
-    match model {
-        MemoryModel::Sc => "SC",
-        MemoryModel::Tso => "TSO",
-        MemoryModel::Pso => "PSO",
-        MemoryModel::C11 => "C11",
-    }
+fn title(model: MemoryModel) -> &'static str {
+    model.description().title
 }
 
 impl fmt::Display for Needs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Needs::Model { strongest: MemoryModel::Sc, .. } => write!(f, "also under SC"),
-            Needs::Model { strongest, open } if open.is_empty() => match strongest {
-                MemoryModel::Tso => write!(f, "needs TSO store buffering"),
-                MemoryModel::Pso => write!(f, "needs PSO: stores that overtake each other"),
-                _ => write!(f, "needs C11: not under SC, TSO and PSO"),
-            },
-            Needs::Model { strongest, open } => {
-                let stronger = MACHINES.into_iter().filter(|&model| is_stronger(model, *strongest));
-                let not: Vec<MemoryModel> = stronger.filter(|model| !open.contains(model)).collect();
-                write!(f, "under {}", name(*strongest))?;
-                if !not.is_empty() {
-                    write!(f, ", not under {}", list(&not))?;
+            Needs::Model { strongest, open } if open.is_empty() || strongest.is_sequential() => {
+                match strongest.description().needs {
+                    Some(needs) => f.write_str(needs),
+                    None => write!(f, "needs {}: not under {}", title(*strongest), titles(stronger(*strongest))),
                 }
-                write!(f, "; not found under {} within the limits", list(open))
+            }
+            Needs::Model { strongest, open } => {
+                write!(f, "under {}", title(*strongest))?;
+                let excluded = titles(stronger(*strongest).filter(|model| !open.contains(model)));
+                if !excluded.is_empty() {
+                    write!(f, ", not under {excluded}")?;
+                }
+                write!(f, "; not found under {} within the limits", titles(open.iter().copied()))
             }
             Needs::Race { fails: Some((model, kind)), .. } => {
-                write!(f, "a data race by Rust's rules; without it, {} fails by {}", name(*model), kind_name(*kind))
+                write!(f, "a data race by Rust's rules; without it, {} fails by {}", title(*model), kind_name(*kind))
             }
             Needs::Race { fails: None, open } if open.is_empty() => {
-                write!(f, "a data race by Rust's rules; values correct under SC, TSO and PSO")
+                write!(f, "a data race by Rust's rules; values correct under {}", titles(machines()))
             }
             Needs::Race { fails: None, open } => {
-                write!(f, "a data race by Rust's rules; values under {} not all seen", list(open))
+                write!(f, "a data race by Rust's rules; values under {} not all seen", titles(open.iter().copied()))
             }
         }
     }

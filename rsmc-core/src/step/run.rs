@@ -324,7 +324,7 @@ impl Run {
 
     /// What a plan that forces all its steps says besides: see [`crate::step::Plan::newest`].
     pub fn newest_at_end(&self) -> Option<Vec<EventId>> {
-        (self.model == MemoryModel::C11 && self.end == End::Stuck).then(|| self.newest.clone())
+        (self.model.is_graph() && self.end == End::Stuck).then(|| self.newest.clone())
     }
 
     /// The steps that were taken. Under C11 a read that took the write that happened last says nothing of it.
@@ -333,9 +333,8 @@ impl Run {
         self.trace.rows().filter_map(move |row| match row {
             Row::Event(_, event) => {
                 let source = self.trace.source_id(event);
-                let stale = self.model == MemoryModel::C11
-                    && event.source != Source::None
-                    && source != last.get(&event.op.loc).copied();
+                let stale =
+                    self.model.is_graph() && event.source != Source::None && source != last.get(&event.op.loc).copied();
                 if event.written.is_some() {
                     last.insert(event.op.loc, event.id);
                 }

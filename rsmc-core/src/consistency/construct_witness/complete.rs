@@ -19,6 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::base::{BitMatrix, BitSet, Digest, Poset};
 use crate::consistency::closure_buffers::{Nodes, close_base};
 use crate::consistency::instance::INIT;
+use crate::consistency::verifier::refusal;
 use crate::consistency::verify_sc::VerifySc;
 use crate::consistency::{Instance, Move};
 use crate::model::MemoryModel;
@@ -55,7 +56,11 @@ struct Branch {
 
 impl Complete {
     /// For a model.
+    ///
+    /// # Panics
+    /// If executions of the model are graphs.
     pub(super) fn new(model: MemoryModel) -> Self {
+        assert!(!model.is_graph(), "{}", refusal(model));
         Self { model, ..Self::default() }
     }
 

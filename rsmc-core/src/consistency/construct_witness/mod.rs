@@ -54,6 +54,9 @@ pub struct ConstructWitness {
 
 impl ConstructWitness {
     /// For a model.
+    ///
+    /// # Panics
+    /// If executions of the model are graphs.
     pub fn new(model: MemoryModel) -> Self {
         Self { complete: Complete::new(model), ..Self::default() }
     }

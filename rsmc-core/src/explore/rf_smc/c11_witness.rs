@@ -55,11 +55,11 @@ impl C11Witness {
             return None; // Reads-from and program order contradict each other.
         }
         self.list(graph);
-        let mark = graph.c11.mark();
+        let mark = graph.c11.graph.mark();
         self.add_changed(graph);
         self.modification.clear();
-        let possible = self.verifier.verify(&graph.c11, &self.nodes, |node| node as u32, &mut self.modification);
-        graph.c11.forget_since(mark);
+        let possible = self.verifier.verify(&graph.c11.graph, &self.nodes, |node| node as u32, &mut self.modification);
+        graph.c11.graph.forget_since(mark);
         possible.then(|| Witness {
             steps: self.order.iter().map(|member| member.taking(run)).collect(),
             modification: self.modification.iter().map(|&node| self.id_of(run, graph, node)).collect(),
@@ -146,8 +146,8 @@ impl C11Witness {
         self.nodes.clear();
         self.open.clear();
         let mut event = 0;
-        for (number, node) in graph.c11.nodes().iter().enumerate() {
-            let thread = graph.c11.place(number).thread.index();
+        for (number, node) in graph.c11.graph.nodes().iter().enumerate() {
+            let thread = graph.c11.graph.place(number).thread.index();
             self.open.resize(self.open.len().max(thread + 1), true);
             if node.loc.is_some() {
                 self.open[thread] = self.kept.contains(event);
@@ -161,11 +161,11 @@ impl C11Witness {
 
     /// Adds the nodes of the revised entries.
     fn add_changed(&mut self, graph: &mut Graph) {
-        let first = graph.c11.nodes().len();
+        let first = graph.c11.graph.nodes().len();
         for number in self.kept_len..self.order.len() {
             let member = self.order[number];
             let number_of = |source: OpRef| match source {
-                OpRef::Event(at) if self.kept.contains(at) => graph.numbers[at],
+                OpRef::Event(at) if self.kept.contains(at) => graph.c11.numbers[at],
                 changed => {
                     let place = self.order[self.kept_len..].iter().position(|other| other.who == changed);
                     (first + place.expect("a source is a member")) as u32
@@ -173,8 +173,8 @@ impl C11Witness {
             };
             let node = member.node(member.source.map(number_of));
             let node = match member.who {
-                OpRef::Event(at) => graph.c11.suppose_instead(graph.numbers[at] as usize, node),
-                OpRef::Waiting(_) => graph.c11.suppose_next(member.id.thread, node),
+                OpRef::Event(at) => graph.c11.graph.suppose_instead(graph.c11.numbers[at] as usize, node),
+                OpRef::Waiting(_) => graph.c11.graph.suppose_next(member.id.thread, node),
             };
             self.nodes.push(node as u32);
         }
@@ -182,9 +182,9 @@ impl C11Witness {
 
     /// The event of a node.
     fn id_of(&self, run: &Run, graph: &Graph, node: usize) -> EventId {
-        match graph.numbers.binary_search(&(node as u32)) {
+        match graph.c11.numbers.binary_search(&(node as u32)) {
             Ok(at) => run.trace.events[at].id,
-            Err(_) => self.order[self.kept_len + node - graph.c11.nodes().len()].id,
+            Err(_) => self.order[self.kept_len + node - graph.c11.graph.nodes().len()].id,
         }
     }
 }

@@ -1,12 +1,19 @@
 //! What RF-SMC needs to know of a run: causal past, and who writes and reads what.
+//!
+//! What is certainly before what depends on the memory model: `sc_tso`, `pso` and `c11` have that.
+
+mod c11;
+mod pso;
+mod sc_tso;
 
 use std::borrow::Cow;
-use std::sync::atomic::Ordering;
 
-use crate::base::{BitMatrix, BitSet, EventId, IdVec, LocId, ThreadId, unite};
-use crate::model::{MemoryModel, c11};
+use crate::base::{BitMatrix, BitSet, EventId, IdVec, LocId, ThreadId};
+use crate::explore::rf_smc::graph::c11::ExecutionGraph;
+use crate::explore::rf_smc::graph::pso::Stored;
+use crate::model::{MemoryModel, StoreBuffers};
 use crate::step::Run;
-use crate::trace::{Action, Event, Note, NoteKind, ProgramOrder, Source, Trace};
+use crate::trace::{Action, Event, ProgramOrder, Source, Trace};
 
 /// An event, or the operation that a thread stands before.
 #[derive(Clone, Debug)]
@@ -18,24 +25,43 @@ pub(super) struct Reader<'a> {
     pub(super) fenced: Cow<'a, [u32]>,
 }
 
+/// Rules that exclude sources.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Rules {
+    /// What is causally before is before in memory: see `sc_tso`.
+    #[default]
+    Causal,
+    /// Stores count from where they are known to be in memory: see `pso`.
+    Stored,
+    /// What happens before, and coherence: see `c11`.
+    HappensBefore,
+}
+
+impl Rules {
+    fn of(model: MemoryModel) -> Self {
+        match model.store_buffers() {
+            _ if model.is_graph() => Rules::HappensBefore,
+            StoreBuffers::None | StoreBuffers::PerThread => Rules::Causal,
+            StoreBuffers::PerThreadAndLocation => Rules::Stored,
+        }
+    }
+}
+
 /// The causal order (program order and reads-from) of a run, and tables of its writes.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     pub(super) order: ProgramOrder,
     /// Row of an event: all events causally before it.
     past: BitMatrix,
-    /// Under PSO. Row of an event: all events whose effect is certainly in memory when it is performed.
-    in_memory: BitMatrix,
-    /// Under PSO. Row of a write: the same, when what it writes reaches memory.
-    stored: BitMatrix,
-    /// Under C11, unless the rules are those of SC: the execution graph, and the node of each event.
-    pub(super) c11: c11::Graph,
-    pub(super) numbers: Vec<u32>,
-    /// Under C11: whether that is SC for all events and fences of the run.
-    pub(super) is_sequential: bool,
+    /// Where the rules are these: when stores are in memory.
+    stored: Stored,
+    /// Under a model of graphs: the execution graph.
+    pub(super) c11: ExecutionGraph,
     model: MemoryModel,
-    /// The rules that exclude sources: the model's, or those of SC where C11 is SC whatever is read.
-    rules: MemoryModel,
+    /// The rules that exclude sources: the model's, or those of SC where a model of graphs is SC whatever is read.
+    rules: Rules,
+    /// Every execution of these events is one under SC, whatever is read.
+    is_sc: bool,
     /// Every read took what was written last.
     is_in_order: bool,
     /// The non-SC events: with one of them an execution may be none under SC.
@@ -115,9 +141,8 @@ impl Graph {
         let n = trace.events.len();
         self.order.compute(trace);
         self.past.reset(n);
-        let relaxed = if self.model == MemoryModel::Pso { n } else { 0 };
-        self.in_memory.reset(relaxed);
-        self.stored.reset(relaxed);
+        self.rules = Rules::of(self.model);
+        self.stored.reset(if self.rules == Rules::Stored { n } else { 0 });
         self.locs.values_mut().for_each(|loc| *loc = AtLoc::NONE);
         if let Some(last) = trace.locs.ids().next_back() {
             self.locs.grow_to(last, || AtLoc::NONE);
@@ -126,32 +151,35 @@ impl Graph {
         self.is_in_order = true;
         for (at, event) in trace.events.iter().enumerate() {
             self.enter(at, event);
-            if self.model == MemoryModel::Pso {
-                self.note_in_memory(trace, at, event);
+            if self.rules == Rules::Stored {
+                self.stored.add(&self.order, trace, at, event);
             }
         }
         self.find_weak(trace);
-        self.rules = self.model;
-        if self.model == MemoryModel::C11 {
-            let is_sc_event = |note: &Note| !matches!(note.kind, NoteKind::Fence(order) if order != Ordering::SeqCst);
-            self.is_sequential = trace.notes.iter().all(is_sc_event)
-                && trace.events.iter().all(|event| event.op.is_sequential(event.written.is_some()));
-            if self.is_sequential && run.waiting.is_empty() && self.weak.is_empty() {
-                self.rules = MemoryModel::Sc;
+        self.is_sc = self.model.is_sequential();
+        if self.rules == Rules::HappensBefore {
+            self.c11.compare_with_sc(trace);
+            if self.c11.is_sequential && run.waiting.is_empty() && self.weak.is_empty() {
+                (self.rules, self.is_sc) = (Rules::Causal, true);
             } else {
-                self.c11.read(trace, &mut self.numbers);
+                self.c11.read(trace);
             }
         }
     }
 
     fn find_weak(&mut self, trace: &Trace) {
         self.weak.reset(trace.events.len());
-        if self.model != MemoryModel::Sc {
-            let is_c11 = self.model == MemoryModel::C11;
-            let is_weak = |event: &Event| if is_c11 { !event.op.is_always_sequential() } else { event.buffered };
+        if !self.model.is_sequential() {
+            let is_graph = self.model.is_graph();
+            let is_weak = |event: &Event| if is_graph { c11::is_weak(event) } else { event.buffered };
             let events = trace.events.iter().enumerate();
             events.filter(|(_, event)| is_weak(event)).for_each(|(at, _)| self.weak.insert(at));
         }
+    }
+
+    /// The memory model that runs follow.
+    pub(super) fn model(&self) -> MemoryModel {
+        self.model
     }
 
     /// Whether executions of these events, whatever they read, are executions under SC.
@@ -228,7 +256,7 @@ impl Graph {
 
     /// Whether every execution of these events is one under SC, whatever is read.
     pub(super) fn is_sc(&self) -> bool {
-        self.rules == MemoryModel::Sc
+        self.is_sc
     }
 
     /// Whether `a` is causally before `b`.
@@ -303,131 +331,21 @@ impl Graph {
         (update != NOBODY).then_some(update as usize)
     }
 
-    /// Under PSO other threads see the stores of a thread in any order, so the causal order says too much: a buffered
-    /// store counts from where it is known to be in memory, because another thread read it or it is behind a full fence.
-    fn note_in_memory(&mut self, trace: &Trace, at: usize, event: &Event) {
-        let (in_memory, stored) = (&mut self.in_memory, &mut self.stored);
-        for &pred in self.order.preds(at) {
-            in_memory.union_rows(at, pred as usize);
-            if !trace.events[pred as usize].buffered {
-                in_memory.set(at, pred as usize);
-            }
-        }
-        let mut receive = |write: usize| {
-            unite(in_memory.row_mut(at), stored.row(write));
-            in_memory.set(at, write);
-        };
-        self.order.fenced(at).iter().for_each(|&store| receive(store as usize));
-        if let Source::At(write) = event.source
-            && trace.events[write as usize].id.thread != event.id.thread
-        {
-            receive(write as usize);
-        }
-        unite(stored.row_mut(at), in_memory.row(at));
-        if !event.buffered {
-            return;
-        }
-        // An older store of the same queue brings along those before it.
-        let mut queued = false;
-        for &earlier in trace.of_thread(event.id.thread)[..event.id.index as usize].iter().rev() {
-            let (earlier, own) = (earlier as usize, &trace.events[earlier as usize]);
-            let same = !queued && own.op.loc == event.op.loc;
-            if own.buffered && (same || self.order.epoch(earlier) < self.order.epoch(at)) {
-                stored.union_rows(at, earlier);
-                stored.set(at, earlier);
-                queued |= same;
-            }
-            if queued && self.order.epoch(at) == 0 {
-                break;
-            }
-        }
-    }
-
-    /// Under C11: the writes that a reader cannot take by coherence, and behind all events the initial value. If it knows
-    /// of an access, it takes nothing older; of the accesses of a thread that it knows of the last one stands for all. Older
-    /// is what such an access knows to be written or read before.
-    fn find_older(&self, trace: &Trace, who: &Reader<'_>, loc: LocId, hidden: &mut BitSet) {
-        let node = |event: usize| self.numbers[event] as usize;
-        let past = match trace.position(who.id) {
-            Some(at) => self.c11.known_before(node(at)),
-            None => self.c11.known_next(who.id.thread),
-        };
-        // The last access of each thread, and what it wrote or else read.
-        let mut latest: Vec<(usize, usize)> = Vec::new();
-        let mut consider = |event: usize, write: usize| {
-            let id = trace.events[event].id;
-            if !past.includes(self.c11.place(node(event))) {
-                return;
-            }
-            match latest.iter_mut().find(|(other, _)| trace.events[*other].id.thread == id.thread) {
-                Some(own) if trace.events[own.0].id.index < id.index => *own = (event, write),
-                Some(_) => {}
-                None => latest.push((event, write)),
-            }
-        };
-        for write in self.writes(loc) {
-            consider(write, write);
-            let reads = self.readers(write).filter(|&read| trace.events[read].written.is_none());
-            reads.for_each(|read| consider(read, write));
-        }
-        hidden.reset(trace.events.len() + 1);
-        if !latest.is_empty() {
-            hidden.insert(trace.events.len());
-        }
-        for write in self.writes(loc) {
-            let is_older = |&(last, value): &(usize, usize)| {
-                let before = |event: usize| event == last || self.c11.happens_before(node(event), node(last));
-                value != write && (before(write) || self.readers(write).any(before))
-            };
-            if latest.iter().any(is_older) {
-                hidden.insert(write);
-            }
-        }
-    }
-
-    /// Finds the writes of a location that are visible to a reader: those that are not before another write that it certainly
-    /// sees or finds overwritten.
+    /// Finds the writes of a location that are visible to a reader.
     pub(super) fn find_visible(&self, trace: &Trace, who: &Reader<'_>, loc: LocId, visible: &mut Visible) {
-        let Visible { seen, hidden } = visible;
-        if self.rules == MemoryModel::C11 {
-            return self.find_older(trace, who, loc, hidden);
-        }
-        let events = trace.events.len();
-        self.find_seen(trace, who, seen);
-        hidden.reset(events + 1);
-        let stored = if self.rules == MemoryModel::Pso { &self.stored } else { &self.past };
-        for write in self.writes(loc).filter(|&write| seen.contains(write)) {
-            hidden.union(stored.row(write));
-            hidden.insert(events);
-        }
-    }
-
-    /// The writes that a reader certainly sees or finds overwritten, whatever it reads from: those before it but for its own
-    /// source.
-    fn find_seen(&self, trace: &Trace, who: &Reader<'_>, seen: &mut BitSet) {
-        seen.reset(trace.events.len());
-        if self.rules != MemoryModel::Pso {
-            return self.add_program_past(who.preds, seen);
-        }
-        for &pred in who.preds {
-            seen.union(self.in_memory.row(pred as usize));
-            seen.insert(pred as usize);
-        }
-        for &store in &*who.fenced {
-            seen.union(self.stored.row(store as usize));
-            seen.insert(store as usize);
-        }
-        for &own in trace.of_thread(who.id.thread).iter().take(who.id.index as usize) {
-            seen.insert(own as usize);
+        match self.rules {
+            Rules::Causal => sc_tso::find_visible(self, trace.events.len(), who, loc, visible),
+            Rules::Stored => pso::find_visible(self, trace, who, loc, visible),
+            Rules::HappensBefore => c11::find_visible(self, trace, who, loc, visible),
         }
     }
 
     /// Whether one write certainly reaches memory before another.
     pub(super) fn reaches_memory_before(&self, a: usize, b: usize) -> bool {
         match self.rules {
-            MemoryModel::Pso => self.stored.get(b, a),
-            MemoryModel::C11 => self.c11.happens_before(self.numbers[a] as usize, self.numbers[b] as usize),
-            _ => self.past.get(b, a),
+            Rules::Causal => self.precedes(a, b),
+            Rules::Stored => self.stored.reaches_memory_before(a, b),
+            Rules::HappensBefore => self.c11.happens_before(a, b),
         }
     }
 

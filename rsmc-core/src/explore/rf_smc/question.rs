@@ -27,7 +27,8 @@ pub(super) struct Question {
 
 impl Question {
     pub(super) fn new(model: MemoryModel) -> Self {
-        Self { verifier: Verifier::new(model), ..Self::default() }
+        // A model of graphs is asked about instances only where it is SC.
+        Self { verifier: Verifier::of(model).unwrap_or_else(Verifier::sequential), ..Self::default() }
     }
 
     /// An execution of some events of the run, as they were there, and of the suffix that follows them.
@@ -43,15 +44,15 @@ impl Question {
         let first = self.entries.len();
         self.entries.extend(suffix);
         let is_sequential = |entry: &RevisedEntry| entry.op.is_sequential(entry.writes);
-        let is_graph = self.verifier.model() == MemoryModel::C11
-            && !(graph.is_sequential && self.entries[first..].iter().all(is_sequential));
+        let is_graph =
+            graph.model().is_graph() && !(graph.c11.is_sequential && self.entries[first..].iter().all(is_sequential));
         match is_graph {
             true => self.c11_witness.witness(run, graph, &self.entries),
             false => self.verify(run, graph),
         }
     }
 
-    /// An execution under a model with a memory, or under C11 where that is SC.
+    /// An execution under a model with a memory, or under a model of graphs where that is SC.
     fn verify(&mut self, run: &Run, graph: &Graph) -> Option<Witness> {
         self.number_entries(run);
         self.build_instance(run, graph);
@@ -73,9 +74,9 @@ impl Question {
             Move::Perform(number) => entries[number].forced(run),
             Move::Flush(number) => Forced::flush(entries[number].id),
         });
-        // Where C11 is SC, writes are in the order in which they happen.
+        // Where a model of graphs is SC, writes are in the order in which they happen.
         let happened = self.moves.iter().filter_map(|&step| match step {
-            Move::Perform(number) if self.verifier.model() == MemoryModel::C11 => Some(&entries[number]),
+            Move::Perform(number) if graph.model().is_graph() => Some(&entries[number]),
             _ => None,
         });
         let modification = happened.filter(|entry| entry.writes).map(|entry| entry.id).collect();

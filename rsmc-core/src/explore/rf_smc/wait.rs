@@ -92,7 +92,8 @@ pub(super) struct Waits {
     /// What the threads knew in that run.
     histories: Histories,
     instance: Instance,
-    verifier: Verifier,
+    /// For instances. Where executions are graphs, `c11_witness` answers.
+    verifier: Option<Verifier>,
     c11_witness: C11Witness,
 }
 
@@ -139,7 +140,7 @@ impl Waits {
     }
 
     pub(super) fn new(model: MemoryModel) -> Self {
-        Self { verifier: Verifier::new(model), ..Self::default() }
+        Self { verifier: Verifier::of(model), ..Self::default() }
     }
 
     /// Asks whether the threads that wait in loops at the end of a run, or are frozen, can wait for ever, and if so plans
@@ -181,19 +182,20 @@ impl Waits {
     /// choice of them is a question of its own.
     fn end_with(&mut self, run: &Run, graph: &Graph, looks: &[Look]) -> Option<Witness> {
         let open = looks.iter().position(|look| look.last.len() != 1);
-        if let Some(open) = open.filter(|_| self.verifier.model() != MemoryModel::Sc) {
+        if let Some(open) = open.filter(|_| !graph.model().is_sequential()) {
             return looks[open].last.iter().find_map(|&write| {
                 let mut looks = looks.to_vec();
                 looks[open].last = vec![write];
                 self.end_with(run, graph, &looks)
             });
         }
-        if self.verifier.model() == MemoryModel::C11 {
+        if graph.model().is_graph() {
             return self.end_with_reads(run, looks);
         }
         self.build_instance(run, graph, looks);
         let mut witness = Vec::new();
-        let found = self.verifier.verify(&self.instance, |event| event as u32, &mut witness);
+        let verifier = self.verifier.as_mut().expect("a model without graphs has a verifier of instances");
+        let found = verifier.verify(&self.instance, |event| event as u32, &mut witness);
         let event = |number: usize| self.stay.get(number).map(|&at| &run.trace.events[at]);
         let again = |event: &Event| Forced::of(event, &run.trace.locs[event.op.loc]);
         let forced = |step: Move| match step {

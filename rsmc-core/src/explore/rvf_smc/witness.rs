@@ -6,7 +6,6 @@ use crate::explore::looks::Way;
 use crate::explore::rvf_smc::Options;
 use crate::explore::rvf_smc::known::Next;
 use crate::explore::rvf_smc::node::{Choice, Node};
-use crate::model::MemoryModel;
 use crate::step::Forced;
 use crate::trace::spin::Watched;
 
@@ -25,7 +24,7 @@ pub(super) struct Asker {
 
 impl Asker {
     pub(super) fn new(options: Options) -> Self {
-        let verifier = Verifier::new(MemoryModel::Sc);
+        let verifier = Verifier::sequential();
         Self {
             verifier: if options.closure { verifier } else { verifier.without_closure() },
             guidance: options.guidance,

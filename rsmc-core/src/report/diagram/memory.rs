@@ -26,7 +26,7 @@ pub(super) struct Memory<'a> {
 
 impl<'a> Memory<'a> {
     pub(super) fn new(trace: &'a Trace, model: MemoryModel) -> Self {
-        let modification = if model == MemoryModel::C11 { modification(trace) } else { None };
+        let modification = if model.is_graph() { modification(trace) } else { None };
         let ranked =
             modification.iter().flat_map(BTreeMap::values).flat_map(|writes| writes.iter().copied().enumerate());
         let ranks = ranked.map(|(rank, at)| (at, rank)).collect();

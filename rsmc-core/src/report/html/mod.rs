@@ -18,7 +18,7 @@ mod sources;
 use crate::report::diagram::{Diagram, Location, Setting, Step};
 use crate::report::headline::words;
 use crate::report::text::count;
-use crate::session::FailureKind;
+use crate::session::{FailureKind, MemoryModel};
 use draw::draw;
 use escape::{escape, script_json};
 use items::{Data, LONGEST, folds, rows};
@@ -188,11 +188,12 @@ fn panel(diagram: &Diagram) -> String {
     }
     let rows: String =
         diagram.locations.iter().enumerate().filter_map(|(number, location)| memory(number, location)).collect();
-    let heading = if diagram.check.memory == "c11" { "newest values" } else { "memory" };
-    let note = match diagram.check.memory.as_str() {
-        "c11" => "<p class=\"note\">After this step. Under c11 a load may take an older one.</p>\n",
-        _ => "<p class=\"note\">After this step.</p>\n",
+    let memory = &diagram.check.memory;
+    let (heading, older) = match MemoryModel::named(memory).is_some_and(MemoryModel::is_graph) {
+        true => ("newest values", format!(" Under {memory} a load may take an older one.")),
+        false => ("memory", String::new()),
     };
+    let note = format!("<p class=\"note\">After this step.{older}</p>\n");
     let memory = match rows.is_empty() {
         true => String::new(),
         false => format!("<h2>{heading}</h2>\n{note}<table id=\"memory\"><tbody>{rows}</tbody></table>\n"),

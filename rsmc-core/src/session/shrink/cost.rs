@@ -116,7 +116,7 @@ impl Walk {
         self.cost.chosen += u32::from(done.which > 0);
         self.last = Some(thread);
         let newest = self.memory.get(&done.loc).copied();
-        let stale = self.model == MemoryModel::C11 && done.takes.is_some_and(|takes| takes != newest);
+        let stale = self.model.is_graph() && done.takes.is_some_and(|takes| takes != newest);
         self.cost.weak += u32::from(stale);
         if done.buffered {
             self.waiting.push((done.id, done.loc));

@@ -12,16 +12,15 @@
 //! Cost. At most half of the runs that are left.
 
 use crate::base::ThreadId;
-use crate::model::MemoryModel;
 use crate::session::shrink::trial::{Trial, Went};
 use crate::step::Step;
 
 /// Improves a schedule that was tried.
 pub(super) fn merge(trial: &mut Trial<'_>, mut steps: Vec<Step>) {
     let until = trial.left() / 2;
-    let is_c11 = trial.run.model == MemoryModel::C11;
+    let is_graph = trial.run.model.is_graph();
     loop {
-        let improved = changes(&steps, is_c11).find_map(|change| {
+        let improved = changes(&steps, is_graph).find_map(|change| {
             if trial.left() <= until {
                 return Some(None);
             }
@@ -44,12 +43,12 @@ fn attempt(trial: &mut Trial<'_>, change: &[Step], before: &[Step]) -> Option<Ve
 }
 
 /// All ways to change a schedule.
-fn changes(steps: &[Step], is_c11: bool) -> impl Iterator<Item = Vec<Step>> + '_ {
+fn changes(steps: &[Step], is_graph: bool) -> impl Iterator<Item = Vec<Step>> + '_ {
     let blocks = blocks(steps);
     let cuts = blocks.iter().skip(1).map(|&(from, ..)| steps[..from].to_vec()).collect::<Vec<_>>();
     let moves = (0..blocks.len()).flat_map(move |at| moved(steps, &blocks, at));
-    let as_it_is = is_c11.then(|| steps.to_vec());
-    let moves = as_it_is.into_iter().chain(moves).map(move |steps| if is_c11 { newest(steps) } else { steps });
+    let as_it_is = is_graph.then(|| steps.to_vec());
+    let moves = as_it_is.into_iter().chain(moves).map(move |steps| if is_graph { newest(steps) } else { steps });
     let at_once = (0..steps.len()).filter_map(|at| at_once(steps, at));
     cuts.into_iter().chain(moves).chain(at_once)
 }
