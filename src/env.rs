@@ -304,11 +304,14 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_has_every_variable() {
-        let readme = include_str!("../README.md");
-        let rows: Vec<&str> = readme.lines().filter(|line| line.starts_with("| `RSMC_")).collect();
+    fn the_page_has_every_variable() {
+        let page = include_str!("../docs/configuration.md");
+        let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `RSMC_")).collect();
         for name in KNOWN {
-            assert!(rows.iter().any(|row| row.contains(&format!("`{name}`"))), "{name} has no row in README.md");
+            assert!(
+                rows.iter().any(|row| row.contains(&format!("`{name}`"))),
+                "{name} has no row in docs/configuration.md"
+            );
         }
     }
 

@@ -1,21 +1,32 @@
-//! The pages of `docs/` show what rsmc prints today.
+//! README.md and the pages of `docs/` show what rsmc prints today, and link to what exists.
 //!
 //! Blocks of text in them have to be whole lines of a report, and blocks of code whole lines of a source file. A test
 //! that fails says which block it is, and what is printed now: to be copied into the page.
 
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rsmc::{Config, MemoryModel, RenderOptions, Seed, Verdict};
 
+/// The first example of `docs/guide.md`. Its test is not one here, because it fails.
+#[path = "docs/counter.rs"]
+mod counter;
+/// The example of README.md. Its test is not one here, because it fails.
+#[path = "docs/letter.rs"]
+mod letter;
 /// The library of `docs/session.md`. Its test is not one here, because it fails.
 #[path = "docs/mailbox.rs"]
 mod mailbox;
 /// The same after the fix.
 #[path = "docs/mailbox_fixed.rs"]
 mod mailbox_fixed;
+#[path = "docs/outcomes.rs"]
+mod outcomes;
 #[path = "docs/reports.rs"]
 mod reports;
+#[path = "docs/switching.rs"]
+mod switching;
 
 /// Asks `tests::the_letter_arrives` to do something.
 const RUN: &str = "DOCS_RUN_SESSION";
@@ -159,4 +170,138 @@ fn session() {
         let text = in_session(text.trim_end());
         assert!(has_lines(&page, &text), "docs/session.md does not have this:\n{text}");
     }
+}
+
+#[test]
+fn readme() {
+    let page = file("README.md");
+    assert_shown(&blocks(&page, "rust"), &[source("tests/docs/letter.rs")]);
+    let report = rsmc::explore(&Config::default(), letter::the_letter_arrives);
+    let printed = rsmc::render(&report, Some("the_letter_arrives"));
+    let text = printed.trim_end().replace("tests/docs/letter.rs", "tests/letter.rs");
+    assert_shown(&blocks(&page, "text"), &[text]);
+}
+
+/// The two commands that CI runs, too, are named.
+#[test]
+fn readme_names_the_commands_of_ci() {
+    let (page, ci) = (file("README.md"), file(".ci/run"));
+    for command in ["cargo run --release --example quickstart", "cargo test --workspace"] {
+        assert!(page.lines().any(|line| line.starts_with(command)), "README.md does not name `{command}`");
+        assert!(
+            ci.lines().any(|line| line.starts_with("step") && line.ends_with(command)),
+            "CI does not run `{command}`"
+        );
+    }
+}
+
+#[test]
+fn readme_is_short() {
+    assert!(file("README.md").lines().count() <= 150);
+}
+
+/// A block is some whole lines of one of the files, which are compiled with these tests; indentation may differ, and items of
+/// the files may be visible to the tests.
+#[track_caller]
+fn assert_compiled(page: &str, paths: &[&str]) {
+    let line = |line: &str| format!("{}\n", line.trim_start().trim_start_matches("pub(crate) "));
+    let flat = |text: &str| text.lines().map(line).collect::<String>();
+    let files: Vec<String> = paths.iter().map(|path| flat(&source(path))).collect();
+    let text = file(page);
+    let found = blocks(&text, "rust");
+    assert_eq!(found.len(), paths.len(), "{page}: a file for each block");
+    for block in found {
+        assert!(files.iter().any(|file| has_lines(file, &flat(block))), "{page}: no file has this:\n{block}");
+    }
+}
+
+#[test]
+fn guide_and_switching() {
+    assert_compiled("docs/guide.md", &["tests/docs/counter.rs", "tests/docs/outcomes.rs"]);
+    assert_compiled("docs/switching.md", &["tests/docs/switching.rs"]);
+    let report = rsmc::explore(&Config::default(), counter::tests::nothing_is_lost);
+    assert!(matches!(report.verdict, Verdict::Failed(_)), "{report:?}");
+    let cell = switching::cell::UnsafeCell::new(1);
+    // SAFETY: nobody else has the cell.
+    cell.with_mut(|value| unsafe { *value += 1 });
+    // SAFETY: as above.
+    assert_eq!(cell.with(|value| unsafe { *value }), 2);
+}
+
+/// All pages below a folder, without the templates of the benchmarks' pages.
+fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let is_other = name.starts_with('.') || name == "target" || path.ends_with("benches/report");
+        if path.is_dir() && !is_other {
+            pages(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path);
+        }
+    }
+}
+
+/// The anchor that a heading gets.
+fn anchor(heading: &str) -> String {
+    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    heading.trim_start_matches('#').trim().to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
+}
+
+/// The targets of the links of a page, without those of blocks of code.
+fn links(page: &str) -> Vec<String> {
+    let outside: String = page.split("```").step_by(2).collect();
+    let targets = outside.split("](").skip(1);
+    targets.map(|rest| rest.split(')').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (mut found, mut broken) = (Vec::new(), String::new());
+    pages(root, &mut found);
+    let mut checked = 0;
+    for page in &found {
+        for link in links(&std::fs::read_to_string(page).unwrap()) {
+            if link.contains("://") {
+                continue;
+            }
+            checked += 1;
+            let (path, wanted) = link.split_once('#').unwrap_or((&link, ""));
+            let target = if path.is_empty() { page.clone() } else { page.parent().unwrap().join(path) };
+            let there = target.exists()
+                && (wanted.is_empty() || {
+                    let text = std::fs::read_to_string(&target).unwrap();
+                    text.lines().any(|line| line.starts_with('#') && anchor(line) == wanted)
+                });
+            if !there {
+                writeln!(broken, "{}: {link}", page.display()).unwrap();
+            }
+        }
+    }
+    assert!(checked > 100, "only {checked} links were found");
+    assert!(broken.is_empty(), "these links lead nowhere:\n{broken}");
+}
+
+/// A decision has a number, a row in the index, and the three parts of a decision in this order.
+#[test]
+fn decisions() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/decisions");
+    let index = file("docs/decisions/README.md");
+    let mut found = Vec::new();
+    pages(&folder, &mut found);
+    found.retain(|path| !path.ends_with("README.md"));
+    found.sort();
+    for (number, path) in (1..).zip(&found) {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let text = std::fs::read_to_string(path).unwrap();
+        let headings: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
+        let title = format!("# {number:03}. ");
+        assert!(name.starts_with(&format!("{number:03}-")), "{name} does not have the number {number}");
+        assert!(headings[0].starts_with(&title), "{name} begins with {}", headings[0]);
+        assert_eq!(headings[1..], ["## Context", "## Decision", "## Consequences"], "{name}");
+        let row = format!("| [{number:03}]({name}) | {} | ", &headings[0][title.len()..]);
+        assert_eq!(index.lines().filter(|line| line.starts_with(&row)).count(), 1, "{name} has no row in the index");
+    }
+    assert!(found.len() >= 34, "only {} decisions were found", found.len());
 }
