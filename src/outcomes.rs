@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rsmc_core::report::{self, RenderOptions, visible};
 use rsmc_core::seed::Seed;
-use rsmc_core::session::{Config, Limit, Report, Seen, Verdict, watch_body};
+use rsmc_core::session::{Config, Limit, Report, Seen, Verdict, check_body};
 use rsmc_core::step::Run;
 
 use crate::said;
@@ -77,7 +77,7 @@ pub fn outcomes<T: Ord + Send>(config: &Config, body: impl Fn() -> T + Sync) -> 
         (Seen::Run(..), _) => {}
         (Seen::StartOver, _) => found.clear(),
     };
-    match watch_body(config, &body, &mut watch) {
+    match check_body(config, &body, |body| body.check().watch(&mut watch).run()) {
         Ok(report) => Outcomes { found, report },
         Err(error) => panic!("rsmc: {error}"),
     }

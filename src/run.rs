@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use rsmc_core::report::{self, RenderOptions, visible};
 use rsmc_core::seed::Seed;
-use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, assert_no_check, trace_body};
+use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, assert_no_check, check_body};
+use rsmc_core::step::Run;
 
 use crate::ends;
 use crate::env::{self, EnvError};
@@ -76,7 +77,7 @@ pub fn check_with(config: Config, body: impl Fn() + Sync) {
 pub fn explore(config: &Config, body: impl Fn() + Sync) -> Report {
     let which = Which::next(None, Location::caller());
     said::say_in_vain("rsmc::explore", config, &said::who(which.test(), Location::caller()));
-    match jobs::check(&which, config, &body) {
+    match jobs::check(&which, config, &body, |body, crew| body.check().crew(crew).run()) {
         Ok(report) => report,
         Err(error) => panic!("rsmc: {error}"),
     }
@@ -247,12 +248,13 @@ const TRACED_STACK: usize = 1024 * 1024;
 fn trace(config: &Config, body: &(dyn Fn() + Sync)) -> Result<Report, ConfigError> {
     ends::prepare();
     let config = config.clone().stack_size(config.stack_size.max(TRACED_STACK));
-    trace_body(&config, body, || {
+    check_body(&config, body, |body| {
         let live = RefCell::new(report::Live::default());
-        Rc::new(move |run| {
+        let watcher = Rc::new(move |run: &Run| {
             #[allow(clippy::print_stderr, reason = "asked for by RSMC_LOG, and captured with what the body prints")]
             live.borrow_mut().news(run).iter().for_each(|line| eprintln!("{line}"));
-        })
+        });
+        body.check().trace(watcher).run()
     })
 }
 

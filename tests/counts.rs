@@ -124,10 +124,8 @@ fn reads_from_with(config: &Config, body: fn(usize), n: usize) -> (u64, u64) {
     // Few threads of some programs use different parts of a table.
     let config = config.clone().keep_going(true).allow_trivial(true);
     let mut views = HashSet::new();
-    let report = check_body(&config, &|| body(n), &mut |run, _| {
-        views.insert(view(run));
-    })
-    .unwrap();
+    let mut observe = |run: &Run, _| _ = views.insert(view(run));
+    let report = check_body(&config, &|| body(n), |body| body.check().observe(&mut observe).run()).unwrap();
     assert!(matches!(report.verdict, Verdict::Verified), "n = {n}: {:?}", report.verdict);
     assert_eq!((report.runs, report.blocked), (report.executions, 0), "n = {n} under {}", report.memory);
     (report.executions, views.len() as u64)
@@ -439,7 +437,7 @@ fn ticketlock() {
         let orders: u64 = (1..=n as u64).product();
         for explorer in [Explorer::ReadsFrom, Explorer::View] {
             let config = Config::default().explorer(explorer).memory(MemoryModel::Sc);
-            let report = check_body(&config, &|| programs::ticketlock(n), &mut |_, _| {}).unwrap();
+            let report = check_body(&config, &|| programs::ticketlock(n), |body| body.check().run()).unwrap();
             assert!(matches!(report.verdict, Verdict::Verified), "n = {n}: {:?}", report.verdict);
             assert_eq!(report.executions, orders, "n = {n}, {explorer}");
         }

@@ -20,7 +20,8 @@ use bodies::{BODIES, Body};
 use data_encoding::BASE64URL_NOPAD;
 use mutate::Draw;
 use rsmc::{Config, Explorer, FailureKind, Limit, Report, Seed, Verdict};
-use rsmc_core::session::{Checkpoint, Long, Seen, check_body, check_body_long, watch_body};
+use rsmc_core::session::{Checkpoint, check_body};
+use rsmc_core::step::Run;
 use support::pairs;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -52,14 +53,12 @@ fn seeds() -> Vec<(usize, Seed)> {
     for (number, body) in BODIES.iter().enumerate() {
         for config in configs() {
             let mut found = Vec::new();
-            let mut watch = |seen: Seen<'_>| {
-                if let Seen::Run(run, true) = seen
-                    && found.len() < 5
-                {
+            let mut observe = |run: &Run, counts| {
+                if counts && found.len() < 5 {
                     found.push(Seed::of_run(run, run.model));
                 }
             };
-            let report = watch_body(&config, &body.run, &mut watch).unwrap();
+            let report = check_body(&config, &body.run, |body| body.check().observe(&mut observe).run()).unwrap();
             if let Verdict::Failed(failure) = report.verdict {
                 assert!(body.fails, "{}", failure.message);
                 found.push(failure.seed);
@@ -153,7 +152,7 @@ fn seeds_that_were_changed() {
         } else {
             config.replay(seed)
         };
-        let checked = catch_unwind(AssertUnwindSafe(|| check_body(&config, &body.run, &mut |_, _| {})));
+        let checked = catch_unwind(AssertUnwindSafe(|| check_body(&config, &body.run, |body| body.check().run())));
         let problem = match checked {
             Err(_) => Some("it panics".to_owned()),
             Ok(Err(_)) => {
@@ -202,8 +201,10 @@ fn resume(body: &Body, config: &Config, resume: Option<Checkpoint>, runs: u32) -
         pulses += 1;
         pulses <= runs
     };
-    let long = Long { resume, every: Duration::ZERO, pulse: &mut pulse };
-    check_body_long(config, &body.run, &mut |_| {}, None, long).unwrap()
+    let check = |body: &mut rsmc_core::session::Body<'_>| {
+        body.check().pulse(Duration::ZERO, &mut pulse).resume(resume).run_part()
+    };
+    check_body(config, &body.run, check).unwrap()
 }
 
 #[test]

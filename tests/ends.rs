@@ -114,7 +114,10 @@ fn child_process() {
         "thinks between executions" => {
             rsmc::check_with(Config::default().allow_trivial(true), || ());
             let mut think = |_: &rsmc_core::step::Run, _| compute(Duration::from_millis(500));
-            let report = rsmc_core::session::check_body(&stuck, &|| in_one_execution(|| ()), &mut think).unwrap();
+            let report = rsmc_core::session::check_body(&stuck, &|| in_one_execution(|| ()), |body| {
+                body.check().observe(&mut think).run()
+            })
+            .unwrap();
             assert!(matches!(report.verdict, Verdict::Verified));
         }
         case => panic!("there is no case {case}"),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rsmc::sync::Mutex;
 use rsmc::{Config, Explorer, Limit, Verdict, choose, thread};
-use rsmc_core::session::{Long, check_body_long};
+use rsmc_core::session::check_body;
 use support::pairs;
 
 /// Threads that hardly have anything to do with each other: one class, and a number of read-cuts that is exponential in theirs.
@@ -45,9 +45,9 @@ fn who_looks_at_a_check_is_asked_while_an_explorer_thinks() {
         asked += 1;
         asked < 5
     };
-    let long = Long { resume: None, every: Duration::from_millis(50), pulse: &mut pulse };
     let config = Config::default().explorer(Explorer::View);
-    let (report, _) = check_body_long(&config, &apart, &mut |_| {}, None, long).unwrap();
+    let every = Duration::from_millis(50);
+    let report = check_body(&config, &apart, |body| body.check().pulse(every, &mut pulse).run()).unwrap();
     assert!(matches!(report.verdict, Verdict::Incomplete(Limit::Interrupted)), "{report:?}");
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
 }

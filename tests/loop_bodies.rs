@@ -68,7 +68,8 @@ impl Shown {
 fn run(body: &Body, config: &Config) -> Shown {
     let (log, mut shown) = (Log::default(), Shown::default());
     let config = config.clone().max_steps(STEPS).keep_going(true).shrink(0).check_leaks(false);
-    check_body(&config, &|| body.run(&log), &mut |run, _| shown.take_in(run, &log)).unwrap();
+    check_body(&config, &|| body.run(&log), |body| body.check().observe(|run, _| shown.take_in(run, &log)).run())
+        .unwrap();
     shown
 }
 
@@ -91,7 +92,7 @@ fn explored(body: &Body, memory: MemoryModel, effort: Effort) -> Option<Shown> {
         shown.take_in(run, &log);
     };
     let config = config.keep_going(true).shrink(0).check_leaks(false);
-    let report = check_body(&config, &|| body.run(&log), &mut observe).unwrap();
+    let report = check_body(&config, &|| body.run(&log), |body| body.check().observe(&mut observe).run()).unwrap();
     let verdict = match report.verdict {
         Verdict::Failed(failure) => failure.message,
         verdict => format!("{verdict:?}"),

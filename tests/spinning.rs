@@ -251,7 +251,8 @@ fn an_assertion_behind_a_missed_store_is_found() {
         };
         let mut panics = 0;
         let mut observe = |run: &Run, _| panics += run.panics.len();
-        check_body(&Config::default().keep_going(true), &body, &mut observe).unwrap();
+        check_body(&Config::default().keep_going(true), &body, |body| body.check().observe(&mut observe).run())
+            .unwrap();
         assert!(panics > 0);
     }
 }
@@ -287,7 +288,10 @@ fn petersons_lock_has_as_many_classes_as_brute_force_finds() {
             _ if counted => classes.extend([reads_from_class(&run.trace)]),
             _ => {}
         };
-        let report = check_body(&Config::default().explorer(explorer), &|| peterson(1), &mut observe).unwrap();
+        let report = check_body(&Config::default().explorer(explorer), &|| peterson(1), |body| {
+            body.check().observe(&mut observe).run()
+        })
+        .unwrap();
         assert!(matches!(report.verdict, Verdict::Verified), "{:?}", report.verdict);
         classes
     };

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use rsmc::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rsmc::{Config, thread};
-use rsmc_core::session::trace_body;
+use rsmc_core::session::check_body;
 use rsmc_core::step::{Run, Watcher};
 use rsmc_core::trace::{Note, NoteKind};
 
@@ -86,7 +86,7 @@ fn broken() {
     let is_over = |run: &Run| matches!(run.trace.notes.last(), Some(Note { kind: NoteKind::End, .. }));
     let watcher =
         || -> Watcher { Rc::new(move |run| assert!(!is_over(run), "this is a bug in rsmc: it was asked for")) };
-    drop(trace_body(&Config::default(), &|| _ = body(), watcher));
+    drop(check_body(&Config::default(), &|| _ = body(), |body| body.check().trace(watcher()).run()));
 }
 
 /// What goes wrong in the check itself is not kept secret, though panics print nothing inside an execution.

@@ -344,7 +344,8 @@ fn a_helper_gives_up_after_many_looks() {
 #[test]
 fn a_helper_that_gives_up_is_named() {
     let config = Config::default().shrink(0);
-    let report = check_body(&config, &|| with(&[&|x, _| _ = wait(x, 100), &writes_x]), &mut |_, _| {}).unwrap();
+    let report =
+        check_body(&config, &|| with(&[&|x, _| _ = wait(x, 100), &writes_x]), |body| body.check().run()).unwrap();
     assert!(matches!(report.verdict, Verdict::Verified), "{}", first_line(&report));
     let text = render(&report, None);
     assert!(text.contains("note: the loop at tests/waiting.rs:"), "{text}");
@@ -407,11 +408,12 @@ fn two_that_are_polite_go_on_for_ever() {
     // Brute force tries everything else before.
     let proves = pairs().filter(|config| config.explorer != Explorer::Exhaustive);
     in_each(proves, Livelock, body);
-    let report = check_body(&Config::default(), &body, &mut |_, _| {}).unwrap();
+    let report = check_body(&Config::default(), &body, |body| body.check().run()).unwrap();
     let text = render(&report, None);
     assert!(text.starts_with("livelock: t1 and t2 can repeat #"), "{text}");
     let Verdict::Failed(failure) = &report.verdict else { panic!("{text}") };
-    let replayed = check_body(&Config::default().replay(failure.seed.clone()), &body, &mut |_, _| {}).unwrap();
+    let replayed =
+        check_body(&Config::default().replay(failure.seed.clone()), &body, |body| body.check().run()).unwrap();
     assert_eq!(first_line(&replayed).split(" can").next(), Some("livelock: t1 and t2"));
 }
 

@@ -94,12 +94,13 @@ fn samples(name: &str, n: usize) -> Result<Vec<Sample>, Box<dyn Error>> {
     let (body, mut executions, mut samples) = (body(name), 0, Vec::with_capacity(EXECUTIONS.len()));
     let config = Config::default().memory(MemoryModel::Sc).max_executions(EXECUTIONS[EXECUTIONS.len() - 1]);
     memory::start();
-    let report = check_body(&config, &|| body(n), &mut |_, counts| {
+    let mut observe = |_: &_, counts| {
         executions += u64::from(counts);
         if counts && EXECUTIONS.contains(&executions) {
             samples.push(Sample::take(executions));
         }
-    });
+    };
+    let report = check_body(&config, &|| body(n), |body| body.check().observe(&mut observe).run());
     memory::stop();
     report?;
     assert_eq!(samples.len(), EXECUTIONS.len(), "{name}({n}) has too few classes");

@@ -15,8 +15,7 @@ use rsmc_core::base::{Digest, mix};
 use rsmc_core::litmus::{Interpreter, Program, Weights, random};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
-use rsmc_core::session::{Checkpoint, Config, ExplorerKind, Limit, Long, Report, Seen, Verdict};
-use rsmc_core::session::{check_long, check_watched};
+use rsmc_core::session::{Check, Checkpoint, Config, ExplorerKind, Limit, Report, Seen, Verdict};
 use rsmc_core::step::Run;
 use rsmc_core::trace::reads_from_class;
 
@@ -48,7 +47,7 @@ fn interpreter(program: &Program, config: &Config) -> Interpreter {
 /// Without a stop.
 fn whole(program: &Program, config: &Config) -> (Report, History) {
     let mut history = History::new();
-    let report = check_watched(config, &mut interpreter(program, config), &mut |seen| note(&mut history, seen));
+    let report = Check::new(config, &mut interpreter(program, config)).watch(|seen| note(&mut history, seen)).run();
     (report, history)
 }
 
@@ -65,8 +64,9 @@ fn part(
         pulses += 1;
         pulses <= stop
     };
-    let long = Long { resume, every: Duration::ZERO, pulse: &mut pulse };
-    check_long(config, &mut interpreter(program, config), &mut |seen| note(history, seen), None, long)
+    let mut executor = interpreter(program, config);
+    let check = Check::new(config, &mut executor).watch(|seen| note(history, seen));
+    check.pulse(Duration::ZERO, &mut pulse).resume(resume).run_part()
 }
 
 /// In parts, each of so many runs as `stop` says.

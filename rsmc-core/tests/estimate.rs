@@ -5,7 +5,7 @@ use std::time::Duration;
 use rsmc_core::litmus::{Interpreter, Program, Size, Weights, random};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
-use rsmc_core::session::{Config, Estimate, Long, Verdict, check_long};
+use rsmc_core::session::{Check, Config, Estimate, Verdict};
 
 /// Programs with fewer runs are over before anybody asks.
 const FEWEST: u64 = 200;
@@ -22,8 +22,7 @@ fn estimates(program: &Program, memory: MemoryModel, sets: usize) -> Option<(Vec
     };
     let mut executor = Interpreter::new(program, Rules::new(memory, 400)).expect("a generated program is well formed");
     let config = Config::default().memory(memory).keep_going(true).sets(sets);
-    let long = Long { resume: None, every: Duration::ZERO, pulse: &mut pulse };
-    let (report, checkpoint) = check_long(&config, &mut executor, &mut |_| {}, None, long);
+    let (report, checkpoint) = Check::new(&config, &mut executor).pulse(Duration::ZERO, &mut pulse).run_part();
     let whole = checkpoint.is_none() && report.runs >= FEWEST && matches!(report.verdict, Verdict::Verified);
     whole.then_some((said, report.runs))
 }

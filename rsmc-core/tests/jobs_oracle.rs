@@ -21,9 +21,8 @@ use rsmc_core::litmus::{Interpreter, Program, Weights, random};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::seed::Seed;
-use rsmc_core::session::jobs::{Answer, Crew, Death, Job, Link, News, run_job};
-use rsmc_core::session::{Checkpoint, Config, ExplorerKind, FailureKind, Long, Report, Seen as Shown, Verdict};
-use rsmc_core::session::{check_counted, check_divided, check_long};
+use rsmc_core::session::jobs::{Answer, Crew, Death, Job, Link, News};
+use rsmc_core::session::{Check, Checkpoint, Config, ExplorerKind, FailureKind, Report, Seen as Shown, Verdict};
 use rsmc_core::step::{End, Run};
 use rsmc_core::trace::reads_from_class;
 
@@ -81,11 +80,12 @@ impl<'a> Fake<'a> {
         // In one job at most one worker ends.
         let dies = !job.is_careful() && self.below(8) == 0;
         let (worker, mut found, mut link) = (&mut self.workers[number], Classes::new(), Hurried { runs });
-        let answer = run_job(&self.config, &mut worker.executor, &job, &mut link, &mut |run, counts| {
+        let check = Check::new(&self.config, &mut worker.executor).observe(|run, counts| {
             if counts {
                 note(&mut found, run);
             }
         });
+        let answer = check.answer(&job, &mut link);
         if dies {
             worker.executor = interpreter(self.program, self.config.effective_memory());
             worker.ready = false;
@@ -171,7 +171,7 @@ impl Link for Hurried {
 fn alone(program: &Program, config: &Config) -> (Report, Classes, bool) {
     let (mut classes, mut started_over) = (Classes::new(), false);
     let mut executor = interpreter(program, config.effective_memory());
-    let report = check_counted(config, &mut executor, &mut |run, counts| {
+    let check = Check::new(config, &mut executor).observe(|run, counts| {
         if run.end == End::Learned {
             classes.clear();
             started_over = true;
@@ -180,6 +180,7 @@ fn alone(program: &Program, config: &Config) -> (Report, Classes, bool) {
             note(&mut classes, run);
         }
     });
+    let report = check.run();
     (report, classes, started_over)
 }
 
@@ -205,19 +206,15 @@ fn compare(program: &Program, config: &Config, seed: u64, seen: &mut Seen) -> Ki
     let mut crew = Fake::new(program, config, seed);
     let shared = Rc::clone(&crew.classes);
     let mut executor = interpreter(program, config.effective_memory());
-    let several = check_divided(
-        config,
-        &mut executor,
-        &mut |run, counts| {
-            if run.end == End::Learned {
-                shared.borrow_mut().clear();
-            }
-            if counts {
-                note(&mut shared.borrow_mut(), run);
-            }
-        },
-        &mut crew,
-    );
+    let check = Check::new(config, &mut executor).observe(|run, counts| {
+        if run.end == End::Learned {
+            shared.borrow_mut().clear();
+        }
+        if counts {
+            note(&mut shared.borrow_mut(), run);
+        }
+    });
+    let several = check.crew(Some(&mut crew)).run();
     let found = shared.borrow();
     let missed = classes.keys().filter(|class| !found.contains_key(class)).count();
     let extra = found.keys().filter(|class| !classes.contains_key(class)).count();
@@ -313,7 +310,7 @@ fn limits() {
             let config = config(MemoryModel::Sc).max_executions(most);
             let mut crew = Fake::new(&program, &config, seed);
             let mut executor = interpreter(&program, MemoryModel::Sc);
-            let report = check_divided(&config, &mut executor, &mut |_, _| {}, &mut crew);
+            let report = Check::new(&config, &mut executor).crew(Some(&mut crew)).run();
             assert_eq!(report.executions, most.min(all.executions), "seed {seed}, {most} of\n{program}");
             let is_complete = matches!(report.verdict, Verdict::Verified | Verdict::Failed(_));
             assert!(is_complete || most < all.executions, "{:?}", report.verdict);
@@ -342,14 +339,15 @@ fn resumed() {
             Shown::Run(..) => {}
             Shown::StartOver => found.borrow_mut().clear(),
         };
-        let long = Long { resume: None, every: Duration::ZERO, pulse: &mut stop };
-        let (_, resume) = check_long(&config, &mut interpreter(&program, memory), &mut watch, None, long);
+        let mut executor = interpreter(&program, memory);
+        let first = Check::new(&config, &mut executor).watch(&mut watch).pulse(Duration::ZERO, &mut stop);
+        let (_, resume) = first.run_part();
         let Some(resume) = resume else { continue };
         stops += 1;
         let mut crew = Fake { classes: Rc::clone(&found), ..Fake::new(&program, &config, seed) };
-        let long = Long { resume: Some(resume), every: Duration::ZERO, pulse: &mut |_| true };
         let mut executor = interpreter(&program, memory);
-        let (several, rest) = check_long(&config, &mut executor, &mut watch, Some(&mut crew), long);
+        let second = Check::new(&config, &mut executor).watch(&mut watch).pulse(Duration::ZERO, |_| true);
+        let (several, rest) = second.crew(Some(&mut crew)).resume(Some(resume)).run_part();
         let found = found.borrow();
         assert!(rest.is_none() && found.keys().eq(classes.keys()), "seed {seed} under {memory}\n{program}");
         // Several workers may end in the same livelock.
@@ -394,11 +392,12 @@ fn part(
         Shown::Run(..) => {}
         Shown::StartOver => found.borrow_mut().clear(),
     };
-    let long = Long { resume, every: Duration::ZERO, pulse: &mut pulse };
     let silent = matches!(who, Who::Silent | Who::Absent).then_some(&stopped);
     let mut crew = Fake { classes: Rc::clone(found), silent, ..Fake::new(program, config, seed) };
     let crew = if who == Who::One { None } else { Some(&mut crew as &mut dyn Crew) };
-    check_long(config, &mut interpreter(program, config.effective_memory()), &mut watch, crew, long)
+    let mut executor = interpreter(program, config.effective_memory());
+    let check = Check::new(config, &mut executor).watch(&mut watch).pulse(Duration::ZERO, &mut pulse);
+    check.crew(crew).resume(resume).run_part()
 }
 
 /// In parts, each by somebody else, and each knows nothing of those before but the bytes of a checkpoint. Returns the
@@ -548,7 +547,7 @@ fn at_random() {
             let (one, ..) = alone(&program, &config);
             let mut crew = Fake::new(&program, &config, seed);
             let mut executor = interpreter(&program, MemoryModel::Sc);
-            let several = check_divided(&config, &mut executor, &mut |_, _| {}, &mut crew);
+            let several = Check::new(&config, &mut executor).crew(Some(&mut crew)).run();
             let counts = |report: &Report| (report.executions, report.runs, report.failures, report.events);
             assert_eq!(counts(&several), counts(&one), "seed {seed}\n{program}");
             let schedule = |report: &Report| match &report.verdict {

@@ -196,6 +196,15 @@ fn unsafe_code_is_in_the_runtime_only() {
     );
 }
 
+#[test]
+fn one_loop_of_a_session_asks_for_plans() {
+    let mut files = Vec::new();
+    rust_files(&source().join("session"), &mut files);
+    let asks = |file: &&PathBuf| fs::read_to_string(file).unwrap().contains(".next_plan(");
+    let found: Vec<_> = files.iter().filter(asks).map(|file| file.file_name().unwrap().to_owned()).collect();
+    assert_eq!(found, ["driver.rs"]);
+}
+
 /// The lines of a text in front of its unit tests, each with its number, without comments.
 fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());

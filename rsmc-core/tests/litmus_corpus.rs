@@ -18,7 +18,7 @@ use rsmc_core::litmus::{Expectation, Interpreter, Outcome, parse};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::runtime::Runtime;
-use rsmc_core::session::{Config, ExplorerKind, check_counted};
+use rsmc_core::session::{Check, Config, ExplorerKind};
 use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
 use rsmc_core::trace::{outcome_digest, reads_from_class};
 
@@ -73,15 +73,17 @@ type Classes = BTreeMap<Digest, (Digest, u32)>;
 fn explore(executor: &mut dyn Executor, memory: MemoryModel, explorer: ExplorerKind) -> (Classes, u64) {
     let mut classes = BTreeMap::new();
     let config = Config::default().memory(memory).explorer(explorer).keep_going(true);
-    let report = check_counted(&config, executor, &mut |run: &Run, counted| {
-        if run.end == End::Learned {
-            classes.clear();
-        }
-        if counted {
-            let class = classes.entry(reads_from_class(&run.trace)).or_insert((outcome_digest(&run.trace), 0));
-            class.1 += 1;
-        }
-    });
+    let report = Check::new(&config, executor)
+        .observe(|run, counted| {
+            if run.end == End::Learned {
+                classes.clear();
+            }
+            if counted {
+                let class = classes.entry(reads_from_class(&run.trace)).or_insert((outcome_digest(&run.trace), 0));
+                class.1 += 1;
+            }
+        })
+        .run();
     (classes, report.blocked)
 }
 

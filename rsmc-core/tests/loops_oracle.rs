@@ -18,7 +18,7 @@ use std::rc::Rc;
 use rsmc_core::litmus::{Interpreter, Outcome, Program, States, parse, shrink};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
-use rsmc_core::session::{Config, ExplorerKind, check_counted};
+use rsmc_core::session::{Check, Config, ExplorerKind};
 use rsmc_core::step::{End, Executor, Plan, Run, Why};
 
 /// How many rounds a loop is unrolled under C11.
@@ -119,24 +119,26 @@ fn explore_all(program: &Program, family: Family, explorer: ExplorerKind) -> Opt
     let mut executor = Patient { interpreter, left: RUNS, outcome: Rc::clone(&outcome) };
     let config = Config::default().memory(rules.memory).explorer(explorer).keep_going(true).sets(0);
     let mut found = Found::default();
-    check_counted(&config, &mut executor, &mut |run: &Run, counted| {
-        if run.end == End::Learned {
-            found = Found::default();
-        }
-        found.endless |= matches!(run.end, End::StepLimit { .. } | End::Endless { .. });
-        found.livelock |= matches!(run.end, End::Endless { .. });
-        found.busy |= matches!(run.end, End::Endless { .. });
-        if !counted {
-            return;
-        }
-        found.waits |= run.has_waits;
-        match run.end {
-            End::Stuck if run.waiting.iter().any(|thread| matches!(thread.why, Why::Spin { .. })) => {
-                found.livelock = true;
+    Check::new(&config, &mut executor)
+        .observe(|run, counted| {
+            if run.end == End::Learned {
+                found = Found::default();
             }
-            _ => drop(found.outcomes.insert(family.visible(outcome.borrow().clone()))),
-        }
-    });
+            found.endless |= matches!(run.end, End::StepLimit { .. } | End::Endless { .. });
+            found.livelock |= matches!(run.end, End::Endless { .. });
+            found.busy |= matches!(run.end, End::Endless { .. });
+            if !counted {
+                return;
+            }
+            found.waits |= run.has_waits;
+            match run.end {
+                End::Stuck if run.waiting.iter().any(|thread| matches!(thread.why, Why::Spin { .. })) => {
+                    found.livelock = true;
+                }
+                _ => drop(found.outcomes.insert(family.visible(outcome.borrow().clone()))),
+            }
+        })
+        .run();
     (executor.left > 0).then_some(found)
 }
 

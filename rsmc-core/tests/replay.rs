@@ -6,14 +6,14 @@ use rsmc_core::litmus::{Interpreter, Program, Size, Weights, random};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::seed::Seed;
-use rsmc_core::session::{Config, ExplorerKind, Failure, FailureKind, Verdict, check, check_counted};
+use rsmc_core::session::{Check, Config, ExplorerKind, Failure, FailureKind, Verdict};
 use rsmc_core::step::{End, Pending, Run};
 use rsmc_core::trace::NoteKind;
 
 fn run(program: &Program, config: &Config) -> (Option<Failure>, u64) {
     let rules = Rules::new(config.effective_memory(), 1_000);
     let mut executor = Interpreter::new(program, rules).unwrap();
-    let report = check(config, &mut executor, &mut |_| {});
+    let report = Check::new(config, &mut executor).run();
     match report.verdict {
         Verdict::Failed(failure) => (Some(*failure), report.runs),
         _ => (None, report.runs),
@@ -85,13 +85,15 @@ fn waiting(waiting: &[Pending]) -> String {
 fn stuck(program: &Program, config: &Config) -> Vec<(Seed, String, bool)> {
     let mut executor = Interpreter::new(program, Rules::new(config.effective_memory(), 400)).unwrap();
     let mut found = Vec::new();
-    let report = check_counted(config, &mut executor, &mut |run, counts| {
-        if run.end == End::Learned {
-            found.clear();
-        } else if counts && run.end == End::Stuck {
-            found.push((Seed::of_run(run, run.model), waiting(&run.waiting), !run.newest.is_empty()));
-        }
-    });
+    let report = Check::new(config, &mut executor)
+        .observe(|run, counts| {
+            if run.end == End::Learned {
+                found.clear();
+            } else if counts && run.end == End::Stuck {
+                found.push((Seed::of_run(run, run.model), waiting(&run.waiting), !run.newest.is_empty()));
+            }
+        })
+        .run();
     // The one that is shown is in an order of its own.
     if let Verdict::Failed(failure) = report.verdict {
         found.push((failure.seed, waiting(&failure.waiting), false));
@@ -118,7 +120,12 @@ fn threads_that_spin_for_ever_do_so_again() {
             let replay = config.clone().replay(parsed);
             let mut executor = Interpreter::new(&program, Rules::new(memory, 400)).unwrap();
             let mut again = String::new();
-            let report = check(&replay, &mut executor, &mut |run| again = waiting(&run.waiting));
+            let mut observe = |run: &Run, counts| {
+                if counts {
+                    again = waiting(&run.waiting);
+                }
+            };
+            let report = Check::new(&replay, &mut executor).observe(&mut observe).run();
             let Verdict::Failed(failure) = report.verdict else {
                 panic!("program {number} by {explorer}: the replay of {text} does not fail:\n{program}")
             };
@@ -155,11 +162,13 @@ fn what_is_no_write_any_more_is_not_the_newest() {
     let of_update = |run: &Run| run.newest.iter().any(|&write| reads(run, write));
     let mut seeds = Vec::new();
     let mut executor = Interpreter::new(&updated(1), Rules::new(memory, 400)).unwrap();
-    check_counted(&config, &mut executor, &mut |run, counts| {
-        if counts && run.end == End::Stuck && of_update(run) {
-            seeds.push(Seed::of_run(run, memory));
-        }
-    });
+    Check::new(&config, &mut executor)
+        .observe(|run, counts| {
+            if counts && run.end == End::Stuck && of_update(run) {
+                seeds.push(Seed::of_run(run, memory));
+            }
+        })
+        .run();
     assert!(!seeds.is_empty());
     for seed in seeds {
         let (same, _) = run(&updated(1), &config.clone().replay(seed.clone()));

@@ -18,9 +18,7 @@ use rsmc_core::explore::{RfSmc, up_to_date};
 use rsmc_core::litmus::{Interpreter, parse};
 use rsmc_core::machine::Rules;
 use rsmc_core::report;
-use rsmc_core::session::{
-    Config, ExplorerKind, FailureKind, Fewest, Limit, Long, MemoryModel, Needs, Progress, check_long,
-};
+use rsmc_core::session::{Check, Config, ExplorerKind, FailureKind, Fewest, Limit, MemoryModel, Needs, Progress};
 use rsmc_core::step::{Executor, Explorer, Plan, Run, Why};
 use rsmc_core::trace::spin::Watched;
 use rsmc_core::trace::{Action, NoteKind, Site};
@@ -357,9 +355,8 @@ fn stopped_after(runs: u64) -> String {
         pulses += 1;
         pulses <= runs
     };
-    let long = Long { resume: None, every: Duration::ZERO, pulse: &mut pulse };
     let config = Config::default().memory(MemoryModel::Sc).max_duration(never);
-    let (report, _) = check_long(&config, &mut interpreter, &mut |_| {}, None, long);
+    let report = Check::new(&config, &mut interpreter).pulse(Duration::ZERO, &mut pulse).run();
     let counts = report::Counts { elapsed: Duration::from_millis(10), ..(&report).into() };
     report::incomplete(&counts, Limit::Interrupted)
 }

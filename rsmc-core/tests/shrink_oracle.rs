@@ -10,7 +10,7 @@ use rsmc_core::litmus::{Interpreter, Program, Size, Weights, parse, random};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel::{self, C11, Pso, Sc, Tso};
 use rsmc_core::seed::Seed;
-use rsmc_core::session::{Config, ExplorerKind, Failure, Fewest, Report, Verdict, check};
+use rsmc_core::session::{Check, Config, ExplorerKind, Failure, Fewest, Report, Verdict};
 use rsmc_core::step::{End, Executor, Forced, Plan, Run, Step};
 use rsmc_core::trace::Site;
 
@@ -22,7 +22,7 @@ fn interpreter(program: &Program, memory: MemoryModel) -> Interpreter {
 }
 
 fn run_check(program: &Program, config: &Config) -> Report {
-    check(config, &mut interpreter(program, config.effective_memory()), &mut |_| {})
+    Check::new(config, &mut interpreter(program, config.effective_memory())).run()
 }
 
 fn failure(report: Report) -> Option<Failure> {

@@ -13,7 +13,7 @@ use rsmc_core::base::Digest;
 use rsmc_core::litmus::{Interpreter, Outcome, Program, parse};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
-use rsmc_core::session::{Config, ExplorerKind, check_counted};
+use rsmc_core::session::{Check, Config, ExplorerKind};
 use rsmc_core::step::{End, Executor, Plan, Run, SchedulingPolicy};
 use rsmc_core::trace::{Trace, reads_from_class};
 use spinning::program;
@@ -64,14 +64,16 @@ fn classes(
     let config = Config::default().memory(memory).explorer(explorer).keep_going(true).sets(0);
     let config = if explorer == ExplorerKind::Random { config.max_executions(300) } else { config };
     let mut classes = Classes::new();
-    check_counted(&config, &mut executor, &mut |run: &Run, counted| {
-        if run.end == End::Learned {
-            classes.clear();
-        }
-        if counted {
-            classes.entry(class(&run.trace)).or_insert((run.end == End::Stuck, 0)).1 += 1;
-        }
-    });
+    Check::new(&config, &mut executor)
+        .observe(|run, counted| {
+            if run.end == End::Learned {
+                classes.clear();
+            }
+            if counted {
+                classes.entry(class(&run.trace)).or_insert((run.end == End::Stuck, 0)).1 += 1;
+            }
+        })
+        .run();
     (executor.left > 0).then_some((classes, executor.outcomes))
 }
 

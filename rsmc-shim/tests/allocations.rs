@@ -58,7 +58,8 @@ fn per_run(operations: usize) -> f64 {
     };
     let allocations = |runs| {
         let before = ALLOCATIONS.load(Relaxed);
-        check_body(&Config::default().explorer(Explorer::Random).max_executions(runs), &body, &mut |_, _| {}).unwrap();
+        let config = Config::default().explorer(Explorer::Random).max_executions(runs);
+        check_body(&config, &body, |body| body.check().run()).unwrap();
         ALLOCATIONS.load(Relaxed) - before
     };
     // The difference leaves out what the check as a whole allocates.
@@ -76,15 +77,16 @@ fn a_run_allocates_nothing_per_event() {
 /// The most bytes that were live after an execution of this body, of the first ones and of ten times as many.
 fn most_live(body: &(dyn Fn() + Sync), first: u64) -> [isize; 2] {
     let (mut executions, mut most, before) = (0, [0; 2], LIVE.load(Relaxed));
-    check_body(&Config::default().max_executions(10 * first), body, &mut |_, _| {
+    let mut observe = |_: &_, _| {
         executions += 1;
         let live = LIVE.load(Relaxed) - before;
         most[1] = most[1].max(live);
         if executions <= first {
             most[0] = most[1];
         }
-    })
-    .unwrap();
+    };
+    let config = Config::default().max_executions(10 * first);
+    check_body(&config, body, |body| body.check().observe(&mut observe).run()).unwrap();
     assert_eq!(executions, 10 * first, "there are enough classes");
     most
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use rsmc_core::seed::Seed;
 use rsmc_core::session::jobs::{Answer, Job, Link};
-use rsmc_core::session::{Config, work_on_body};
+use rsmc_core::session::{Config, check_body};
 
 use crate::jobs::VARIABLE;
 use crate::jobs::wire::{FromWorker, ToWorker, VERSION, receive, send};
@@ -53,7 +53,7 @@ impl Assignment {
         }
         // Ctrl-C in a terminal reaches all processes. What it means says the coordinator; this process ends with that.
         drop(ctrlc::try_set_handler(|| ()));
-        let worked = work_on_body(config, body, || Connection::new(stream));
+        let worked = check_body(config, body, |body| body.check().work(&mut Connection::new(stream)));
         exit(i32::from(worked.is_err()))
     }
 }

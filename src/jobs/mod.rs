@@ -21,8 +21,8 @@ use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
 
 use rsmc_core::report::DOC_TEST;
-use rsmc_core::session::{Checkpoint, Config, ConfigError, Long, Report};
-use rsmc_core::session::{check_body, check_body_divided, check_body_long};
+use rsmc_core::session::jobs::Crew;
+use rsmc_core::session::{Body, Config, ConfigError, check_body};
 
 use crate::ends;
 use crate::files;
@@ -142,39 +142,25 @@ pub(crate) fn is_passed(which: &Which) -> bool {
     link::Assignment::read().is_some_and(|assignment| !assignment.is_for(&which.name))
 }
 
-/// Runs a check with as many processes as it asks for. In a worker that is for this check it does not return.
+/// Runs a check by `run`, which is given the workers that it asks for. In a worker that is for this check it does not return.
 #[track_caller]
-pub(crate) fn check(which: &Which, config: &Config, body: &(dyn Fn() + Sync)) -> Result<Report, ConfigError> {
-    ends::prepare();
-    let named = config.clone().test(which.test());
-    if let Some(assignment) = link::Assignment::read() {
-        if assignment.is_for(&which.name) {
-            assignment.work(which.fingerprint(config), &named, body);
-        }
-        return check_body(&named, body, &mut |_, _| {});
-    }
-    if config.jobs <= 1 || config.replay.is_some() {
-        return check_body(&named, body, &mut |_, _| {});
-    }
-    let mut crew = Processes::new(which, config);
-    check_body_divided(&named, body, &mut |_, _| {}, &mut crew)
-}
-
-/// As [`check`], for a check that may take long. Not in a worker.
-#[track_caller]
-pub(crate) fn check_long(
+pub(crate) fn check<T: Send>(
     which: &Which,
     config: &Config,
     body: &(dyn Fn() + Sync),
-    long: Long<'_>,
-) -> Result<(Report, Option<Checkpoint>), ConfigError> {
+    run: impl FnOnce(&mut Body<'_>, Option<&mut dyn Crew>) -> T + Send,
+) -> Result<T, ConfigError> {
     ends::prepare();
     let named = config.clone().test(which.test());
-    if config.jobs <= 1 {
-        return check_body_long(&named, body, &mut |_| {}, None, long);
+    let assignment = link::Assignment::read();
+    if let Some(assignment) = assignment.as_ref().filter(|assignment| assignment.is_for(&which.name)) {
+        assignment.work(which.fingerprint(config), &named, body);
+    }
+    if assignment.is_some() || config.jobs <= 1 || config.replay.is_some() {
+        return check_body(&named, body, |body| run(body, None));
     }
     let mut crew = Processes::new(which, config);
-    check_body_long(&named, body, &mut |_| {}, Some(&mut crew), long)
+    check_body(&named, body, |body| run(body, Some(&mut crew)))
 }
 
 #[cfg(test)]

@@ -150,9 +150,10 @@ mod tests {
     /// A checkpoint of a check that has not begun.
     fn checkpoint() -> Checkpoint {
         use std::time::Duration;
-        let long = rsmc_core::session::Long { resume: None, every: Duration::ZERO, pulse: &mut |_| false };
-        let (_, checkpoint) =
-            rsmc_core::session::check_body_long(&Config::default(), &|| {}, &mut |_| {}, None, long).unwrap();
+        let (_, checkpoint) = rsmc_core::session::check_body(&Config::default(), &|| {}, |body| {
+            body.check().pulse(Duration::ZERO, |_| false).run_part()
+        })
+        .unwrap();
         checkpoint.expect("it was stopped")
     }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rsmc_core::report::command;
-use rsmc_core::session::{Checkpoint, Config, ConfigError, Long, Progress, Report, Verdict};
+use rsmc_core::session::{Checkpoint, Config, ConfigError, Progress, Report, Verdict};
 use thiserror::Error;
 
 use crate::jobs::{self, Which};
@@ -46,7 +46,7 @@ pub(crate) fn check(
     body: &(dyn Fn() + Sync),
 ) -> Result<(Report, Option<Listening>), NotRun> {
     if config.replay.is_some() || jobs::is_worker() {
-        return Ok((jobs::check(which, config, body)?, None));
+        return Ok((jobs::check(which, config, body, |body, crew| body.check().crew(crew).run())?, None));
     }
     let path = place::of_checkpoint(which.short_name());
     let found = match &path {
@@ -87,7 +87,9 @@ fn run(
         shown.show(progress);
         !interrupts.get_or_insert_with(Listening::start).is_interrupted()
     };
-    let result = jobs::check_long(which, config, body, Long { resume, every: EVERY, pulse: &mut pulse });
+    let result = jobs::check(which, config, body, |body, crew| {
+        body.check().crew(crew).pulse(EVERY, &mut pulse).resume(resume).run_part()
+    });
     shown.clear();
     let (report, checkpoint) = result?;
     Ok(Ran { report, checkpoint, interrupts })

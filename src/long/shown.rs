@@ -114,7 +114,7 @@ mod tests {
 
     /// Lines of a check as they are shown.
     fn lines() -> Vec<String> {
-        use rsmc_core::session::{Config, Long, check_body_long};
+        use rsmc_core::session::{Config, check_body};
         let mut lines = Vec::new();
         let mut pulse = |progress: &Progress| {
             lines.push(line("rsmc: a::test", progress));
@@ -125,8 +125,8 @@ mod tests {
             let add = || x.store(x.load(SeqCst) + 1, SeqCst);
             rsmc_shim::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(add))));
         };
-        let long = Long { resume: None, every: Duration::ZERO, pulse: &mut pulse };
-        check_body_long(&Config::default(), &body, &mut |_| {}, None, long).unwrap();
+        let every = Duration::ZERO;
+        check_body(&Config::default(), &body, |body| body.check().pulse(every, &mut pulse).run()).unwrap();
         lines
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use rsmc::{Config, MemoryModel, Report, Verdict};
-use rsmc_core::session::{Long, check_body_long};
+use rsmc_core::session::check_body;
 
 use crate::child;
 use crate::program::{Log, Mix, Program};
@@ -27,8 +27,11 @@ fn in_parts(config: &Config, body: &(dyn Fn() + Sync), at_once: u64) -> (Report,
             asked += 1;
             asked <= at_once
         };
-        let long = Long { resume: resume.take(), every: Duration::ZERO, pulse: &mut pulse };
-        let (report, checkpoint) = check_body_long(config, body, &mut |_| {}, None, long).expect("it fits");
+        let resume_from = resume.take();
+        let (report, checkpoint) = check_body(config, body, |body| {
+            body.check().pulse(Duration::ZERO, &mut pulse).resume(resume_from).run_part()
+        })
+        .expect("it fits");
         parts += 1;
         match checkpoint {
             Some(checkpoint) => resume = Some(checkpoint),

@@ -8,7 +8,7 @@ use rsmc::sync::atomic::Ordering::Relaxed;
 use rsmc_core::base::Digest;
 use rsmc_core::machine::Rules;
 use rsmc_core::runtime::Runtime;
-use rsmc_core::session::{Config, ExplorerKind, MemoryModel, check_counted};
+use rsmc_core::session::{Check, Config, ExplorerKind, MemoryModel};
 use rsmc_core::step::{End, Executor, Plan, Run, Why};
 use rsmc_core::trace::reads_from_class;
 
@@ -87,7 +87,7 @@ fn explore<M: Mix>(program: &Program<M>, memory: MemoryModel, explorer: Explorer
     let explore = || {
         let body = || program.run(&log);
         let mut patient = Patient { runtime: Runtime::new(&body, rules, config.stack_size), left: most };
-        check_counted(&config, &mut patient, &mut |run, counted| shown.take_in(run, counted, &log));
+        Check::new(&config, &mut patient).observe(|run, counted| shown.take_in(run, counted, &log)).run();
         patient.left > 0
     };
     // As every check, it has a thread of its own.

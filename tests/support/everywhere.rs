@@ -37,7 +37,7 @@ pub fn in_each(pairs: impl Iterator<Item = Config>, expected: Expected, body: im
         let (explorer, memory) = (config.explorer, config.memory.expect("it is set"));
         let (limit, started) = (if explorer == Explorer::Exhaustive { 20 } else { 3 }, Instant::now());
         let config = config.max_duration(Duration::from_secs(limit)).max_steps(5_000).shrink(0);
-        let report = check_body(&config, &body, &mut |_, _| {}).unwrap();
+        let report = check_body(&config, &body, |body| body.check().run()).unwrap();
         let is_right = match (&report.verdict, expected) {
             (Verdict::Verified, Verified) => report.executions > 0,
             (Verdict::Failed(failure), Livelock) => failure.kind == FailureKind::Livelock,
@@ -58,7 +58,7 @@ pub fn in_each(pairs: impl Iterator<Item = Config>, expected: Expected, body: im
 pub fn soon(body: impl Fn() + Sync) {
     let started = Instant::now();
     let config = Config::default().max_duration(Duration::from_secs(1)).shrink(0);
-    let report = check_body(&config, &body, &mut |_, _| {}).unwrap();
+    let report = check_body(&config, &body, |body| body.check().run()).unwrap();
     assert!(matches!(report.verdict, Verdict::Verified), "{}", first_line(&report));
     assert!(report.executions > 0 && started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
 }

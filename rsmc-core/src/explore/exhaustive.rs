@@ -8,6 +8,7 @@
 //! (starting a thread, receiving its end, passing a fence, accesses of tracked cells) commutes with everything and
 //! is not interleaved.
 
+use crate::explore::Divisible;
 use crate::step::{Choice, Explorer, Forced, Plan, Run, Step};
 
 /// The explorer; see the module.
@@ -55,3 +56,5 @@ impl Explorer for Exhaustive {
         }
     }
 }
+
+impl Divisible for Exhaustive {}

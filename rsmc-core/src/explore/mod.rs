@@ -1,15 +1,19 @@
 //! Explorers: which executions to run, one file (or folder) per algorithm. None knows a primitive or a coroutine.
 
 mod by_source;
+mod divide;
 mod exhaustive;
 mod looks;
+mod one_plan;
 mod random;
 pub mod rf_smc;
 pub mod rvf_smc;
 mod up_to_date;
 pub mod view_xplore;
 
+pub use divide::{Divisible, Division, Saved, Settings, Task};
 pub use exhaustive::Exhaustive;
+pub use one_plan::OnePlan;
 pub use random::{DEPTHS, Pct, Random};
 pub use rf_smc::RfSmc;
 pub use rvf_smc::RvfSmc;

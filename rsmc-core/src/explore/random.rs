@@ -5,35 +5,43 @@
 //! 1/(n·k^(d-1)) for n threads and k steps. Deviations. The depth goes through 1, 2, 3 in turn, since it is not
 //! known; k is the largest number of steps seen so far.
 
+use std::ops::Range;
+
 use crate::base::mix;
+use crate::explore::{Divisible, Division, Saved};
 use crate::step::{Explorer, Plan, Run, SchedulingPolicy};
 
-/// Uniformly random schedules, for ever.
+/// Uniformly random schedules.
 #[derive(Debug)]
 pub struct Random {
     seed: u64,
     runs: u64,
+    /// The number of the first schedule that it does not give.
+    end: u64,
 }
 
 impl Random {
-    /// The same seed gives the same schedules.
+    /// An explorer of all schedules of this seed, without an end.
     pub fn new(seed: u64) -> Self {
         Self::starting_at(seed, 0)
     }
 
-    /// The same, from the schedule with this number on.
+    /// An explorer that begins with the schedule of this number.
     pub fn starting_at(seed: u64, number: u64) -> Self {
-        Self { seed, runs: number }
+        Self::among(seed, number..u64::MAX)
     }
 
-    /// How many schedules it has given, or skipped.
-    pub fn runs(&self) -> u64 {
-        self.runs
+    /// An explorer of the schedules with these numbers.
+    pub fn among(seed: u64, numbers: Range<u64>) -> Self {
+        Self { seed, runs: numbers.start, end: numbers.end }
     }
 }
 
 impl Explorer for Random {
     fn next_plan(&mut self, plan: &mut Plan) -> bool {
+        if self.runs >= self.end {
+            return false;
+        }
         plan.forced.clear();
         plan.policy = SchedulingPolicy::Random(mix(self.seed, self.runs));
         self.runs += 1;
@@ -47,6 +55,16 @@ impl Explorer for Random {
     }
 }
 
+impl Divisible for Random {
+    fn save(&self) -> Option<Saved> {
+        Some(Saved::Samples(self.runs))
+    }
+
+    fn divide(&self) -> Option<Division> {
+        Some(Division::Samples(self.runs))
+    }
+}
+
 /// Schedules by random priorities, for ever.
 #[derive(Debug)]
 pub struct Pct {
@@ -56,24 +74,14 @@ pub struct Pct {
 }
 
 impl Pct {
-    /// The same seed gives the same schedules.
+    /// An explorer of all schedules of this seed, without an end.
     pub fn new(seed: u64) -> Self {
         Self::starting_at(seed, 0, 1)
     }
 
-    /// The same, from the schedule with this number on, where the longest run so far had so many steps.
+    /// An explorer that begins with the schedule of this number; the longest run so far had so many steps.
     pub fn starting_at(seed: u64, number: u64, length: u32) -> Self {
         Self { seed, runs: number, length }
-    }
-
-    /// How many schedules it has given, or skipped.
-    pub fn runs(&self) -> u64 {
-        self.runs
-    }
-
-    /// The number of steps that it assumes: that of the longest run.
-    pub fn length(&self) -> u32 {
-        self.length
     }
 }
 
@@ -95,5 +103,11 @@ impl Explorer for Pct {
 
     fn retract(&mut self) {
         self.runs -= 1;
+    }
+}
+
+impl Divisible for Pct {
+    fn save(&self) -> Option<Saved> {
+        Some(Saved::Pct(self.runs, self.length))
     }
 }

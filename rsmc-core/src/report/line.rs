@@ -45,7 +45,7 @@ struct Line<'a> {
 /// use rsmc_core::report::{About, line};
 /// use rsmc_core::session::{Config, check_body};
 ///
-/// let report = check_body(&Config::default(), &|| {}, &mut |_, _| {}).unwrap();
+/// let report = check_body(&Config::default(), &|| {}, |body| body.check().run()).unwrap();
 /// let about = About { package: "queue", test: Some("tests::push"), place: "src/lib.rs:12", passed: true };
 /// assert!(line(&report, &about).starts_with(r#"{"crate":"queue","test":"tests::push","place":"src/lib.rs:12","verdict":"verified","#));
 /// ```

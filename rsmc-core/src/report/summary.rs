@@ -58,7 +58,7 @@ fn replayed(counts: &Counts) -> String {
 }
 
 fn proves(explorer: ExplorerKind) -> bool {
-    !matches!(explorer, ExplorerKind::Random | ExplorerKind::Pct)
+    !explorer.is_random()
 }
 
 /// How much is left, as it was last estimated.

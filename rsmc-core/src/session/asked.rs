@@ -5,13 +5,14 @@
 
 use std::time::Instant;
 
-use crate::explore::RfSmc;
-use crate::session::judge::{is_final, judge};
+use crate::explore::{Divisible, RfSmc};
+use crate::session::driver::{Driver, Ended, Limits, Next, Ran, Sink};
+use crate::session::judge::{Finding, judge};
 use crate::session::same::Sameness;
 use crate::session::shrink::plan;
-use crate::session::tally::Worth;
-use crate::session::{Config, FailureKind, MemoryModel};
-use crate::step::{End, Executor, Explorer, Plan, Run, Step};
+use crate::session::tally::Tally;
+use crate::session::{Config, FailureKind, Limit, MemoryModel};
+use crate::step::{Executor, Run, Step};
 
 /// How many runs one exploration may take.
 pub(super) const MOST_RUNS: u64 = 10_000;
@@ -43,39 +44,63 @@ impl Asked<'_> {
         let mut run = Run::default();
         self.executor.execute(&plan(steps), &mut run);
         self.runs += 1;
-        self.fails(&run).is_some()
-    }
-
-    /// What is wrong with a run, if it is what is looked for.
-    fn fails(&self, run: &Run) -> Option<FailureKind> {
-        let found = if run.is_maximal() { judge(run, self.config)? } else { return None };
-        let is_sought = |sought: &Sameness| Sameness::of(run, &found).as_ref() == Some(sought);
-        self.same.is_none_or(is_sought).then_some(found.kind)
+        let found = if run.is_maximal() { judge(&run, self.config) } else { None };
+        found.is_some_and(|found| is_sought(self.same, &run, &found))
     }
 
     /// Explores under a model that the executor follows, until it shows such a failure.
     pub(super) fn explore(&mut self, model: MemoryModel) -> Answer {
-        let (mut explorer, mut plan, mut run) = (RfSmc::new(model), Plan::default(), Run::default());
-        let until = self.runs + MOST_RUNS;
-        while explorer.next_plan(&mut plan) {
-            if self.runs == until || Instant::now() >= self.until {
-                return Answer::Open;
+        let mut sink = Sought { same: self.same, tally: Tally::default(), fails: None };
+        let ended = loop {
+            let (config, executor, limits) = (self.config, &mut *self.executor, &mut Bounds(self.until));
+            let mut driver = Driver { config, executor, limits, sink: &mut sink, may_probe: false };
+            match driver.explore(&mut RfSmc::new(model)) {
+                Ended::Unknown => {}
+                ended => break ended,
             }
-            self.executor.execute(&plan, &mut run);
-            self.runs += 1;
-            if run.end == End::Learned {
-                explorer = RfSmc::new(model);
-                continue;
-            }
-            let counts = !matches!(Worth::of(&run, plan.purpose), Worth::Nothing);
-            if let Some(kind) = self.fails(&run).filter(|_| counts) {
-                return Answer::Fails(kind);
-            }
-            if is_final(&run.end) || self.executor.is_broken() {
-                return Answer::Open;
-            }
-            explorer.observe(&run);
+        };
+        self.runs += sink.tally.runs;
+        match (sink.fails, ended) {
+            (Some(kind), _) => Answer::Fails(kind),
+            (None, Ended::Complete) => Answer::Holds,
+            (None, _) => Answer::Open,
         }
-        Answer::Holds
+    }
+}
+
+/// True if this failure is looked for.
+fn is_sought(same: Option<&Sameness>, run: &Run, found: &Finding) -> bool {
+    same.is_none_or(|same| Sameness::of(run, found).as_ref() == Some(same))
+}
+
+/// The bounds of one exploration.
+struct Bounds(Instant);
+
+impl Limits for Bounds {
+    fn stops(&mut self, counted: &Tally, _explorer: &dyn Divisible) -> Option<Limit> {
+        (counted.runs >= MOST_RUNS || Instant::now() >= self.0).then_some(Limit::Interrupted)
+    }
+}
+
+/// Looks for a failure.
+struct Sought<'a> {
+    same: Option<&'a Sameness>,
+    tally: Tally,
+    fails: Option<FailureKind>,
+}
+
+impl Sink for Sought<'_> {
+    fn counts(&mut self) -> &mut Tally {
+        &mut self.tally
+    }
+
+    fn learn(&mut self, _run: &Run, _executor: &dyn Executor) {
+        self.tally.runs += 1;
+    }
+
+    fn take(&mut self, ran: Ran<'_>, _executor: &mut dyn Executor) -> Next {
+        let found = ran.finding.filter(|found| ran.counts && is_sought(self.same, ran.run, found));
+        self.fails = found.map(|found| found.kind);
+        if ran.is_final || self.fails.is_some() { Next::Nothing } else { Next::Run }
     }
 }

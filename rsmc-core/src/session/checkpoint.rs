@@ -20,15 +20,16 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
-use crate::explore::rf_smc::MOST_COUNTED;
 use crate::explore::rf_smc::{SavedTree, Tree};
-use crate::explore::{DEPTHS, Pct, Random, RfSmc, rf_smc};
-use crate::session::jobs::{Samples, Work};
+use crate::explore::{DEPTHS, Divisible, Saved};
+use crate::session::findings::Findings;
+use crate::session::jobs::{Samples, Shared};
 use crate::session::judge::{Finding, judge};
-use crate::session::run::{AnyExplorer, Check};
+use crate::session::progress::Clock;
+use crate::session::run::Course;
 use crate::session::tally::Tally;
 use crate::session::{Config, ExplorerKind, FailureKind};
-use crate::step::{Executor, Knowledge, Plan, Route, SchedulingPolicy};
+use crate::step::{Executor, Knowledge, Plan, Route, Run, SchedulingPolicy};
 
 /// A check that was stopped between two executions; see the module.
 ///
@@ -48,21 +49,18 @@ pub struct Checkpoint {
 /// What is left to explore.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Left {
-    Tree(rf_smc::Checkpoint),
-    /// The same, of an exploration that workers share.
+    /// By one explorer.
+    Explorer(Saved),
+    /// The tree of RF-SMC that workers share.
     Shared(SavedTree),
     /// Samples that workers share; what was counted in them is not in the figures.
     Ranges(Samples),
-    /// Samples from this number on.
-    Samples(u64),
-    /// The same, and the number of steps that is assumed.
-    Pct(u64, u32),
 }
 
 /// Where a check goes on.
 pub(super) enum Begin {
-    Explorer(AnyExplorer),
-    Work(Work),
+    Explorer(Box<dyn Divisible>),
+    Shared(Shared),
 }
 
 /// What led to the first failure.
@@ -75,6 +73,19 @@ struct Failing {
 }
 
 impl Checkpoint {
+    /// The checkpoint of a check that is stopped.
+    pub(super) fn new(findings: &Findings<'_>, clock: &Clock<'_>, left: Left, knowledge: Knowledge) -> Self {
+        Self {
+            settings: settings(findings.config),
+            left,
+            tally: findings.tally.clone(),
+            livelocks: findings.livelocks.iter().copied().collect(),
+            knowledge,
+            first: findings.first.as_ref().and(findings.of_first.as_ref()).map(Failing::of),
+            elapsed: clock.elapsed(),
+        }
+    }
+
     /// How many executions were counted before it.
     pub fn executions(&self) -> u64 {
         let shared = if let Left::Ranges(samples) = &self.left { samples.sum().0.executions } else { 0 };
@@ -102,11 +113,9 @@ impl Checkpoint {
     fn is_sound(&self, settings: &[(String, String)], config: &Config) -> bool {
         let threads = self.knowledge.threads.len();
         let left = match (&self.left, config.explorer) {
-            (Left::Tree(state), ExplorerKind::ReadsFrom) => state.is_sound(threads),
+            (Left::Explorer(saved), kind) => kind.saves_as(saved) && saved.is_sound(threads),
             (Left::Shared(tree), ExplorerKind::ReadsFrom) => tree.is_sound(threads),
             (Left::Ranges(samples), ExplorerKind::Random) => samples.is_sound(),
-            (&Left::Samples(number), ExplorerKind::Random) => number < MOST_COUNTED,
-            (&Left::Pct(number, _), ExplorerKind::Pct) => number < MOST_COUNTED,
             _ => false,
         };
         self.settings == settings
@@ -142,68 +151,40 @@ fn settings(config: &Config) -> Vec<(String, String)> {
 /// No check runs so long.
 const LONGEST: Duration = Duration::from_secs(1 << 36);
 
-impl Check<'_> {
-    /// What is left, where the plan that the explorer gave last is not run.
-    pub(super) fn stop(&self, explorer: &mut AnyExplorer, executor: &dyn Executor) -> Option<Checkpoint> {
-        explorer.get().retract();
-        let left = match explorer {
-            AnyExplorer::ReadsFrom(explorer) => Left::Tree(explorer.checkpoint()),
-            AnyExplorer::Random(explorer) => Left::Samples(explorer.runs()),
-            AnyExplorer::Pct(explorer) => Left::Pct(explorer.runs(), explorer.length()),
-            AnyExplorer::Other(_) => return None,
-        };
-        Some(self.stopped(left, executor.knowledge()))
-    }
-
-    /// Where workers explored: this is left.
-    pub(super) fn keep(&mut self, left: Left, knowledge: Knowledge) {
-        self.checkpoint = Some(self.stopped(left, knowledge));
-    }
-
-    fn stopped(&self, left: Left, knowledge: Knowledge) -> Checkpoint {
-        Checkpoint {
-            settings: settings(self.config),
-            left,
-            tally: self.tally.clone(),
-            livelocks: self.livelocks.iter().copied().collect(),
-            knowledge,
-            first: self.first.as_ref().and(self.of_first.as_ref()).map(Failing::of),
-            elapsed: self.elapsed(),
-        }
-    }
-
-    /// Goes on from there.
+impl Course<'_> {
+    /// Takes over what the checkpoint has, and goes on with what is left.
     pub(super) fn resume(&mut self, checkpoint: Checkpoint, executor: &mut dyn Executor) -> Begin {
         let Checkpoint { left, tally, livelocks, knowledge, first, elapsed, .. } = checkpoint;
+        let (findings, clock) = (&mut self.findings, &mut self.clock);
         executor.know(&knowledge);
         if let Some(failing) = first {
-            self.fail_again(&failing, executor);
+            findings.fail_again(&failing, executor);
         }
-        self.tally = tally;
-        self.livelocks = livelocks.into_iter().collect();
-        (self.before, self.runs_before) = (elapsed, self.tally.runs);
-        Begin::Explorer(match left {
-            Left::Tree(state) => self.reads_from(RfSmc::resume(self.memory, &state)),
-            Left::Samples(number) => AnyExplorer::Random(Random::starting_at(self.config.seed, number)),
-            Left::Pct(number, length) => AnyExplorer::Pct(Pct::starting_at(self.config.seed, number, length)),
-            Left::Shared(tree) => return Begin::Work(Work::Tree(Tree::restore(tree))),
+        (clock.before, clock.runs_before) = (elapsed, tally.runs);
+        findings.tally = tally;
+        findings.livelocks = livelocks.into_iter().collect();
+        let config = findings.config;
+        match left {
+            Left::Explorer(saved) => Begin::Explorer(saved.restore(&config.for_explorers())),
+            Left::Shared(tree) => Begin::Shared(Shared::Tree(Tree::restore(tree))),
             Left::Ranges(mut samples) => {
-                samples.until(self.most_executions().expect("a search at random has a limit"));
-                return Begin::Work(Work::Samples(samples));
+                samples.until(config.enough_executions().expect("a search at random has a limit"));
+                Begin::Shared(Shared::Samples(samples))
             }
-        })
+        }
     }
+}
 
+impl Findings<'_> {
     /// Runs the first failing execution of the parts before, for its trace. Not counted: it was.
     fn fail_again(&mut self, failing: &Failing, executor: &mut dyn Executor) {
-        let plan = failing.plan();
-        executor.execute(&plan, &mut self.run);
-        let finding = judge(&self.run, self.config).unwrap_or_else(|| {
+        let (plan, mut run) = (failing.plan(), Run::default());
+        executor.execute(&plan, &mut run);
+        let finding = judge(&run, self.config).unwrap_or_else(|| {
             let what = "an execution failed before the checkpoint, and does not fail after it";
             Finding::new(FailureKind::Nondeterminism, what.to_owned())
         });
-        self.first = Some(Box::new(self.failure(finding, executor)));
-        self.of_first = Some(plan);
+        self.find(&run, &plan, finding, executor);
     }
 }
 

@@ -68,27 +68,6 @@ names!(
     Pct = "pct",
 );
 
-impl ExplorerKind {
-    /// Whether it explores executions of a model.
-    fn is_implemented_for(self, memory: MemoryModel) -> bool {
-        match self {
-            ExplorerKind::ReadsFrom | ExplorerKind::Exhaustive | ExplorerKind::Random | ExplorerKind::Pct => true,
-            ExplorerKind::View => !memory.is_graph(),
-            ExplorerKind::ReadsValueFrom => memory.is_sequential(),
-        }
-    }
-
-    /// The models that it explores, the strongest first.
-    fn models(self) -> impl DoubleEndedIterator<Item = MemoryModel> {
-        MemoryModel::ALL.into_iter().filter(move |&memory| self.is_implemented_for(memory))
-    }
-
-    /// The weakest of them.
-    fn weakest(self) -> MemoryModel {
-        self.models().next_back().expect("an explorer is implemented for some model")
-    }
-}
-
 /// The models of an explorer as a list in a sentence.
 fn models_of(explorer: ExplorerKind) -> String {
     list(explorer.models().map(|memory| memory.description().name))
@@ -254,9 +233,6 @@ impl Default for Config {
         }
     }
 }
-
-/// How many executions the random explorers run where no limit is set.
-pub(super) const RANDOM_EXECUTIONS: u64 = 10_000;
 
 impl Config {
     /// Sets the memory model.

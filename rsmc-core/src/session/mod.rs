@@ -1,14 +1,18 @@
-//! A check from its configuration to its verdict: the loop plan → run → analyse → observe.
+//! A check from its configuration to its verdict. [`Check`] is the way in; `driver` has the loop.
 
 mod asked;
 mod body;
+mod check;
 mod checkpoint;
 mod config;
+mod driver;
+mod explorers;
+mod findings;
 pub mod jobs;
 mod judge;
-mod long;
 mod nearest;
 mod outcome;
+mod progress;
 mod remedy;
 mod run;
 mod same;
@@ -18,15 +22,13 @@ mod trivial;
 mod weakest;
 
 pub use crate::explore::rf_smc::Estimate;
-pub use body::{
-    assert_no_check, check_body, check_body_divided, check_body_long, trace_body, watch_body, work_on_body,
-};
+pub use body::{Body, assert_no_check, check_body};
+pub use check::{Check, Seen};
 pub use checkpoint::Checkpoint;
 pub use config::{Config, ConfigError, ExplorerKind, MemoryModel};
-pub use long::{Long, Progress};
 pub use nearest::nearest;
 pub use outcome::{Failure, FailureKind, Limit, Report, Verdict};
+pub use progress::Progress;
 pub use remedy::Remedy;
-pub use run::{Seen, check, check_counted, check_divided, check_long, check_watched};
 pub use shrink::Fewest;
 pub use weakest::Needs;

@@ -6,9 +6,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, LocId, ThreadId};
-use crate::explore::RfSmc;
 use crate::explore::rf_smc::MOST_COUNTED;
-use crate::session::Estimate;
 use crate::step::{End, Purpose, Run, Why};
 use crate::trace::{NoteKind, Site, Trace, reads_from_class};
 
@@ -85,11 +83,6 @@ impl Tally {
             "the loop at {first}{others} keeps something where rsmc does not see it, as in a static or a thread-local of std: its \
              iterations are explored one by one"
         ))
-    }
-
-    /// How many runs there will be in all, where an explorer has given a plan that was not run yet.
-    pub(super) fn estimate(&self, explorer: &RfSmc) -> Estimate {
-        explorer.estimate().after(self.runs.saturating_sub(explorer.runs()))
     }
 
     /// Forgets what was explored, but not how often the body was started.

@@ -8,7 +8,7 @@ use crate::session::{Config, FailureKind, Report, Verdict};
 use crate::step::Run;
 
 /// Makes a failure of a report that says *verified* though no two threads have used one object.
-pub(super) fn fail_if_trivial(config: &Config, mut report: Report) -> Report {
+pub(super) fn fail_if_trivial(config: &Config, report: &mut Report) {
     let is_verified = matches!(report.verdict, Verdict::Verified);
     if is_verified && report.threads > 1 && !report.shares && !config.allow_trivial {
         let what = format!("nothing shared by {} threads", report.threads);
@@ -16,5 +16,4 @@ pub(super) fn fail_if_trivial(config: &Config, mut report: Report) -> Report {
         let seed = Seed::of_run(&Run::default(), report.memory);
         report.verdict = Verdict::Failed(Box::new(unseen(FailureKind::NothingShared, message, seed)));
     }
-    report
 }

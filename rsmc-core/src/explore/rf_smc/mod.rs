@@ -85,6 +85,7 @@ mod checkpoint;
 mod decision;
 mod delta;
 mod discover;
+mod divide;
 mod entry;
 mod estimate;
 mod frame;

@@ -44,6 +44,7 @@ mod witness;
 
 use std::sync::Arc;
 
+use crate::explore::Divisible;
 use crate::explore::by_source::BySource;
 use crate::explore::looks::Looks;
 use crate::explore::rvf_smc::known::Known;
@@ -268,3 +269,5 @@ impl Explorer for RvfSmc {
         std::mem::take(&mut self.starts_over)
     }
 }
+
+impl Divisible for RvfSmc {}

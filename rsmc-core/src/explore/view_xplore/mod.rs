@@ -40,6 +40,7 @@ use rustc_hash::FxHashSet;
 
 use crate::base::Digest;
 use crate::consistency::Decided;
+use crate::explore::Divisible;
 use crate::explore::by_source::BySource;
 use crate::explore::looks::{Looks, Way};
 use crate::explore::view_xplore::cuts::{Cuts, Extension};
@@ -284,3 +285,5 @@ impl Explorer for ViewXplore {
         std::mem::take(&mut self.starts_over)
     }
 }
+
+impl Divisible for ViewXplore {}

@@ -14,14 +14,15 @@
 
 use std::time::{Duration, Instant};
 
-use crate::explore::rf_smc::{Estimate, Ticket, Tree};
 use crate::seed::Seed;
-use crate::session::checkpoint::Left;
-use crate::session::jobs::samples::Samples;
-use crate::session::jobs::{Answer, Crew, Death, Job, Link, News, Problem, Task, run_job};
-use crate::session::run::Check;
-use crate::session::{Limit, Seen, Verdict};
-use crate::step::{Executor, Knowledge, Route, Run};
+use crate::session::checkpoint::Checkpoint;
+use crate::session::findings::Findings;
+use crate::session::jobs::shared::{Part, Shared};
+use crate::session::jobs::{Answer, Crew, Death, Job, Link, News, Problem, run_job};
+use crate::session::progress::Clock;
+use crate::session::run::Course;
+use crate::session::{Estimate, Limit, Verdict};
+use crate::step::{Executor, Knowledge};
 
 /// A job that has not taken so long is not asked for.
 const SHORTEST: Duration = Duration::from_millis(2);
@@ -32,27 +33,12 @@ const LAST_ANSWERS: Duration = Duration::from_secs(1);
 /// How many workers may end in one job.
 const MOST_DEATHS: u32 = 3;
 
-/// What is left to explore.
-pub(in crate::session) enum Work {
-    /// Of RF-SMC.
-    Tree(Tree),
-    /// Of a search at random.
-    Samples(Samples),
-}
-
 /// What the coordinator leaves to the loop of the check.
 pub(in crate::session) enum Then {
     /// The check is over.
     Over(Verdict),
     /// Something was learned.
     StartOver,
-}
-
-/// What was given away.
-enum Part {
-    Subtree(Ticket),
-    Livelock(Route),
-    Samples(std::ops::Range<u64>),
 }
 
 /// A job that is away, or comes again because its worker ended.
@@ -123,21 +109,17 @@ impl<'t> Team<'t> {
         !self.is_empty()
     }
 
-    /// Explores what is left, for a check. `watch` sees what is run in this process.
+    /// Explores what is left, for a check.
     pub(in crate::session) fn explore(
         &mut self,
-        work: Work,
-        check: &mut Check<'_>,
+        shared: Shared,
+        course: &mut Course<'_>,
         executor: &mut dyn Executor,
-        watch: &mut dyn FnMut(Seen<'_>),
     ) -> Then {
-        let (tree, samples) = match work {
-            Work::Tree(tree) => (tree, Samples::default()),
-            Work::Samples(samples) => (Tree::default(), samples),
-        };
         let (knowledge, again) = (executor.knowledge(), Vec::new());
+        let Course { findings, clock } = course;
         let mut coordinator =
-            Coordinator { team: self, check, executor, watch, tree, samples, again, knowledge, problem: None };
+            Coordinator { team: self, findings, clock, executor, shared, again, knowledge, problem: None };
         let then = coordinator.coordinate();
         for (worker, state) in self.states.iter_mut().enumerate() {
             if matches!(state, State::Busy { .. }) {
@@ -151,11 +133,10 @@ impl<'t> Team<'t> {
 
 struct Coordinator<'a, 't, 'c> {
     team: &'a mut Team<'t>,
-    check: &'a mut Check<'c>,
+    findings: &'a mut Findings<'c>,
+    clock: &'a mut Clock<'c>,
     executor: &'a mut dyn Executor,
-    watch: &'a mut dyn FnMut(Seen<'_>),
-    tree: Tree,
-    samples: Samples,
+    shared: Shared,
     /// Jobs whose workers ended.
     again: Vec<Given>,
     knowledge: Knowledge,
@@ -166,7 +147,7 @@ struct Coordinator<'a, 't, 'c> {
 impl Coordinator<'_, '_, '_> {
     fn coordinate(&mut self) -> Then {
         loop {
-            if let Some(limit) = self.check.stops(None) {
+            if let Some(limit) = self.clock.stops(&self.findings.tally, None) {
                 return self.stop(limit);
             }
             let alone = self.team.is_empty() || !self.team.arrived;
@@ -178,7 +159,7 @@ impl Coordinator<'_, '_, '_> {
                 if !self.has_more() {
                     return self.complete();
                 }
-                if let Some(most) = self.check.most_executions().filter(|_| self.grant().is_none()) {
+                if let Some(most) = self.findings.config.enough_executions().filter(|_| self.grant().is_none()) {
                     return self.over(Verdict::Incomplete(Limit::Executions(most)));
                 }
             }
@@ -192,7 +173,7 @@ impl Coordinator<'_, '_, '_> {
     }
 
     fn has_more(&self) -> bool {
-        !self.again.is_empty() || !self.tree.is_empty() || self.samples.has_more()
+        !self.again.is_empty() || self.shared.has_more()
     }
 
     /// Gives every worker a job that has none, as far as there are jobs.
@@ -209,12 +190,12 @@ impl Coordinator<'_, '_, '_> {
 
     /// How many executions a job may have: `None` if there are none left to grant, `Some(None)` if there is no limit.
     fn grant(&self) -> Option<Option<u64>> {
-        let Some(most) = self.check.most_executions() else { return Some(None) };
+        let Some(most) = self.findings.config.enough_executions() else { return Some(None) };
         let granted = self.team.states.iter().filter_map(|state| match state {
             State::Busy { given, .. } => given.grant,
             _ => None,
         });
-        let left = most.saturating_sub(self.check.tally.executions + granted.sum::<u64>());
+        let left = most.saturating_sub(self.findings.tally.executions + granted.sum::<u64>());
         (left > 0).then(|| Some((left / (2 * self.team.states.len().max(1) as u64)).max(1)))
     }
 
@@ -224,29 +205,19 @@ impl Coordinator<'_, '_, '_> {
             Some(given) => given,
             None => self.next_given(workers)?,
         };
-        let task = match &given.part {
-            Part::Subtree(ticket) => Task::Subtree(self.tree.subtree(ticket)),
-            Part::Livelock(route) => Task::Livelock(route.clone()),
-            Part::Samples(range) => Task::Samples { first: range.start, count: range.end - range.start },
-        };
-        let knowledge = self.knowledge.clone();
+        let (knowledge, task) = (self.knowledge.clone(), self.shared.task(&given.part));
         let job = Job { knowledge, grant: given.grant, careful: given.deaths > 0, task };
         Some((given, job))
     }
 
     fn next_given(&mut self, workers: usize) -> Option<Given> {
-        if let Some(range) = self.samples.next(workers) {
-            return Some(Given { part: Part::Samples(range), grant: None, deaths: 0 });
-        }
-        let grant = self.grant()?;
-        let livelock = self.tree.next_livelock().map(Part::Livelock);
-        let part = livelock.or_else(|| self.tree.next_ticket(workers).map(Part::Subtree))?;
-        Some(Given { part, grant, deaths: 0 })
+        let grant = if self.shared.is_summed() { None } else { self.grant()? };
+        self.shared.next(workers).map(|part| Given { part, grant, deaths: 0 })
     }
 
     /// Asks for an answer that may leave something to give, if a worker has nothing to do; says how long to wait.
     fn divide(&mut self) -> Duration {
-        let left = self.check.config.max_duration.saturating_sub(self.check.started.elapsed());
+        let left = self.clock.left();
         let idle = self.team.states.iter().any(|state| matches!(state, State::Idle));
         let mut longest: Option<(usize, Instant)> = None;
         for (worker, state) in self.team.states.iter().enumerate() {
@@ -294,33 +265,27 @@ impl Coordinator<'_, '_, '_> {
     }
 
     /// Takes an answer in.
-    fn take_in(&mut self, given: Given, answer: Answer) -> Option<Then> {
+    fn take_in(&mut self, given: Given, mut answer: Answer) -> Option<Then> {
         if let Some(knowledge) = &answer.knowledge {
             self.knowledge.adopt(knowledge);
             self.executor.know(&self.knowledge);
         }
         if answer.learned {
-            self.check.tally.runs += 1;
+            self.findings.tally.runs += 1;
             return Some(Then::StartOver);
         }
-        let keep_going = self.check.config.keep_going;
-        let Answer { tally, found, done, livelocks, problem, over, .. } = answer;
-        let mut fails = problem.is_some();
-        match given.part {
-            Part::Samples(range) => {
-                let ran = range.start..range.start + done;
-                self.samples.give_back(ran.end..range.end);
-                self.samples.take_in(ran, tally, problem, over || (fails && !keep_going));
-                return None;
-            }
-            Part::Livelock(route) if done == 0 => self.tree.return_livelock(route),
-            Part::Livelock(_) => {}
-            Part::Subtree(ticket) => self.tree.take_in(ticket, found.unwrap_or_default()),
+        let keep_going = self.findings.config.keep_going;
+        let mut fails = answer.problem.is_some();
+        let ends = answer.over || (fails && !keep_going);
+        self.shared.take_in(given.part, &mut answer, ends);
+        if self.shared.is_summed() {
+            return None;
         }
-        self.check.tally.add(&tally);
+        let Answer { tally, livelocks, problem, over, .. } = answer;
+        self.findings.tally.add(&tally);
         self.note(problem);
         for (class, problem) in livelocks {
-            if self.check.is_new_livelock(class) {
+            if self.findings.counts_livelock(class) {
                 fails = true;
                 self.note(Some(problem));
             }
@@ -343,11 +308,11 @@ impl Coordinator<'_, '_, '_> {
     fn mourn(&mut self, given: Given, death: Death) -> Option<Then> {
         let deaths = given.deaths + 1;
         if let Some(seed) = death.at.filter(|_| death.by_itself && (death.said_so || given.deaths > 0)) {
-            self.check.crashed(&death.how, seed);
+            self.findings.crashed(&death.how, seed);
             return Some(self.over(Verdict::Verified));
         }
         if deaths >= MOST_DEATHS {
-            self.check.note(format!("{deaths} worker processes ended in the same job; the last one {}", death.how));
+            self.findings.note(format!("{deaths} worker processes ended in the same job; the last one {}", death.how));
             return Some(self.over(Verdict::Incomplete(Limit::Workers)));
         }
         self.again.push(Given { deaths, ..given });
@@ -358,13 +323,13 @@ impl Coordinator<'_, '_, '_> {
     fn work_alone(&mut self) -> Option<Then> {
         if let Some(given) = self.again.last() {
             let deaths = given.deaths;
-            self.check.note(format!("the worker process of a job ended ({deaths} times), and no other can be started"));
+            self.findings
+                .note(format!("the worker process of a job ended ({deaths} times), and no other can be started"));
             return Some(self.over(Verdict::Incomplete(Limit::Workers)));
         }
         let (given, job) = self.next_job(0)?;
-        let watch = &mut *self.watch;
-        let mut observe = |run: &Run, counts| watch(Seen::Run(run, counts));
-        let answer = run_job(self.check.config, self.executor, &job, &mut Alone(Instant::now()), &mut observe);
+        let Findings { config, watch, .. } = &mut *self.findings;
+        let answer = run_job(config, self.executor, &job, &mut Alone(Instant::now()), &mut **watch);
         self.take_in(given, answer)
     }
 
@@ -377,18 +342,14 @@ impl Coordinator<'_, '_, '_> {
         if !self.has_more() {
             return self.complete();
         }
-        if !self.check.is_long() {
+        if !self.clock.is_long() {
             return self.over(Verdict::Incomplete(limit));
         }
-        let knowledge = self.knowledge.clone();
-        if !self.samples.has_more() {
-            let then = self.over(Verdict::Incomplete(limit));
-            self.check.keep(Left::Shared(self.tree.save()), knowledge);
-            return then;
-        }
-        // They are added up at the end, where those before a failure are known.
-        if self.check.config.keep_going || self.samples.sum().1.is_none() {
-            self.check.keep(Left::Ranges(self.samples.clone()), knowledge);
+        // The failure goes into the checkpoint, and what is added up at the end is there already.
+        self.show_problem();
+        if let Some(left) = self.shared.save(self.findings.config.keep_going) {
+            let checkpoint = Checkpoint::new(self.findings, self.clock, left, self.knowledge.clone());
+            self.findings.checkpoint = Some(checkpoint);
         }
         self.over(Verdict::Incomplete(limit))
     }
@@ -423,30 +384,32 @@ impl Coordinator<'_, '_, '_> {
             }
         }
         for given in std::mem::take(&mut self.again) {
-            match given.part {
-                Part::Subtree(ticket) => self.tree.give_back(ticket),
-                Part::Livelock(route) => self.tree.return_livelock(route),
-                Part::Samples(range) => self.samples.give_back(range),
-            }
+            self.shared.give_back(given.part);
+        }
+    }
+
+    /// Runs the failure to show here.
+    fn show_problem(&mut self) {
+        if let Some(problem) = self.problem.take() {
+            self.findings.run_again(&problem, self.executor);
         }
     }
 
     /// Nothing is left.
     fn complete(&mut self) -> Then {
-        let all = self.check.most_executions().filter(|_| self.samples.was_given());
+        let all = self.findings.config.enough_executions().filter(|_| self.shared.is_limited());
         self.over(all.map_or(Verdict::Verified, |most| Verdict::Incomplete(Limit::Executions(most))))
     }
 
     /// The check is over, with a failure if there is one.
     fn over(&mut self, verdict: Verdict) -> Then {
-        let (tally, first) = self.samples.sum();
-        self.check.tally.add(&tally);
-        if let Some(problem) = first.or_else(|| self.problem.take()) {
-            self.check.run_again(&problem, self.executor);
-        }
-        let left = self.tree.pending();
+        let (tally, first) = self.shared.sum();
+        self.findings.tally.add(&tally);
+        self.note(first);
+        self.show_problem();
+        let left = self.shared.pending();
         if matches!(verdict, Verdict::Incomplete(_)) && left > 0 {
-            self.check.estimate = Some(Estimate::of_least(self.check.tally.runs + left));
+            self.findings.estimate = Some(Estimate::of_least(self.findings.tally.runs + left));
         }
         Then::Over(verdict)
     }

@@ -5,11 +5,13 @@
 //! known here: [`Crew`] and [`Link`] are the two ends of that. `docs/protocol.md` describes the messages.
 //!
 //! - `coordinate`: the coordinator. It owns what is left, the counts, and the names of threads.
+//! - `shared`: what is left, whichever explorer began.
 //! - `samples`: what is left of a check at random.
 //! - `work`: a worker.
 
 mod coordinate;
 mod samples;
+mod shared;
 mod work;
 
 use std::rc::Rc;
@@ -18,16 +20,17 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
-use crate::explore::rf_smc::{Found, Subtree};
+use crate::explore::Task;
+use crate::explore::rf_smc::Found;
 use crate::seed::Seed;
 use crate::session::FailureKind;
 use crate::session::tally::Tally;
-use crate::step::{Knowledge, Route, Step};
+use crate::step::{Knowledge, Step};
 
-pub(super) use coordinate::{Nobody, Team, Then, Work};
+pub(super) use coordinate::{Nobody, Team, Then};
 pub(super) use samples::Samples;
-pub(super) use work::compare_with_plan;
-pub use work::{run_job, work};
+pub(super) use shared::Shared;
+pub(super) use work::run_job;
 
 /// A part of what is left to explore.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,16 +48,6 @@ impl Job {
     pub fn is_careful(&self) -> bool {
         self.careful
     }
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Task {
-    /// A part of RF-SMC's tree.
-    Subtree(Subtree),
-    /// A run that may end in a livelock.
-    Livelock(Route),
-    /// Random schedules: from this number on, so many.
-    Samples { first: u64, count: u64 },
 }
 
 /// A failing execution, without what only its executor knows.

@@ -1,0 +1,115 @@
+//! Explorers whose state is data: one can be saved and restored, and its work divided between processes.
+//!
+//! An explorer that does none of that implements [`Divisible`] without a method.
+
+use serde::{Deserialize, Serialize};
+
+use crate::explore::rf_smc::{Checkpoint, Estimate, Found, MOST_COUNTED, Subtree, Tree};
+use crate::explore::{OnePlan, Pct, Random, RfSmc};
+use crate::model::MemoryModel;
+use crate::step::{Explorer, Route};
+
+/// The settings of a check that its explorers need.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// The memory model.
+    pub memory: MemoryModel,
+    /// The seed of random explorers.
+    pub seed: u64,
+    /// The memory of RF-SMC's sets in bytes, where it is set.
+    pub sets: Option<usize>,
+}
+
+/// An explorer that may be able to say how far it is, to be saved, and to be divided.
+pub trait Divisible: Explorer {
+    /// The number of decisions on the path to the next run.
+    fn depth(&self) -> usize {
+        0
+    }
+
+    /// The number of runs in all, of a check that has made `runs` runs. Valid while a plan is given and not run.
+    fn estimate_after(&self, _runs: u64) -> Option<Estimate> {
+        None
+    }
+
+    /// The state between two runs; `None` if it is not kept as data.
+    fn save(&self) -> Option<Saved> {
+        None
+    }
+
+    /// The rest of the exploration, for several processes; `None` if it is not divided. At least one run was observed.
+    fn divide(&self) -> Option<Division> {
+        None
+    }
+
+    /// The results of a task that this explorer was made for, where they are more than counts.
+    fn found(&self, _task: &Task) -> Option<Found> {
+        None
+    }
+}
+
+/// The state of an explorer between two runs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Saved {
+    /// The path of RF-SMC.
+    Tree(Checkpoint),
+    /// Samples from this number on.
+    Samples(u64),
+    /// Samples of PCT from this number on, and the number of steps that it assumes.
+    Pct(u64, u32),
+}
+
+impl Saved {
+    /// True if an explorer can have written it; the executor knows so many threads.
+    pub fn is_sound(&self, threads: usize) -> bool {
+        match self {
+            Saved::Tree(state) => state.is_sound(threads),
+            &(Saved::Samples(number) | Saved::Pct(number, _)) => number < MOST_COUNTED,
+        }
+    }
+
+    /// The explorer that was saved.
+    pub fn restore(&self, settings: &Settings) -> Box<dyn Divisible> {
+        match *self {
+            Saved::Tree(ref state) => Box::new(RfSmc::resume(settings.memory, state).with_settings(settings)),
+            Saved::Samples(number) => Box::new(Random::starting_at(settings.seed, number)),
+            Saved::Pct(number, length) => Box::new(Pct::starting_at(settings.seed, number, length)),
+        }
+    }
+}
+
+/// The rest of an exploration that several processes share.
+#[derive(Debug)]
+pub enum Division {
+    /// A tree of decisions.
+    Tree(Tree),
+    /// Samples from this number on.
+    Samples(u64),
+}
+
+/// The part of an exploration that one process explores.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Task {
+    /// A part of RF-SMC's tree.
+    Subtree(Subtree),
+    /// A run that may end in a livelock.
+    Livelock(Route),
+    /// Random schedules.
+    Samples {
+        /// The number of the first one.
+        first: u64,
+        /// The number of schedules.
+        count: u64,
+    },
+}
+
+impl Task {
+    /// An explorer of this part only.
+    pub fn explorer(&self, settings: &Settings) -> Box<dyn Divisible> {
+        match *self {
+            Task::Subtree(ref subtree) => Box::new(RfSmc::of_subtree(settings.memory, subtree)),
+            Task::Livelock(ref route) => Box::new(OnePlan::of_livelock(route.clone())),
+            Task::Samples { first, count } => Box::new(Random::among(settings.seed, first..first + count)),
+        }
+    }
+}

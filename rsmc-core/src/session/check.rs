@@ -1,0 +1,143 @@
+//! The way into a session: a check, with what is set besides its configuration.
+
+use std::time::Duration;
+
+use crate::session::findings::Findings;
+use crate::session::jobs::{Answer, Crew, Job, Link, run_job};
+use crate::session::progress::{Clock, Progress, Pulse};
+use crate::session::run::Course;
+use crate::session::trivial::fail_if_trivial;
+use crate::session::{Checkpoint, Config, Limit, Report, Verdict};
+use crate::step::{Executor, Run, Watcher};
+
+/// A run of a check, or an event of it, as [`Check::watch`] shows it.
+#[derive(Clone, Copy, Debug)]
+pub enum Seen<'a> {
+    /// A run, and whether it counts as an execution.
+    Run(&'a Run, bool),
+    /// All that was seen before does not count: it is explored again with what was learned.
+    StartOver,
+}
+
+/// A check that was not run yet. Settings are chained, and [`run`](Self::run) or one of its relatives runs it.
+///
+/// ```
+/// use rsmc_core::session::{Config, Verdict, check_body};
+///
+/// let mut executions = 0;
+/// let body = || ();
+/// let report = check_body(&Config::default(), &body, |body| {
+///     body.check().observe(|_, counts| executions += u32::from(counts)).run()
+/// });
+/// assert!(matches!(report.unwrap().verdict, Verdict::Verified));
+/// assert_eq!(executions, 1);
+/// ```
+#[must_use = "a check that is not run does nothing"]
+pub struct Check<'c> {
+    config: &'c Config,
+    executor: &'c mut dyn Executor,
+    watch: Box<dyn FnMut(Seen<'_>) + 'c>,
+    crew: Option<&'c mut dyn Crew>,
+    resume: Option<Checkpoint>,
+    pulse: Option<Pulse<'c>>,
+    /// It fails if its threads share nothing.
+    is_of_code: bool,
+}
+
+impl<'c> Check<'c> {
+    /// A check by an executor. The configuration must be valid.
+    pub fn new(config: &'c Config, executor: &'c mut dyn Executor) -> Self {
+        let watch = Box::new(|_: Seen<'_>| ());
+        Self { config, executor, watch, crew: None, resume: None, pulse: None, is_of_code: false }
+    }
+
+    /// A check of real code.
+    pub(super) fn of_code(config: &'c Config, executor: &'c mut dyn Executor) -> Self {
+        Self { is_of_code: true, ..Self::new(config, executor) }
+    }
+
+    /// Shows `watch` what is run in this process.
+    pub fn watch(self, watch: impl FnMut(Seen<'_>) + 'c) -> Self {
+        Self { watch: Box::new(watch), ..self }
+    }
+
+    /// Shows `observe` every run in this process, and whether it counts as an execution.
+    pub fn observe(self, mut observe: impl FnMut(&Run, bool) + 'c) -> Self {
+        self.watch(move |seen| {
+            if let Seen::Run(run, counts) = seen {
+                observe(run, counts);
+            }
+        })
+    }
+
+    /// Shows the watcher every execution while it goes on: it is called on the stacks of the modelled threads.
+    pub fn trace(self, watcher: Watcher) -> Self {
+        self.executor.watch(Some(watcher));
+        self
+    }
+
+    /// Lets workers explore, if there is a crew and the explorer can be divided.
+    pub fn crew<'w: 'c>(self, crew: Option<&'c mut (dyn Crew + 'w)>) -> Self {
+        Self { crew: crew.map(|crew| crew as &mut dyn Crew), ..self }
+    }
+
+    /// Goes on from a checkpoint, if there is one. It must fit ([`Checkpoint::misfit`]).
+    pub fn resume(self, resume: Option<Checkpoint>) -> Self {
+        Self { resume, ..self }
+    }
+
+    /// Shows `show` how far the check is, with so much time between two calls or a little more; with no time, before each
+    /// execution. If it returns false, the verdict is [`Incomplete`](Verdict::Incomplete), for [`Limit::Interrupted`].
+    ///
+    /// Such a check may take long: see [`run_part`](Self::run_part).
+    pub fn pulse(self, every: Duration, show: impl FnMut(&Progress) -> bool + 'c) -> Self {
+        Self { pulse: Some(Pulse::new(every, show)), ..self }
+    }
+
+    /// Runs it.
+    ///
+    /// # Panics
+    /// If it is to go on from a checkpoint that does not fit.
+    pub fn run(self) -> Report {
+        self.run_part().0
+    }
+
+    /// Runs it. If it has a [`pulse`](Self::pulse) and is stopped, by that or by the limit of time, there is a checkpoint from
+    /// which another check goes on, unless a note of the report says why not.
+    ///
+    /// # Panics
+    /// As [`run`](Self::run).
+    pub fn run_part(self) -> (Report, Option<Checkpoint>) {
+        let Self { config, executor, watch, crew, resume, pulse, is_of_code } = self;
+        if let Some(why) = resume.as_ref().and_then(|checkpoint| checkpoint.misfit(config)) {
+            panic!("the checkpoint does not fit: {why}");
+        }
+        let mut course = Course { findings: Findings::new(config, watch), clock: Clock::new(config, pulse) };
+        let verdict = course.explore(executor, crew, resume);
+        let Course { mut findings, clock } = course;
+        let checkpoint = findings.checkpoint.take();
+        findings.explain(executor);
+        let mut report = findings.report(verdict, &clock);
+        let is_stopped = matches!(report.verdict, Verdict::Incomplete(Limit::Duration(_) | Limit::Interrupted));
+        if clock.is_long() && is_stopped && checkpoint.is_none() {
+            report.notes.push(format!("a check by `{}` cannot be resumed", config.explorer));
+        }
+        if is_of_code {
+            fail_if_trivial(config, &mut report);
+        }
+        (report, checkpoint)
+    }
+
+    /// Does jobs of it until there are no more.
+    pub fn work(mut self, link: &mut dyn Link) {
+        while let Some(job) = link.next() {
+            let answer = run_job(self.config, self.executor, &job, link, &mut *self.watch);
+            link.answer(answer);
+        }
+    }
+
+    /// Does one job of it. What is seen is part of the answer; a run that ends in a livelock counts only if that is new.
+    pub fn answer(mut self, job: &Job, link: &mut dyn Link) -> Answer {
+        run_job(self.config, self.executor, job, link, &mut *self.watch)
+    }
+}

@@ -1,0 +1,196 @@
+//! The loop of every exploration: plan, run, judge, observe.
+//!
+//! A check, the job of a worker, and a question about a failure are explorations. Each brings an explorer, its [`Limits`], and a
+//! [`Sink`] for its runs.
+
+use crate::base::Digest;
+use crate::explore::Divisible;
+use crate::session::judge::{Finding, is_final, judge, judge_replay};
+use crate::session::tally::{Tally, Worth};
+use crate::session::{Config, Limit};
+use crate::step::{Difference, End, Executor, Expect, Explorer, Plan, Run, SchedulingPolicy};
+
+/// The reason for which an exploration ended.
+pub(super) enum Ended {
+    /// The explorer has nothing left.
+    Complete,
+    /// A limit was reached. The plan that the explorer gave last, if it has given one, was not run.
+    At(Limit),
+    /// The sink needs no other run.
+    Enough,
+    /// The limits ended it after a run that the explorer has observed.
+    Paused,
+    /// A run showed something without which no run can be taken in; the sink has learned it.
+    Unknown,
+}
+
+/// The limits that end an exploration before it is complete.
+pub(super) trait Limits {
+    /// The number of executions that are enough.
+    fn most_executions(&self) -> Option<u64> {
+        None
+    }
+
+    /// Another limit that is reached, if one is. Asked before each run, and while the explorer analyses.
+    fn stops(&mut self, _counted: &Tally, _explorer: &dyn Divisible) -> Option<Limit> {
+        None
+    }
+
+    /// True if the exploration pauses. Asked after each run.
+    fn pauses(&mut self, _counted: &Tally) -> bool {
+        false
+    }
+}
+
+/// The receiver of the runs of an exploration.
+pub(super) trait Sink {
+    /// The counts, which the driver keeps.
+    fn counts(&mut self) -> &mut Tally;
+
+    /// True if the run can be taken in. If not, the sink learns from it, and the exploration ends.
+    fn is_known(&self, run: &Run) -> bool {
+        run.end != End::Learned
+    }
+
+    /// Takes a run that cannot be taken in.
+    fn learn(&mut self, run: &Run, executor: &dyn Executor);
+
+    /// True for the first livelock of this class.
+    fn is_new_livelock(&mut self, _class: Digest) -> bool {
+        true
+    }
+
+    /// Takes a run in.
+    fn take(&mut self, ran: Ran<'_>, executor: &mut dyn Executor) -> Next;
+
+    /// Forgets what was explored: the explorer has started over.
+    fn start_over(&mut self) {}
+}
+
+/// A run that was counted and judged.
+pub(super) struct Ran<'r> {
+    pub(super) plan: &'r Plan,
+    pub(super) run: &'r Run,
+    /// True if it counts as an execution.
+    pub(super) counts: bool,
+    /// The class of its livelock, if it ends in one.
+    pub(super) livelock: Option<Digest>,
+    pub(super) finding: Option<Finding>,
+    /// True if nothing can be explored after it.
+    pub(super) is_final: bool,
+}
+
+/// The request of a sink after a run.
+pub(super) enum Next {
+    /// The next run.
+    Run,
+    /// No run, but that the explorer observes this one.
+    Observe,
+    /// Nothing.
+    Nothing,
+}
+
+/// See the module.
+pub(super) struct Driver<'d> {
+    pub(super) config: &'d Config,
+    pub(super) executor: &'d mut dyn Executor,
+    pub(super) limits: &'d mut dyn Limits,
+    pub(super) sink: &'d mut dyn Sink,
+    /// As [`Plan::may_probe`], for every plan.
+    pub(super) may_probe: bool,
+}
+
+impl Driver<'_> {
+    /// Explores until there is a reason to end.
+    pub(super) fn explore(&mut self, explorer: &mut dyn Divisible) -> Ended {
+        let (mut plan, mut run) = (Plan::default(), Run::default());
+        loop {
+            if let Some(ended) = self.plan(explorer, &mut plan) {
+                return ended;
+            }
+            self.executor.execute(&plan, &mut run);
+            if !self.sink.is_known(&run) {
+                self.sink.learn(&run, self.executor);
+                return Ended::Unknown;
+            }
+            compare_with_plan(explorer, &mut run);
+            let ran = self.judge(&plan, &run);
+            let next = self.sink.take(ran, self.executor);
+            if matches!(next, Next::Nothing) {
+                return Ended::Enough;
+            }
+            explorer.observe(&run);
+            if explorer.starts_over() {
+                self.sink.start_over();
+            }
+            if matches!(next, Next::Observe) {
+                return Ended::Enough;
+            }
+            if self.limits.pauses(self.sink.counts()) {
+                return Ended::Paused;
+            }
+        }
+    }
+
+    /// Gets the next plan, if there is one and no limit is reached.
+    fn plan(&mut self, explorer: &mut dyn Divisible, plan: &mut Plan) -> Option<Ended> {
+        while !explorer.analyse() {
+            if let Some(limit) = self.limits.stops(self.sink.counts(), explorer) {
+                return Some(Ended::At(limit));
+            }
+        }
+        if !explorer.next_plan(plan) {
+            return Some(Ended::Complete);
+        }
+        plan.may_probe = self.may_probe;
+        let counted = self.sink.counts();
+        let most = self.limits.most_executions().filter(|&most| counted.executions >= most);
+        let limit = most.map(Limit::Executions).or_else(|| self.limits.stops(counted, explorer));
+        limit.map(Ended::At)
+    }
+
+    /// Counts a run and judges it.
+    fn judge<'r>(&mut self, plan: &'r Plan, run: &'r Run) -> Ran<'r> {
+        let explores = plan.policy == SchedulingPolicy::RunOn && self.config.replay.is_none();
+        let worth = if explores { Worth::of(run, plan.purpose) } else { Worth::Class };
+        let (is_shown, livelock) = match worth {
+            Worth::Nothing => (false, None),
+            Worth::Class => (true, None),
+            Worth::Livelock(class) => (self.sink.is_new_livelock(class), Some(class)),
+        };
+        let tally = self.sink.counts();
+        tally.runs += 1;
+        tally.see(run);
+        let mut finding = None;
+        if is_shown {
+            finding = self.config.replay.as_ref().and_then(|seed| judge_replay(seed, run));
+            finding = finding.or_else(|| judge(run, self.config));
+            tally.executions += u64::from(run.is_maximal());
+            tally.failures += u64::from(finding.is_some());
+        } else {
+            tally.blocked += 1;
+        }
+        let is_final = is_final(&run.end) || self.executor.is_broken();
+        Ran { plan, run, counts: is_shown && run.is_maximal(), livelock, finding, is_final }
+    }
+}
+
+/// Makes a run diverged that did not do what another process, which made its plan, has said.
+fn compare_with_plan(explorer: &dyn Explorer, run: &mut Run) {
+    let Some(route) = explorer.route() else { return };
+    if let Some(event) = route.mismatch(run) {
+        let at = run.trace.position(event).expect("it is in the run");
+        run.end = diverged(run, at);
+    }
+    if let Some(at) = explorer.misplaced(run) {
+        run.end = diverged(run, at);
+    }
+}
+
+/// The end of a run in which this event is not the one that was planned.
+fn diverged(run: &Run, at: usize) -> End {
+    let event = &run.trace.events[at];
+    let found = Expect::of(event, &run.trace.locs[event.op.loc]).to_string();
+    let difference = Difference::Operation { expected: "what another process of the test did".to_owned(), found };
+    End::Diverged { step: at, event: event.id, difference }
+}

@@ -1,0 +1,292 @@
+//! The findings of a check so far: its counts, its first failure, and the notes of its report.
+
+use rustc_hash::FxHashSet;
+
+use crate::base::Digest;
+use crate::explore::up_to_date;
+use crate::seed::Seed;
+use crate::session::driver::{Next, Ran, Sink};
+use crate::session::jobs::Problem;
+use crate::session::judge::{Finding, failure, judge, unseen, why_stale};
+use crate::session::progress::Clock;
+use crate::session::same::Sameness;
+use crate::session::shrink::{Cost, LONGEST as SHRINKS_FOR, shrink};
+use crate::session::tally::Tally;
+use crate::session::{
+    Checkpoint, Config, Estimate, Failure, FailureKind, MemoryModel, Needs, Remedy, Report, Seen, Verdict,
+};
+use crate::step::{End, Executor, Forced, Plan, Run, Step};
+use crate::trace::reads_from_class;
+
+/// See the module.
+pub(super) struct Findings<'c> {
+    pub(super) config: &'c Config,
+    memory: MemoryModel,
+    pub(super) watch: Box<dyn FnMut(Seen<'_>) + 'c>,
+    pub(super) tally: Tally,
+    pub(super) first: Option<Box<Failure>>,
+    /// The plan that led to it, if it was found here.
+    pub(super) of_first: Option<Plan>,
+    /// The failure of the first pinned seed that fails.
+    of_pinned: Option<Box<Failure>>,
+    /// The first failure as the search for a better schedule needs it, if there may be one.
+    again: Option<Again>,
+    extra_runs: u64,
+    /// The classes of the livelocks so far.
+    pub(super) livelocks: FxHashSet<Digest>,
+    notes: Vec<String>,
+    stale_pins: Vec<String>,
+    /// The number of runs there would have been, if this check was stopped.
+    pub(super) estimate: Option<Estimate>,
+    /// The state from which another check goes on, if this one was stopped.
+    pub(super) checkpoint: Option<Checkpoint>,
+}
+
+/// A failing execution that may be run in another order.
+struct Again {
+    same: Sameness,
+    steps: Vec<Step>,
+    cost: Cost,
+}
+
+impl Sink for Findings<'_> {
+    fn counts(&mut self) -> &mut Tally {
+        &mut self.tally
+    }
+
+    fn learn(&mut self, run: &Run, _executor: &dyn Executor) {
+        self.tally.runs += 1;
+        (self.watch)(Seen::Run(run, false));
+    }
+
+    fn is_new_livelock(&mut self, class: Digest) -> bool {
+        self.livelocks.insert(class)
+    }
+
+    fn take(&mut self, ran: Ran<'_>, executor: &mut dyn Executor) -> Next {
+        (self.watch)(Seen::Run(ran.run, ran.counts));
+        let is_over = ran.is_final || (ran.finding.is_some() && !self.config.keep_going);
+        if let Some(finding) = ran.finding {
+            self.find(ran.run, ran.plan, finding, executor);
+        }
+        if is_over { Next::Nothing } else { Next::Run }
+    }
+
+    /// Something was learned, for instance that a loop waits for others: what was explored so far was explored
+    /// without knowing it.
+    fn start_over(&mut self) {
+        (self.watch)(Seen::StartOver);
+        self.tally.start_over();
+        self.first = None;
+        self.again = None;
+        self.livelocks.clear();
+    }
+}
+
+impl<'c> Findings<'c> {
+    pub(super) fn new(config: &'c Config, watch: Box<dyn FnMut(Seen<'_>) + 'c>) -> Self {
+        Self {
+            config,
+            memory: config.effective_memory(),
+            watch,
+            tally: Tally::default(),
+            first: None,
+            of_first: None,
+            of_pinned: None,
+            again: None,
+            extra_runs: 0,
+            livelocks: FxHashSet::default(),
+            notes: Vec::new(),
+            stale_pins: Vec::new(),
+            estimate: None,
+            checkpoint: None,
+        }
+    }
+
+    /// Runs the executions that are pinned, which are not counted. True if one of them fails and that ends the check.
+    pub(super) fn run_pinned(&mut self, executor: &mut dyn Executor) -> bool {
+        let config = self.config;
+        for (number, seed) in config.pinned.iter().enumerate() {
+            let passed_over = |why: &str| format!("pinned seed {} was passed over: {why}", number + 1);
+            if seed.model() != self.memory {
+                let note =
+                    passed_over(&format!("it is one under {}, and this check is under {}", seed.model(), self.memory));
+                self.notes.push(note);
+                continue;
+            }
+            let run = self.run_seed(seed, executor);
+            if let Some(why) = why_stale(seed, &run) {
+                let note = passed_over(&format!("it does not fit this test any more: {why}"));
+                self.stale_pins.push(note.clone());
+                self.notes.push(note);
+            } else if let Some(finding) = judge(&run, config) {
+                let failure = self.failure(&run, finding, executor);
+                self.of_pinned.get_or_insert_with(|| Box::new(failure));
+            }
+            if executor.is_broken() || (self.of_pinned.is_some() && !config.keep_going) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Runs the execution of a seed. What the executor learns from it is forgotten: the exploration has to learn by itself.
+    fn run_seed(&mut self, seed: &Seed, executor: &mut dyn Executor) -> Run {
+        let (before, mut run) = (executor.knowledge(), Run::default());
+        loop {
+            executor.execute(&seed.plan(), &mut run);
+            self.tally.runs += 1;
+            (self.watch)(Seen::Run(&run, false));
+            if run.end != End::Learned {
+                break;
+            }
+        }
+        executor.know(&before);
+        run
+    }
+
+    /// Counts a failing execution of a worker that ends in a livelock; whether it is new.
+    pub(super) fn counts_livelock(&mut self, class: Digest) -> bool {
+        let is_new = self.livelocks.insert(class);
+        match is_new {
+            true => (self.tally.executions, self.tally.failures) = (self.tally.executions + 1, self.tally.failures + 1),
+            false => self.tally.blocked += 1,
+        }
+        is_new
+    }
+
+    /// Notes what is wrong with a run, if it is the first failure.
+    pub(super) fn find(&mut self, run: &Run, plan: &Plan, finding: Finding, executor: &mut dyn Executor) {
+        if self.first.is_none() {
+            self.first = Some(Box::new(self.failure(run, finding, executor)));
+            self.of_first = Some(plan.clone());
+        }
+    }
+
+    /// The failure that a run shows, in another order of its execution if that explains more.
+    fn failure(&mut self, run: &Run, finding: Finding, executor: &mut dyn Executor) -> Failure {
+        let stale = |step| matches!(step, Step::Take(..));
+        let late = run.is_maximal() && (!run.newest.is_empty() || run.steps().any(stale));
+        if late && self.config.replay.is_none() && !executor.is_broken() {
+            let mut latest = Run::default();
+            executor.execute(&up_to_date(run), &mut latest);
+            self.tally.runs += 1;
+            let same_class = reads_from_class(&latest.trace) == reads_from_class(&run.trace);
+            let again = judge(&latest, self.config);
+            if let Some(again) = again.filter(|again| same_class && again.kind == finding.kind) {
+                return self.noted(&latest, again);
+            }
+        }
+        self.noted(run, finding)
+    }
+
+    /// A failure, and what it takes to look for a better schedule of it.
+    fn noted(&mut self, run: &Run, finding: Finding) -> Failure {
+        let explains = self.config.shrink > 0 && self.config.replay.is_none() && run.is_maximal();
+        let same = if explains { Sameness::of(run, &finding) } else { None };
+        self.again = same.map(|same| Again { same, steps: run.steps().collect(), cost: Cost::of(run) });
+        let stale = self.config.replay.as_ref().filter(|_| finding.kind == FailureKind::StaleSeed);
+        let seed = stale.cloned().unwrap_or_else(|| Seed::of_run(run, self.memory));
+        failure(run, finding, seed)
+    }
+
+    /// Looks for a better schedule of the first failure, and for the models that allow it.
+    pub(super) fn explain(&mut self, executor: &mut dyn Executor) {
+        let (Some(first), Some(again)) = (&mut self.first, self.again.take()) else { return };
+        if executor.is_broken() {
+            return;
+        }
+        let Again { same, steps, cost } = again;
+        let shrunk = shrink(steps, cost, &same, self.config, executor);
+        self.extra_runs += shrunk.runs;
+        if let Some((run, finding)) = shrunk.better {
+            **first = failure(&run, finding, Seed::of_run(&run, self.memory));
+        }
+        first.fewest = shrunk.fewest;
+        if shrunk.late {
+            let seconds = SHRINKS_FOR.as_secs();
+            self.notes.push(format!("the search for a smaller schedule was cut off after {seconds} s; see `shrink`"));
+        }
+        if !executor.is_broken() {
+            let (needs, runs) = Needs::of(&same, shrunk.strong.as_deref(), self.memory, self.config, executor);
+            let is_of_orderings = match &needs {
+                Some(Needs::Model { strongest, .. }) => !strongest.is_sequential(),
+                Some(Needs::Race { .. }) => true,
+                None => first.kind == FailureKind::DataRace,
+            };
+            first.needs = needs;
+            self.extra_runs += runs;
+            if is_of_orderings && !executor.is_broken() {
+                let (remedy, runs) = Remedy::of(&first.trace, self.memory, self.config, executor);
+                first.remedy = remedy;
+                self.extra_runs += runs;
+            }
+        }
+    }
+
+    /// Runs a failing execution of a worker here, where its trace is seen. Not counted: the worker has done that.
+    pub(super) fn run_again(&mut self, problem: &Problem, executor: &mut dyn Executor) {
+        if self.first.is_some() {
+            return;
+        }
+        let forced = problem.steps.iter().map(|&step| Forced { step, expect: None }).collect();
+        let plan = Plan { forced, newest: problem.newest.clone(), ..Plan::default() };
+        let mut run = Run::default();
+        executor.execute(&plan, &mut run);
+        let again = judge(&run, self.config).filter(|again| again.kind == problem.kind);
+        let finding = again.unwrap_or_else(|| {
+            let what = match problem.kind {
+                FailureKind::Nondeterminism => problem.message.clone(),
+                _ => format!("a schedule fails in one process ({}), and not in another", problem.message),
+            };
+            Finding::new(FailureKind::Nondeterminism, what)
+        });
+        self.find(&run, &plan, finding, executor);
+    }
+
+    /// The process of a worker was ended by what it ran.
+    pub(super) fn crashed(&mut self, how: &str, seed: Seed) {
+        self.tally.failures += 1;
+        let message = format!("a worker process {how} in this execution");
+        self.first.get_or_insert_with(|| Box::new(unseen(FailureKind::Crash, message, seed)));
+    }
+
+    /// Adds a note to the report.
+    pub(super) fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    pub(super) fn report(mut self, verdict: Verdict, clock: &Clock<'_>) -> Report {
+        let &Config { jobs, explorer, .. } = self.config;
+        if jobs > 1 && !explorer.is_divided() && clock.is_time_to_divide() {
+            self.notes.push(format!("`jobs` = {jobs} makes no difference: `{explorer}` explores in one process"));
+        }
+        let elapsed = clock.elapsed();
+        self.notes.extend(self.tally.of_hiding());
+        self.notes.extend(self.tally.of_bounded(self.config.spin_bound));
+        let Tally { executions, runs, blocked, failures, threads, events, shares, unmodelled, bounded: _, hiding: _ } =
+            self.tally;
+        debug_assert!(runs >= executions);
+        Report {
+            failures: failures + u64::from(self.of_pinned.is_some()),
+            verdict: match self.of_pinned.or(self.first) {
+                Some(failure) => Verdict::Failed(failure),
+                None => verdict,
+            },
+            executions,
+            runs,
+            extra_runs: self.extra_runs,
+            estimate: self.estimate,
+            blocked,
+            threads,
+            events,
+            shares,
+            unmodelled,
+            elapsed,
+            memory: self.memory,
+            explorer,
+            notes: self.notes,
+            stale_pins: self.stale_pins,
+        }
+    }
+}

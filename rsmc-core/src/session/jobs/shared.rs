@@ -1,0 +1,130 @@
+//! The rest of an exploration that workers share: the one place of the coordinator that tells explorers apart.
+
+use std::ops::Range;
+
+use crate::explore::rf_smc::{Ticket, Tree};
+use crate::explore::{Division, Task};
+use crate::session::checkpoint::Left;
+use crate::session::jobs::{Answer, Problem, Samples};
+use crate::session::tally::Tally;
+use crate::step::Route;
+
+/// The rest of an exploration.
+pub(in crate::session) enum Shared {
+    /// The tree of RF-SMC.
+    Tree(Tree),
+    /// The numbers of a search at random.
+    Samples(Samples),
+}
+
+/// A part that is given away.
+pub(super) enum Part {
+    Subtree(Ticket),
+    Livelock(Route),
+    Samples(Range<u64>),
+}
+
+const OTHER: &str = "this is a bug in rsmc: a part of another exploration";
+
+impl Shared {
+    /// The division of an explorer, with the largest number of executions there may be.
+    pub(in crate::session) fn new(division: Division, most: Option<u64>) -> Option<Self> {
+        match division {
+            Division::Tree(tree) => Some(Shared::Tree(tree)),
+            Division::Samples(from) => most.map(|most| Shared::Samples(Samples::new(from..most))),
+        }
+    }
+
+    /// True if something is left to give away.
+    pub(super) fn has_more(&self) -> bool {
+        match self {
+            Shared::Tree(tree) => !tree.is_empty(),
+            Shared::Samples(samples) => samples.has_more(),
+        }
+    }
+
+    /// The number of runs that are certain to come, as far as they are known.
+    pub(super) fn pending(&self) -> u64 {
+        match self {
+            Shared::Tree(tree) => tree.pending(),
+            Shared::Samples(_) => 0,
+        }
+    }
+
+    /// True if answers are added up at the end, when it is known which of them come before a failure.
+    pub(super) fn is_summed(&self) -> bool {
+        matches!(self, Shared::Samples(_))
+    }
+
+    /// True if only a limit of executions can have ended it.
+    pub(super) fn is_limited(&self) -> bool {
+        matches!(self, Shared::Samples(samples) if samples.was_given())
+    }
+
+    /// Gives a part away to one of so many workers.
+    pub(super) fn next(&mut self, workers: usize) -> Option<Part> {
+        match self {
+            Shared::Tree(tree) => {
+                let livelock = tree.next_livelock().map(Part::Livelock);
+                livelock.or_else(|| tree.next_ticket(workers).map(Part::Subtree))
+            }
+            Shared::Samples(samples) => samples.next(workers).map(Part::Samples),
+        }
+    }
+
+    /// The task of a part.
+    pub(super) fn task(&self, part: &Part) -> Task {
+        match (self, part) {
+            (Shared::Tree(tree), Part::Subtree(ticket)) => Task::Subtree(tree.subtree(ticket)),
+            (_, Part::Livelock(route)) => Task::Livelock(route.clone()),
+            (_, Part::Samples(range)) => Task::Samples { first: range.start, count: range.end - range.start },
+            (Shared::Samples(_), Part::Subtree(_)) => unreachable!("{OTHER}"),
+        }
+    }
+
+    /// Takes a part back that was not explored.
+    pub(super) fn give_back(&mut self, part: Part) {
+        match (self, part) {
+            (Shared::Tree(tree), Part::Subtree(ticket)) => tree.give_back(ticket),
+            (Shared::Tree(tree), Part::Livelock(route)) => tree.return_livelock(route),
+            (Shared::Samples(samples), Part::Samples(range)) => samples.give_back(range),
+            _ => unreachable!("{OTHER}"),
+        }
+    }
+
+    /// Takes in what came of a part; if it `ends` the exploration, nothing behind the part is of interest. From an answer that is
+    /// added up at the end, it takes the counts and the failure.
+    pub(super) fn take_in(&mut self, part: Part, answer: &mut Answer, ends: bool) {
+        match (self, part) {
+            (Shared::Tree(tree), Part::Subtree(ticket)) => {
+                tree.take_in(ticket, answer.found.take().unwrap_or_default())
+            }
+            (Shared::Tree(tree), Part::Livelock(route)) if answer.done == 0 => tree.return_livelock(route),
+            (Shared::Tree(_), Part::Livelock(_)) => {}
+            (Shared::Samples(samples), Part::Samples(range)) => {
+                let ran = range.start..range.start + answer.done;
+                samples.give_back(ran.end..range.end);
+                samples.take_in(ran, std::mem::take(&mut answer.tally), answer.problem.take(), ends);
+            }
+            _ => unreachable!("{OTHER}"),
+        }
+    }
+
+    /// The state for a checkpoint, after all parts were taken back. `None` if a failure ends the check.
+    pub(super) fn save(&self, keep_going: bool) -> Option<Left> {
+        match self {
+            Shared::Tree(tree) => Some(Left::Shared(tree.save())),
+            Shared::Samples(samples) => {
+                (keep_going || samples.sum().1.is_none()).then(|| Left::Ranges(samples.clone()))
+            }
+        }
+    }
+
+    /// The counts of the answers that are added up at the end, and the first failure of these.
+    pub(super) fn sum(&self) -> (Tally, Option<Problem>) {
+        match self {
+            Shared::Tree(_) => Default::default(),
+            Shared::Samples(samples) => samples.sum(),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The time of a check, and who is shown its progress meanwhile.
+//!
+//! Between runs, and while an explorer analyses, whoever looks at a check is shown its figures now and then, and says
+//! whether it goes on. A check does not print, and does not know who looks.
+
+use std::time::{Duration, Instant};
+
+use crate::explore::Divisible;
+use crate::explore::rf_smc::Estimate;
+use crate::session::driver::Limits;
+use crate::session::jobs::Team;
+use crate::session::tally::Tally;
+use crate::session::{Config, Limit};
+
+/// The progress of a check.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Progress {
+    /// As [`Report::executions`](super::Report::executions), with those of the parts before.
+    pub executions: u64,
+    /// As [`Report::runs`](super::Report::runs), with those of the parts before.
+    pub runs: u64,
+    /// The number of runs in this part of the check.
+    pub runs_here: u64,
+    /// The time that this part of the check has taken.
+    pub elapsed: Duration,
+    /// The number of decisions on the path to what is run next. 0 where the explorer has none, or other processes explore.
+    pub depth: usize,
+    /// The number of runs in all, where decisions are known.
+    pub estimate: Option<Estimate>,
+}
+
+/// A function that is shown the progress of a check, and says whether it goes on.
+pub(super) struct Pulse<'c> {
+    every: Duration,
+    next: Duration,
+    show: Box<dyn FnMut(&Progress) -> bool + 'c>,
+}
+
+impl<'c> Pulse<'c> {
+    pub(super) fn new(every: Duration, show: impl FnMut(&Progress) -> bool + 'c) -> Self {
+        Self { every, next: every, show: Box::new(show) }
+    }
+}
+
+/// The time that a check takes.
+pub(super) struct Clock<'c> {
+    config: &'c Config,
+    started: Instant,
+    pulse: Option<Pulse<'c>>,
+    /// The time and the runs of the parts of the check before this one.
+    pub(super) before: Duration,
+    pub(super) runs_before: u64,
+}
+
+impl<'c> Clock<'c> {
+    /// The clock of a check that starts now.
+    pub(super) fn new(config: &'c Config, pulse: Option<Pulse<'c>>) -> Self {
+        Self { config, started: Instant::now(), pulse, before: Duration::ZERO, runs_before: 0 }
+    }
+
+    /// The reason for which the check stops now, other than what it has found or counted. If processes share the exploration,
+    /// there is no explorer.
+    pub(super) fn stops(&mut self, counted: &Tally, explorer: Option<&dyn Divisible>) -> Option<Limit> {
+        let elapsed = self.started.elapsed();
+        if let Some(pulse) = self.pulse.as_mut().filter(|pulse| elapsed >= pulse.next) {
+            let &Tally { executions, runs, .. } = counted;
+            let (depth, estimate) =
+                explorer.map_or((0, None), |explorer| (explorer.depth(), explorer.estimate_after(runs)));
+            let runs_here = runs.saturating_sub(self.runs_before);
+            if !(pulse.show)(&Progress { executions, runs, runs_here, elapsed, depth, estimate }) {
+                return Some(Limit::Interrupted);
+            }
+            pulse.next = elapsed + pulse.every;
+        }
+        (elapsed >= self.config.max_duration).then_some(Limit::Duration(self.config.max_duration))
+    }
+
+    /// The time that is left to this part of the check.
+    pub(super) fn left(&self) -> Duration {
+        self.config.max_duration.saturating_sub(self.started.elapsed())
+    }
+
+    /// True once one process has explored for so long that several are worth their start.
+    pub(super) fn is_time_to_divide(&self) -> bool {
+        self.started.elapsed() >= self.config.divide_after
+    }
+
+    /// True if the check may take long: if it is stopped, what is left is kept.
+    pub(super) fn is_long(&self) -> bool {
+        self.pulse.is_some()
+    }
+
+    /// The time that the check has taken, with the parts before this one.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.before + self.started.elapsed()
+    }
+}
+
+/// The limits of a check that this process explores.
+pub(super) struct Here<'h, 'c> {
+    pub(super) clock: &'h mut Clock<'c>,
+    /// The workers to which it hands over.
+    pub(super) team: Option<&'h mut Team<'c>>,
+}
+
+impl Limits for Here<'_, '_> {
+    fn most_executions(&self) -> Option<u64> {
+        self.clock.config.enough_executions()
+    }
+
+    fn stops(&mut self, counted: &Tally, explorer: &dyn Divisible) -> Option<Limit> {
+        self.clock.stops(counted, Some(explorer))
+    }
+
+    /// When a worker is ready, or it is known that there will be none.
+    fn pauses(&mut self, _counted: &Tally) -> bool {
+        let Some(team) = self.team.as_mut().filter(|_| self.clock.is_time_to_divide()) else { return false };
+        team.is_ready(self.clock.config.divide_after == Duration::ZERO) || team.is_gone().is_some()
+    }
+}
