@@ -227,16 +227,15 @@ fn check_and_report(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)
     if let Some(interrupts) = interrupts {
         interrupts.end(&text);
     }
-    if passes {
-        if matches!(report.verdict, Verdict::Verified) && report.threads <= 1 && !config.allow_trivial {
-            said::say(&who, &report::verified(&(&report).into()));
-        }
-        #[allow(clippy::print_stdout, reason = "what a passing test found out; cargo shows it with --nocapture")]
-        {
-            println!("rsmc: {text}");
-        }
-    } else {
+    if !passes {
         panic!("{text}");
+    }
+    if matches!(report.verdict, Verdict::Verified) && report.threads <= 1 && !config.allow_trivial {
+        said::say(&who, &report::verified(&(&report).into()));
+    }
+    #[allow(clippy::print_stdout, reason = "what a passing test found out; cargo shows it with --nocapture")]
+    {
+        println!("rsmc: {text}");
     }
 }
 

@@ -1,10 +1,17 @@
-//! The map of ARCHITECTURE.md as a test: a layer imports only what the map allows, files stay small, and few files name
-//! memory models.
+//! The map of ARCHITECTURE.md as a test: a layer imports only what the map allows, no files import each other in a
+//! circle, files, functions and structs stay small, and few files name memory models.
+
+#[path = "layers/circles.rs"]
+mod circles;
+#[path = "layers/sizes.rs"]
+mod sizes;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use circles::Crate;
 use rsmc_core::model::MemoryModel;
+use sizes::Large;
 
 /// Each layer, and the layers it may import besides itself.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
@@ -87,6 +94,67 @@ const FOR_TESTS: &[&str] = &["/litmus/", "/consistency/naive_"];
 /// No file is longer.
 const LONGEST_FILE: usize = 600;
 
+/// The circles of imports that are left, each by its files below `src`, and why.
+const CIRCLES_LEFT: &[(&[&str], &str)] = &[
+    (
+        &["explore/rf_smc/mod.rs", "explore/rf_smc/tree/saved.rs"],
+        "a tree that is saved names the events of the algorithm that saves it",
+    ),
+    (
+        &["explore/rf_smc/arrange.rs", "explore/rf_smc/schedule.rs", "explore/rf_smc/steps.rs"],
+        "a schedule finds its witness, and a witness is part of a schedule",
+    ),
+    (
+        &["explore/rf_smc/checkpoint.rs", "explore/rf_smc/detour.rs"],
+        "decisions are saved with their detours, and detours with their decisions",
+    ),
+    (&["explore/rf_smc/room.rs", "explore/rf_smc/subtree.rs"], "the room of a subtree counts what is in it"),
+    (&["litmus/draw.rs", "litmus/generate.rs"], "programs are drawn by the weights of the generator"),
+    (
+        &[
+            "session/asked.rs",
+            "session/judge.rs",
+            "session/outcome.rs",
+            "session/remedy.rs",
+            "session/same.rs",
+            "session/shrink/mod.rs",
+            "session/shrink/cost.rs",
+            "session/shrink/trial.rs",
+            "session/weakest.rs",
+        ],
+        "an outcome has what was found out about its failure by judging other runs",
+    ),
+    (
+        &["session/checkpoint.rs", "session/jobs/coordinate.rs", "session/long.rs", "session/run.rs"],
+        "the loop over executions has three forms, and each hands over to the others",
+    ),
+];
+
+/// The functions that may be longer than others, each by its file and name, and why.
+const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
+    ("rsmc-core/src/explore/view_xplore/mod.rs", "look", "the stages of a frame, one after the other"),
+    ("rsmc-core/src/litmus/interpret.rs", "take", "one case for each instruction"),
+    ("rsmc-core/src/session/run.rs", "explore", "one of three loops over executions that share no driver"),
+];
+
+/// The structs that may have more fields than others, each by its file and name, and why.
+const WIDE_STRUCTS: &[(&str, &str, &str)] = &[
+    ("rsmc-core/src/explore/rf_smc/mod.rs", "RfSmc", "the current path and what is set aside, in one piece"),
+    (
+        "rsmc-core/src/explore/rf_smc/schedule.rs",
+        "Builder",
+        "a new sequence and the search for its witness, in one piece",
+    ),
+    ("rsmc-core/src/explore/view_xplore/mod.rs", "ViewXplore", "frames and the tables that all of them share"),
+    ("rsmc-core/src/machine/mod.rs", "Machine", "the state that all rules of a step read and write"),
+    ("rsmc-core/src/report/diagram/mod.rs", "Diagram", "a field for each of the JSON form"),
+    ("rsmc-core/src/report/diagram/mod.rs", "Step", "a field for each of the JSON form"),
+    ("rsmc-core/src/session/config.rs", "Config", "a field for each setting"),
+    ("rsmc-core/src/session/outcome.rs", "Report", "a field for each figure of a check"),
+    ("rsmc-core/src/session/run.rs", "Check", "the state of a check that all forms of its loop share"),
+    ("rsmc-core/src/step/run.rs", "Run", "everything that comes back from an execution"),
+];
+
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
@@ -148,6 +216,38 @@ fn layers_import_downwards_only() {
 }
 
 #[test]
+fn files_import_each_other_in_no_circle() {
+    let circles = Crate::at(&source()).circles();
+    let is_left = |files: &[String]| CIRCLES_LEFT.iter().any(|(left, _)| *left == files);
+    let new = circles.iter().filter(|circle| !is_left(&circle.files));
+    let new: Vec<String> = new.map(|circle| format!("{:#?}", circle)).collect();
+    assert!(new.is_empty(), "these import each other: {}", new.join("\n"));
+    let gone = |files: &[&str]| !circles.iter().any(|circle| circle.files == files);
+    let gone: Vec<_> = CIRCLES_LEFT.iter().filter(|(files, _)| gone(files)).collect();
+    assert!(gone.is_empty(), "these import each other no longer: {gone:?}");
+}
+
+/// What is too large and not named, and what is named and not too large.
+fn misnamed(large: &[Large], named: &[(&str, &str, &str)]) -> Vec<String> {
+    let is = |(file, item, _): &Large, named: &(&str, &str, &str)| (named.0, named.1) == (file, item);
+    let unnamed = large.iter().filter(|large| !named.iter().any(|named| is(large, named)));
+    let unnamed = unnamed.map(|(file, item, size)| format!("{file}: `{item}` has {size}"));
+    let not_large = named.iter().filter(|named| !large.iter().any(|large| is(large, named)));
+    unnamed.chain(not_large.map(|(file, item, _)| format!("{file}: `{item}` is small enough"))).collect()
+}
+
+#[test]
+fn functions_are_short_and_structs_have_few_fields() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let folders = ["rsmc-core/src", "rsmc-shim/src", "rsmc-macros/src", "src"];
+    let [functions, structs] = sizes::large(root, &folders);
+    let functions = misnamed(&functions, LONG_FUNCTIONS);
+    assert!(functions.is_empty(), "more than {} lines: {functions:#?}", sizes::LONGEST_FUNCTION);
+    let structs = misnamed(&structs, WIDE_STRUCTS);
+    assert!(structs.is_empty(), "more than {} fields: {structs:#?}", sizes::MOST_FIELDS);
+}
+
+#[test]
 fn a_wrong_import_is_noticed() {
     assert_eq!(wrong_imports("trace", "use crate::base::Id;\nuse crate::trace::Event;\n"), Vec::<String>::new());
     let wrong = wrong_imports("explore", "use crate::base::Id;\nfn f() { crate::runtime::in_run(); }\n");
@@ -167,10 +267,11 @@ fn unsafe_code_is_in_the_runtime_only() {
             .any(|line| code(line).contains("unsafe {") || code(line).contains("unsafe fn"))
     };
     let found: Vec<_> = files.iter().filter(has_unsafe).map(|file| file.file_name().unwrap().to_owned()).collect();
-    // `slots` drops values that the shim keeps there, of types that it does not know; `arena` is an allocator, of `blocks`, which
-    // `freed` looks into, `again` gives out once more and `oracle` tests, for which `pieces` maps and `reclaim` reads memory; `state`
-    // and `frame` look at registers and stacks, `liveness` at code. `leave` is some. `signals` handles signals, and looks at an
-    // execution whose OS thread stands in a handler.
+    // `executor` calls `coroutine`, and `current` follows the pointer to an execution. `slots` drops values that the shim
+    // keeps there, of types that it does not know; `arena` is an allocator, of `blocks`, which `freed` looks into, `again`
+    // gives out once more and `oracle` tests, for which `pieces` maps and `reclaim` reads memory; `state` and `frame` look
+    // at registers and stacks, `liveness` at code. `leave` is some. `signals` handles signals, and looks at an execution
+    // whose OS thread stands in a handler.
     let may = [
         "abort.rs",
         "again.rs",
@@ -178,6 +279,7 @@ fn unsafe_code_is_in_the_runtime_only() {
         "blocks.rs",
         "coroutine.rs",
         "current.rs",
+        "executor.rs",
         "freed.rs",
         "frame.rs",
         "leave.rs",

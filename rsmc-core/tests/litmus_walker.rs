@@ -10,8 +10,8 @@ use std::sync::atomic::Ordering;
 use rsmc_core::base::ThreadId;
 use rsmc_core::litmus::{Expr, Operator, Program, Stmt, StmtKind, ThreadProgram};
 use rsmc_core::machine::Outcome;
-use rsmc_core::runtime::Tag;
-use rsmc_core::runtime::hook::{self, CellAccess, Object};
+use rsmc_core::runtime::hook::cells::CellAccess;
+use rsmc_core::runtime::{Object, Tag, hook};
 use rsmc_core::trace::{Action, POISONED, Rmw};
 
 /// The shared objects of a program, by name, made anew for every execution.
@@ -65,13 +65,13 @@ impl Walker<'_> {
 
     fn access(&self, loc: &str, action: Action, order: Ordering, failure: Ordering) -> Outcome {
         let init = self.program.locations.iter().find(|location| location.name == loc).map_or(0, |l| l.init);
-        hook::access(self.shared.object("AtomicU32", loc), || init, action, order, failure).unwrap()
+        hook::objects::access(self.shared.object("AtomicU32", loc), || init, action, order, failure).unwrap()
     }
 
     fn lock(&self, lock: &str, action: Action) -> Outcome {
         let order = if matches!(action, Action::Release { .. }) { Ordering::Release } else { Ordering::Acquire };
         let failure = if action.locks() { Ordering::Relaxed } else { order };
-        hook::access(self.shared.object("Mutex", lock), || 0, action, order, failure).unwrap()
+        hook::objects::access(self.shared.object("Mutex", lock), || 0, action, order, failure).unwrap()
     }
 
     fn block(&mut self, body: &[Stmt]) {
@@ -99,11 +99,11 @@ impl Walker<'_> {
                 self.set(old.as_ref(), outcome.read);
             }
             StmtKind::Choose { to, of } => {
-                let value = hook::choose(of.map_or(2, u64::from), of.is_none()).unwrap();
+                let value = hook::choices::choose(of.map_or(2, u64::from), of.is_none()).unwrap();
                 self.set(Some(to), value);
             }
             StmtKind::Assign { to, value } => self.set(Some(to), self.eval(value)),
-            StmtKind::Fence(order) => drop(hook::fence(*order)),
+            StmtKind::Fence(order) => drop(hook::atomics::fence(*order)),
             StmtKind::Lock(lock) => {
                 let read = self.lock(lock, Action::Acquire).read;
                 self.held.push((lock.clone(), read & POISONED != 0));
@@ -121,11 +121,11 @@ impl Walker<'_> {
                 self.lock(lock, Action::Release { poisoned });
                 self.held.retain(|(held, _)| held != lock);
             }
-            StmtKind::CellRead(cell) => hook::cell(self.shared.object("UnsafeCell", cell), CellAccess::Read),
-            StmtKind::CellWrite(cell) => hook::cell(self.shared.object("UnsafeCell", cell), CellAccess::Write),
-            StmtKind::Park => hook::park(self.shared.object("park token", &self.thread.name).tag),
-            StmtKind::Unpark(thread) => hook::unpark(self.shared.object("park token", thread).tag),
-            StmtKind::Spin => drop(hook::hint()),
+            StmtKind::CellRead(cell) => hook::cells::cell(self.shared.object("UnsafeCell", cell), CellAccess::Read),
+            StmtKind::CellWrite(cell) => hook::cells::cell(self.shared.object("UnsafeCell", cell), CellAccess::Write),
+            StmtKind::Park => hook::tokens::park(self.shared.object("park token", &self.thread.name).tag),
+            StmtKind::Unpark(thread) => hook::tokens::unpark(self.shared.object("park token", thread).tag),
+            StmtKind::Spin => drop(hook::loops::hint()),
             StmtKind::If { condition, then, otherwise } => {
                 self.block(if self.eval(condition) != 0 { then } else { otherwise });
             }
@@ -140,7 +140,7 @@ impl Walker<'_> {
             StmtKind::Spawn(thread) => spawn(self.program, &self.shared, thread),
             StmtKind::Join(thread) => {
                 let target = self.shared.ids.borrow()[thread];
-                hook::join(target);
+                hook::threads::join(target);
             }
         }
     }
@@ -148,7 +148,7 @@ impl Walker<'_> {
 
 impl Drop for Walker<'_> {
     fn drop(&mut self) {
-        if hook::panicking() {
+        if hook::threads::panicking() {
             for (lock, _) in std::mem::take(&mut self.held) {
                 self.lock(&lock, Action::Release { poisoned: true });
             }
@@ -160,11 +160,11 @@ fn spawn(program: &Program, shared: &Rc<Shared>, name: &str) {
     // Programs outlive all executions: they are leaked by `compare`.
     let program: &'static Program = Box::leak(Box::new(program.clone()));
     let (shared_there, name_there) = (Rc::clone(shared), name.to_owned());
-    let id = hook::spawn(
+    let id = hook::threads::spawn(
         Some(name.to_owned()),
         Box::new(move || {
             let thread = program.threads.iter().find(|thread| thread.name == name_there).unwrap();
-            let _ = hook::catch(|| walk(program, thread, shared_there));
+            let _ = hook::threads::catch(|| walk(program, thread, shared_there));
         }),
     );
     shared.ids.borrow_mut().insert(name.to_owned(), id);
@@ -191,6 +191,6 @@ pub fn body(program: &Program) {
     own().for_each(|name| spawn(program, &shared, name));
     own().for_each(|name| {
         let id = shared.ids.borrow()[name];
-        hook::join(id);
+        hook::threads::join(id);
     });
 }

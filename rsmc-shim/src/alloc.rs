@@ -35,7 +35,7 @@ impl<T> Track<T> {
         Self {
             value: ManuallyDrop::new(value),
             #[cfg(feature = "model")]
-            birth: hook::born("Track"),
+            birth: hook::counts::born("Track"),
         }
     }
 
@@ -78,7 +78,7 @@ impl<T> Track<T> {
 
     #[cfg(feature = "model")]
     fn is_alive(&self) -> bool {
-        self.birth.is_none_or(hook::is_alive)
+        self.birth.is_none_or(hook::counts::is_alive)
     }
 
     #[cfg(not(feature = "model"))]
@@ -89,7 +89,7 @@ impl<T> Track<T> {
     /// The value goes; false if it went before.
     #[cfg(feature = "model")]
     fn goes(&self) -> bool {
-        self.birth.is_none_or(hook::died)
+        self.birth.is_none_or(hook::counts::died)
     }
 
     #[cfg(not(feature = "model"))]

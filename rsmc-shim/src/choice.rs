@@ -31,8 +31,8 @@ pub fn choose(of: usize) -> usize {
 #[inline(always)]
 #[track_caller]
 fn chosen(of: u64) -> Option<u64> {
-    rsmc_core::runtime::hook::stand();
-    rsmc_core::runtime::hook::choose(of, false)
+    rsmc_core::runtime::hook::loops::stand();
+    rsmc_core::runtime::hook::choices::choose(of, false)
 }
 
 #[cfg(not(feature = "model"))]

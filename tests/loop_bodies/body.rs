@@ -277,7 +277,7 @@ impl Log {
     }
 
     fn add(&self, number: usize, result: u32) {
-        if !hook::is_unwinding() {
+        if !hook::executions::is_unwinding() {
             self.returned()[number] = Some(result);
         }
     }

@@ -189,7 +189,7 @@ impl Log {
 
     /// A thread goes on although the execution is over, if it has caught what unwinds it.
     fn add(&self, thread: usize, learned: String) {
-        if !hook::is_unwinding() {
+        if !hook::executions::is_unwinding() {
             self.lines()[thread] += &format!(" {learned}");
         }
     }

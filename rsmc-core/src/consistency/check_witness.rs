@@ -31,72 +31,97 @@ pub fn check_witness(instance: &Instance, model: MemoryModel, witness: &[Move]) 
     let items = &instance.items;
     assert!(!model.is_graph(), "{}", refusal(model));
     assert!(model.has_buffers() || items.iter().all(|item| !item.buffered), "{model:?} has no store buffers");
-    let mut performed = vec![false; items.len()];
-    let mut flushed = vec![false; items.len()];
-    // The stores of all threads that are performed and not flushed, oldest first.
-    let mut waiting: Vec<usize> = Vec::new();
-    let mut memory = vec![None; instance.locs];
+    let mut played = Played {
+        instance,
+        model,
+        performed: vec![false; items.len()],
+        flushed: vec![false; items.len()],
+        waiting: Vec::new(),
+        memory: vec![None; instance.locs],
+    };
     for &step in witness {
         match step {
-            Move::Perform(event) => {
-                if event >= items.len() || performed[event] {
-                    return Err(Flaw::NotAPermutation);
-                }
-                let item = items[event];
-                for &(a, b) in &instance.edges {
-                    if b as usize == event && !performed[a as usize] {
-                        return Err(Flaw::ProgramOrder(a as usize, event));
-                    }
-                }
-                for &(store, b) in &instance.fences {
-                    if b as usize == event && !flushed[store as usize] {
-                        return Err(Flaw::Fence(store as usize, event));
-                    }
-                }
-                let own = |store: &&usize| items[**store].thread == item.thread;
-                if item.writes && !item.buffered && waiting.iter().filter(own).count() > 0 {
-                    return Err(Flaw::NotDrained(event));
-                }
-                if item.reads {
-                    let forwarded = waiting.iter().filter(own).rfind(|&&store| items[store].loc == item.loc);
-                    let found = forwarded.copied().or(memory[item.loc.0 as usize]);
-                    let good = match found {
-                        None => instance.init_good[event],
-                        Some(write) => instance.goods.contains(&(event as u32, write as u32)),
-                    };
-                    if !good {
-                        return Err(Flaw::BadWrite(event, found));
-                    }
-                }
-                if item.buffered {
-                    waiting.push(event);
-                } else if item.writes {
-                    memory[item.loc.0 as usize] = Some(event);
-                }
-                performed[event] = true;
-            }
-            Move::Flush(store) => {
-                if store >= items.len() || !items[store].buffered || flushed[store] {
-                    return Err(Flaw::NotAPermutation);
-                }
-                let Some(at) = waiting.iter().position(|&other| other == store) else {
-                    return Err(Flaw::BufferOrder(store));
-                };
-                let blocked = waiting.iter().enumerate().any(|(i, &other)| {
-                    let (other, store) = (items[other], items[store]);
-                    other.thread == store.thread && goes_first(model, other, store, i < at)
-                });
-                if blocked {
-                    return Err(Flaw::BufferOrder(store));
-                }
-                waiting.remove(at);
-                memory[items[store].loc.0 as usize] = Some(store);
-                flushed[store] = true;
-            }
+            Move::Perform(event) => played.perform(event)?,
+            Move::Flush(store) => played.flush(store)?,
         }
     }
-    let complete = performed.iter().all(|&done| done) && waiting.is_empty();
+    let complete = played.performed.iter().all(|&done| done) && played.waiting.is_empty();
     if complete { Ok(()) } else { Err(Flaw::NotAPermutation) }
+}
+
+/// The state after some moves.
+struct Played<'a> {
+    instance: &'a Instance,
+    model: MemoryModel,
+    performed: Vec<bool>,
+    flushed: Vec<bool>,
+    /// The stores of all threads that are performed and not flushed, oldest first.
+    waiting: Vec<usize>,
+    memory: Vec<Option<usize>>,
+}
+
+impl Played<'_> {
+    fn perform(&mut self, event: usize) -> Result<(), Flaw> {
+        let Self { instance, performed, flushed, waiting, memory, .. } = self;
+        let items = &instance.items;
+        if event >= items.len() || performed[event] {
+            return Err(Flaw::NotAPermutation);
+        }
+        let item = items[event];
+        for &(a, b) in &instance.edges {
+            if b as usize == event && !performed[a as usize] {
+                return Err(Flaw::ProgramOrder(a as usize, event));
+            }
+        }
+        for &(store, b) in &instance.fences {
+            if b as usize == event && !flushed[store as usize] {
+                return Err(Flaw::Fence(store as usize, event));
+            }
+        }
+        let own = |store: &&usize| items[**store].thread == item.thread;
+        if item.writes && !item.buffered && waiting.iter().filter(own).count() > 0 {
+            return Err(Flaw::NotDrained(event));
+        }
+        if item.reads {
+            let forwarded = waiting.iter().filter(own).rfind(|&&store| items[store].loc == item.loc);
+            let found = forwarded.copied().or(memory[item.loc.0 as usize]);
+            let good = match found {
+                None => instance.init_good[event],
+                Some(write) => instance.goods.contains(&(event as u32, write as u32)),
+            };
+            if !good {
+                return Err(Flaw::BadWrite(event, found));
+            }
+        }
+        if item.buffered {
+            waiting.push(event);
+        } else if item.writes {
+            memory[item.loc.0 as usize] = Some(event);
+        }
+        performed[event] = true;
+        Ok(())
+    }
+
+    fn flush(&mut self, store: usize) -> Result<(), Flaw> {
+        let items = &self.instance.items;
+        if store >= items.len() || !items[store].buffered || self.flushed[store] {
+            return Err(Flaw::NotAPermutation);
+        }
+        let Some(at) = self.waiting.iter().position(|&other| other == store) else {
+            return Err(Flaw::BufferOrder(store));
+        };
+        let blocked = self.waiting.iter().enumerate().any(|(i, &other)| {
+            let (other, store) = (items[other], items[store]);
+            other.thread == store.thread && goes_first(self.model, other, store, i < at)
+        });
+        if blocked {
+            return Err(Flaw::BufferOrder(store));
+        }
+        self.waiting.remove(at);
+        self.memory[items[store].loc.0 as usize] = Some(store);
+        self.flushed[store] = true;
+        Ok(())
+    }
 }
 
 /// Whether a waiting store is flushed before another one of its thread; `older`: it was performed before it.

@@ -19,7 +19,7 @@
 //! with values that it reads late in a check.
 
 use crate::base::{ThreadId, mix};
-use crate::machine::core::{Machine, SpinWait};
+use crate::machine::{Machine, SpinWait};
 use crate::step::{End, Run};
 use crate::trace::Site;
 

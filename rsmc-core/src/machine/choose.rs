@@ -1,7 +1,7 @@
 //! Who goes on: what is due, then what the plan forces, then what its policy chooses.
 
 use crate::base::{EventId, ThreadId};
-use crate::machine::core::{Machine, Status, Thread};
+use crate::machine::{Machine, Status, Thread};
 use crate::machine::{Next, Outcome};
 use crate::model::Cell;
 use crate::step::{Choice, Difference, End, SchedulingPolicy, Step, Tried};

@@ -1,158 +1,21 @@
-//! The state of an execution, and what the executor calls.
+//! What the executor calls.
 
 use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashSet;
 
-use crate::base::{Digest, EventId, IdVec, LocId, ThreadId};
+use crate::base::{EventId, IdVec, LocId, ThreadId};
 use crate::machine::accesses::Accesses;
 use crate::machine::ahead::Trust;
 use crate::machine::dice::Dice;
 use crate::machine::endless::{Endless, Turns};
 use crate::machine::graphs::Graphs;
 use crate::machine::names::Names;
-use crate::machine::patience::{Patience, Silence};
-use crate::machine::pure::Visits;
 use crate::machine::rules::{Rules, Sees};
+use crate::machine::{Machine, Outcome, Status, Then, Thread};
 use crate::model::{Memory, MemoryModel};
-use crate::step::{End, Knowledge, Panicked, Plan, Run, Step, Watcher};
-use crate::trace::spin::{Recent, Watched};
+use crate::step::{End, Knowledge, Panicked, Plan, Run, Watcher};
 use crate::trace::{Event, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
-
-/// Who goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// This thread starts, or has received the end of the thread it joined.
-    Continue(ThreadId),
-    /// This thread performs the operation it stands before.
-    Step(ThreadId),
-    /// Nobody: the execution is over, and the run says how it ended.
-    Over,
-}
-
-/// What a performed operation returns to its thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// The value it read.
-    pub read: u64,
-    /// The value it wrote, if it wrote.
-    pub written: Option<u64>,
-}
-
-/// What a thread is doing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum Status {
-    /// It is not part of this execution.
-    #[default]
-    Absent,
-    /// It was spawned and has not begun, or its join has just finished: it goes on before the next step.
-    Due,
-    /// It runs code of the user.
-    Running,
-    /// It stands before an operation.
-    Standing(Op),
-    /// It waits for the end of a thread.
-    Joining(ThreadId, Site),
-    /// It waits until its stores are visible to all.
-    Draining(Then),
-    /// It ended.
-    Ended,
-}
-
-/// What a thread does when its stores are visible to all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Then {
-    /// It passes a fence.
-    Fence(Ordering, Site),
-    /// It starts a thread, or begins to wait for one.
-    GoOn,
-    /// It ends.
-    End,
-}
-
-/// A wait in a spin loop.
-#[derive(Clone, Debug)]
-pub(super) struct SpinWait {
-    pub(super) watched: Vec<Watched>,
-    /// It is where it was before the iteration, so it would do the same again.
-    pub(super) exact: bool,
-    pub(super) hinted: bool,
-    pub(super) site: Site,
-}
-
-#[derive(Clone, Debug, Default)]
-pub(super) struct Thread {
-    pub(super) status: Status,
-    pub(super) spin: Option<SpinWait>,
-    pub(super) recent: Recent,
-    /// How many of its last events `recent` has not taken in.
-    pub(super) unseen: u32,
-    pub(super) visits: Visits,
-    pub(super) patience: Patience,
-    pub(super) turns: Turns,
-    /// How many of its events the plan forced.
-    pub(super) forced: u32,
-    /// It is to wait for ever before this, whatever it comes to.
-    pub(super) held_back: Option<Op>,
-    /// With which of its events it has begun that iteration.
-    pub(super) begun_at: u32,
-    /// How often memory had changed when it last began to wait in a loop.
-    pub(super) spun_at: Option<u32>,
-    spawned: u32,
-    /// Another thread has received its end.
-    pub(super) joined: bool,
-    /// Somebody may wait for its end.
-    awaited: bool,
-}
-
-/// The state of an execution; see the module.
-pub struct Machine {
-    pub(super) rules: Rules,
-    pub(super) memory: Memory,
-    pub(super) threads: IdVec<ThreadId, Thread>,
-    pub(super) plan: Plan,
-    pub(super) run: Run,
-    /// Threads that go on before the next step, oldest first.
-    pub(super) due: std::collections::VecDeque<ThreadId>,
-    pub(super) last: ThreadId,
-    pub(super) spinning: u32,
-    /// How many steps were taken.
-    pub(super) steps: usize,
-    /// How often memory has changed.
-    pub(super) changes: u32,
-    /// What the execution was like whenever an iteration was left out, and whether that was so twice.
-    pub(super) rounds: FxHashSet<Digest>,
-    pub(super) goes_round: bool,
-    /// Others need what a thread was made to begin.
-    pub(super) needs_begun: bool,
-    pub(super) endless: Endless,
-    /// Whether iterations that change nothing are left out.
-    pub(super) waiting: bool,
-    pub(super) dice: Dice,
-    pub(super) enabled: Vec<Step>,
-    /// Who goes on in silence, and whether a thread is or was in a loop that counts.
-    pub(super) silence: Option<Silence>,
-    pub(super) has_patience: bool,
-    /// The threads that were tested: they wait for ever.
-    pub(super) tried: Vec<ThreadId>,
-    pub(super) over: bool,
-    /// What the next operation takes, if the plan or the policy says so.
-    pub(super) taken: Option<Source>,
-    pub(super) graphs: Graphs,
-    pub(super) accesses: Accesses,
-    /// Who is held before an access of a cell.
-    pub(super) held: Option<ThreadId>,
-    names: Names,
-    /// Whether threads wait in loops, in one execution or another.
-    pub(super) waits: bool,
-    /// Where threads were seen twice without a change in between.
-    pub(super) places: Vec<(u64, Site)>,
-    pub(super) trust: Trust,
-    pub(super) again: bool,
-    watcher: Option<Watcher>,
-    /// What operations at these places have as ordering at least.
-    pub(super) strengthened: Vec<(Site, Ordering)>,
-}
 
 impl Machine {
     /// A machine that has run nothing.

@@ -1,7 +1,7 @@
 //! The end of an execution: who is left, what everybody waits for, and whether those who count would wait for ever.
 
 use crate::base::{EventId, LocId, ThreadId};
-use crate::machine::core::{Machine, Status};
+use crate::machine::{Machine, Status};
 use crate::step::{Difference, End, Pending, Step, Why};
 use crate::trace::Source;
 

@@ -25,7 +25,7 @@
 
 use crate::base::{Digest, ThreadId};
 use crate::machine::State;
-use crate::machine::core::{Machine, Status};
+use crate::machine::{Machine, Status};
 use crate::step::{End, SchedulingPolicy, Step};
 use crate::trace::{Action, Source, Trace};
 

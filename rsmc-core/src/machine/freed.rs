@@ -18,7 +18,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::base::{EventId, IdVec, LocId, ThreadId, VectorClock};
-use crate::machine::core::{Machine, Status};
+use crate::machine::{Machine, Status};
 use crate::step::{BadMemory, Forced, Hold, Plan, Run, Step, Touch};
 use crate::trace::{NoteKind, Row, Site, Source, Trace};
 
@@ -178,25 +178,24 @@ impl Pass {
                     *accesses += 1;
                     self.last.insert((loc, thread), used);
                 }
-                NoteKind::Freed(loc) => {
-                    let bad = |used: &Used| BadMemory::UsedAfterFree {
-                        loc,
-                        access: used.touch,
-                        site: used.site,
-                        freed_at: Some(frees),
-                    };
-                    let known = &self.threads[thread];
-                    let uses = self.last.iter().filter(|((other, _), _)| *other == loc);
-                    let unknown = uses.filter(|((_, user), used)| known.get(*user) < used.time);
-                    let mut unknown: Vec<_> = unknown.map(|(_, used)| Late { used: *used, bad: bad(used) }).collect();
-                    unknown.sort_by_key(|late| late.used.touch.thread());
-                    late.extend(unknown);
-                }
+                NoteKind::Freed(loc) => late.extend(self.unknown_uses(thread, loc, frees)),
                 _ => {}
             }
             frees += u32::from(note.kind.frees());
         }
         late
+    }
+
+    /// The last uses of a location that are not in the past of a thread, which frees it as the free of this number.
+    fn unknown_uses(&self, thread: ThreadId, loc: LocId, number: u32) -> Vec<Late> {
+        let bad =
+            |used: &Used| BadMemory::UsedAfterFree { loc, access: used.touch, site: used.site, freed_at: Some(number) };
+        let known = &self.threads[thread];
+        let uses = self.last.iter().filter(|((other, _), _)| *other == loc);
+        let unknown = uses.filter(|((_, user), used)| known.get(*user) < used.time);
+        let mut unknown: Vec<_> = unknown.map(|(_, used)| Late { used: *used, bad: bad(used) }).collect();
+        unknown.sort_by_key(|late| late.used.touch.thread());
+        unknown
     }
 
     /// All that does not depend on a use, and then the use.

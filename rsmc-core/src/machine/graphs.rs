@@ -13,8 +13,8 @@ use std::sync::atomic::Ordering;
 
 use crate::base::{EventId, IdVec, LocId, ThreadId};
 use crate::consistency::VerifyC11;
+use crate::machine::Machine;
 use crate::machine::choose::alternative;
-use crate::machine::core::Machine;
 use crate::model::Cell;
 use crate::model::c11::{Graph, Node};
 use crate::step::{SchedulingPolicy, Step};

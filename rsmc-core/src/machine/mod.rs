@@ -25,9 +25,161 @@ mod patience;
 mod pure;
 mod rules;
 
+use std::sync::atomic::Ordering;
+
+use rustc_hash::FxHashSet;
+
+use crate::base::{Digest, IdVec, ThreadId};
+use crate::machine::accesses::Accesses;
+use crate::machine::ahead::Trust;
+use crate::machine::dice::Dice;
+use crate::machine::endless::{Endless, Turns};
+use crate::machine::graphs::Graphs;
+use crate::machine::names::Names;
+use crate::machine::patience::{Patience, Silence};
+use crate::machine::pure::Visits;
+use crate::model::Memory;
+use crate::step::{Plan, Run, Step, Watcher};
+use crate::trace::spin::{Recent, Watched};
+use crate::trace::{Op, Site, Source};
+
 pub use self::accesses::Begun;
 pub use self::ahead::{Doubts, Place};
-pub use self::core::{Machine, Next, Outcome};
 pub use self::freed::{Suspect, suspects};
 pub use self::pure::{Glance, Glimpse, Preserved, State};
 pub use self::rules::{Rules, Sees};
+
+/// Who goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// This thread starts, or has received the end of the thread it joined.
+    Continue(ThreadId),
+    /// This thread performs the operation it stands before.
+    Step(ThreadId),
+    /// Nobody: the execution is over, and the run says how it ended.
+    Over,
+}
+
+/// What a performed operation returns to its thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The value it read.
+    pub read: u64,
+    /// The value it wrote, if it wrote.
+    pub written: Option<u64>,
+}
+
+/// What a thread is doing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Status {
+    /// It is not part of this execution.
+    #[default]
+    Absent,
+    /// It was spawned and has not begun, or its join has just finished: it goes on before the next step.
+    Due,
+    /// It runs code of the user.
+    Running,
+    /// It stands before an operation.
+    Standing(Op),
+    /// It waits for the end of a thread.
+    Joining(ThreadId, Site),
+    /// It waits until its stores are visible to all.
+    Draining(Then),
+    /// It ended.
+    Ended,
+}
+
+/// What a thread does when its stores are visible to all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    /// It passes a fence.
+    Fence(Ordering, Site),
+    /// It starts a thread, or begins to wait for one.
+    GoOn,
+    /// It ends.
+    End,
+}
+
+/// A wait in a spin loop.
+#[derive(Clone, Debug)]
+struct SpinWait {
+    watched: Vec<Watched>,
+    /// It is where it was before the iteration, so it would do the same again.
+    exact: bool,
+    hinted: bool,
+    site: Site,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Thread {
+    status: Status,
+    spin: Option<SpinWait>,
+    recent: Recent,
+    /// How many of its last events `recent` has not taken in.
+    unseen: u32,
+    visits: Visits,
+    patience: Patience,
+    turns: Turns,
+    /// How many of its events the plan forced.
+    forced: u32,
+    /// It is to wait for ever before this, whatever it comes to.
+    held_back: Option<Op>,
+    /// With which of its events it has begun that iteration.
+    begun_at: u32,
+    /// How often memory had changed when it last began to wait in a loop.
+    spun_at: Option<u32>,
+    spawned: u32,
+    /// Another thread has received its end.
+    joined: bool,
+    /// Somebody may wait for its end.
+    awaited: bool,
+}
+
+/// The state of an execution; see the module.
+pub struct Machine {
+    rules: Rules,
+    memory: Memory,
+    threads: IdVec<ThreadId, Thread>,
+    plan: Plan,
+    run: Run,
+    /// Threads that go on before the next step, oldest first.
+    due: std::collections::VecDeque<ThreadId>,
+    last: ThreadId,
+    spinning: u32,
+    /// How many steps were taken.
+    steps: usize,
+    /// How often memory has changed.
+    changes: u32,
+    /// What the execution was like whenever an iteration was left out, and whether that was so twice.
+    rounds: FxHashSet<Digest>,
+    goes_round: bool,
+    /// Others need what a thread was made to begin.
+    needs_begun: bool,
+    endless: Endless,
+    /// Whether iterations that change nothing are left out.
+    waiting: bool,
+    dice: Dice,
+    enabled: Vec<Step>,
+    /// Who goes on in silence, and whether a thread is or was in a loop that counts.
+    silence: Option<Silence>,
+    has_patience: bool,
+    /// The threads that were tested: they wait for ever.
+    tried: Vec<ThreadId>,
+    over: bool,
+    /// What the next operation takes, if the plan or the policy says so.
+    taken: Option<Source>,
+    graphs: Graphs,
+    accesses: Accesses,
+    /// Who is held before an access of a cell.
+    held: Option<ThreadId>,
+    names: Names,
+    /// Whether threads wait in loops, in one execution or another.
+    waits: bool,
+    /// Where threads were seen twice without a change in between.
+    places: Vec<(u64, Site)>,
+    trust: Trust,
+    again: bool,
+    watcher: Option<Watcher>,
+    /// What operations at these places have as ordering at least.
+    strengthened: Vec<(Site, Ordering)>,
+}

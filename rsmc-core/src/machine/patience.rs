@@ -28,7 +28,7 @@ use std::sync::atomic::Ordering;
 use crate::base::{EventId, LocId, ThreadId};
 use crate::machine::Outcome;
 use crate::machine::ahead::Place;
-use crate::machine::core::{Machine, SpinWait, Status, Thread};
+use crate::machine::{Machine, SpinWait, Status, Thread};
 use crate::step::End;
 use crate::trace::spin::Iteration;
 use crate::trace::{Action, Event, LocInfo, NoteKind, Op, PATIENCE, Site};

@@ -27,7 +27,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::base::{Digest, EventId, LocId, ThreadId, mix};
 use crate::machine::ahead::Place;
-use crate::machine::core::{Machine, SpinWait, Thread};
+use crate::machine::{Machine, SpinWait, Thread};
 use crate::step::{End, SchedulingPolicy, Step, Wait};
 use crate::trace::spin::Watched;
 use crate::trace::{Action, Event, Histories, Op, Site, Source};
@@ -321,14 +321,7 @@ impl Machine {
             self.threads[thread].begun_at = since.events;
         }
         let next = EventId { thread, index: since.events + forced as u32 };
-        self.drop_choices(thread, gone.len());
-        let places = self.run.trace.remove_last_of(thread, gone, since.notes as usize, sources);
-        let trace = &self.run.trace;
-        self.memory.renumber(&places, |loc, source| match source {
-            Source::At(at) => trace.events[at as usize].written.expect("a writer writes"),
-            _ => trace.locs[loc].init,
-        });
-        self.rebuild_graph();
+        self.take_back(thread, gone, since.notes as usize, sources);
         let state = &mut self.threads[thread];
         state.forget_recent();
         if !chose || forced > 0 {
@@ -337,6 +330,18 @@ impl Machine {
             self.note_round();
         }
         true
+    }
+
+    /// Takes back the last events of a thread, and its notes from this number on. Whoever read from them reads from `sources`.
+    fn take_back(&mut self, thread: ThreadId, gone: &[u32], notes: usize, sources: &[Source]) {
+        self.drop_choices(thread, gone.len());
+        let places = self.run.trace.remove_last_of(thread, gone, notes, sources);
+        let trace = &self.run.trace;
+        self.memory.renumber(&places, |loc, source| match source {
+            Source::At(at) => trace.events[at as usize].written.expect("a writer writes"),
+            _ => trace.locs[loc].init,
+        });
+        self.rebuild_graph();
     }
 
     /// Notes what the execution is like where an iteration has just been left out. If it was so before, or was noted so often

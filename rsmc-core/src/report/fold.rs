@@ -9,7 +9,7 @@
 //! A read that missed a buffered store may be long before the failure that it causes. The first such reads and the last
 //! are kept too, each with the store and with the row in which that becomes visible.
 
-use crate::report::buffers;
+use crate::report::buffer_legend;
 use crate::report::rows::{Buffering, Line, Origin, Scene};
 
 /// Schedules with up to this many rows until the failure are shown in full.
@@ -89,7 +89,7 @@ fn kept_until(scene: &Scene<'_>, count: usize) -> Vec<bool> {
             kept[number - 1] = true;
         }
     }
-    let overtaking = buffers::overtaking(scene).map(|(later, earlier)| [later, earlier]);
+    let overtaking = buffer_legend::overtaking(scene).map(|(later, earlier)| [later, earlier]);
     for number in scene.held_since().chain(overtaking.into_iter().flatten()).filter(|number| *number <= count) {
         kept[number - 1] = true;
     }

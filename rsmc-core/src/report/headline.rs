@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use crate::base::{LocId, ThreadId};
 use crate::report::Finding;
 use crate::report::memory;
+use crate::report::places::at;
 use crate::report::race;
-use crate::report::rows::Scene;
+use crate::report::rows::{Scene, row};
 use crate::report::text::wrap;
 use crate::session::FailureKind;
 use crate::step::{Panicked, Pending, Why};
-use crate::trace::{NoteKind, Site};
+use crate::trace::NoteKind;
 
 /// The first section of a report.
 pub(super) fn section(scene: &Scene<'_>) -> String {
@@ -154,16 +155,6 @@ fn until(scene: &Scene<'_>, loc: LocId, value: u64) -> String {
         "AtomicBool" | "thread end" => format!("{name} is {}", value == 0),
         _ => format!("{name} is not {}", scene.values.show(kind, value)),
     }
-}
-
-/// ` at src/lib.rs:12`, or nothing.
-pub(super) fn at(site: Site) -> String {
-    if site == Site::Unknown { String::new() } else { format!(" at {site}") }
-}
-
-/// ` (#12)`, or nothing.
-pub(super) fn row(number: Option<usize>) -> String {
-    number.map(|number| format!(" (#{number})")).unwrap_or_default()
 }
 
 /// What the reader may not know about this kind of failure.

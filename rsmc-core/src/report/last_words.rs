@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::report::Finding;
-use crate::report::headline::at;
 use crate::report::live::said;
+use crate::report::places::at;
 use crate::report::rows::Scene;
 use crate::report::summary::{how_to_replay, replay};
 use crate::report::text::{visible, wrap};

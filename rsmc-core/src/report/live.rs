@@ -4,8 +4,9 @@
 //! decides is missing: the mark of the failure, whether a store waits in its buffer, and whose a park token is that nobody
 //! has waited for yet.
 
+use crate::report::places::at;
 use crate::report::rows::{Buffering, Line, Origin, Scene};
-use crate::report::{Finding, headline, text};
+use crate::report::{Finding, text};
 use crate::session::FailureKind;
 use crate::step::Run;
 
@@ -57,6 +58,6 @@ pub(super) fn said(line: &Line) -> String {
     let order = Some(line.order.to_owned()).filter(|order| !order.is_empty());
     let details: Vec<String> = order.into_iter().chain(from).chain(buffering).collect();
     let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
-    let place = headline::at(line.site);
+    let place = at(line.site);
     format!("{}{details}{place}", line.what)
 }

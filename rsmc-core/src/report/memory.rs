@@ -1,10 +1,9 @@
 //! Memory that is used after it was freed, or freed twice: who, what, and where.
 
-use crate::report::headline::{at, row};
-use crate::report::rows::Scene;
+use crate::report::places::at;
+use crate::report::rows::{Scene, row};
 use crate::report::text::wrap;
 use crate::step::{BadMemory, Touch};
-use crate::trace::NoteKind;
 
 /// Who does what.
 pub(super) fn title(scene: &Scene<'_>) -> Option<String> {
@@ -24,7 +23,7 @@ pub(super) fn title(scene: &Scene<'_>) -> Option<String> {
             }
         }
         BadMemory::FreedTwice { thread, block, .. } => {
-            let (user, what) = (scene.threads.name(thread), what(scene, block));
+            let (user, what) = (scene.threads.name(thread), scene.freed_twice(block));
             match freer {
                 Some(freer) if user != freer => format!("{user} frees {what}, which {freer} has freed"),
                 _ => format!("{user} frees {what}, which was freed before"),
@@ -56,31 +55,10 @@ pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
             lines
         }
         BadMemory::FreedTwice { block, freed_at, again_at, .. } => {
-            let what = what(scene, block);
+            let what = scene.freed_twice(block);
             freed_at.into_iter().chain([again_at]).filter_map(|nth| frees(nth, &what)).collect()
         }
     }
-}
-
-/// What a row says by which memory is freed, if that is what the report is about.
-pub(super) fn freed(scene: &Scene<'_>, kind: NoteKind) -> Option<String> {
-    let freed = match kind {
-        NoteKind::Freed(loc) => Some(loc),
-        NoteKind::FreedAny => None,
-        _ => return None,
-    };
-    match *scene.finding.bad_memory? {
-        BadMemory::UsedAfterFree { loc, .. } if freed.is_none_or(|freed| freed == loc) => {
-            Some(format!("free {}", scene.locations.name(loc)))
-        }
-        BadMemory::FreedTwice { block, .. } if freed.is_none() => Some(format!("free {}", what(scene, block))),
-        _ => None,
-    }
-}
-
-/// What is freed twice.
-fn what(scene: &Scene<'_>, block: u64) -> String {
-    scene.values.known(block).unwrap_or_else(|| "memory".to_owned())
 }
 
 fn row_of(scene: &Scene<'_>, access: Touch) -> Option<usize> {

@@ -29,6 +29,7 @@
 //!
 //! Of any check there is a `line`, for who counts many of them.
 
+mod buffer_legend;
 mod buffers;
 mod command;
 mod diagram;
@@ -37,7 +38,6 @@ mod fold;
 mod headline;
 mod html;
 mod json;
-mod lanes;
 mod last_words;
 mod legend;
 mod line;

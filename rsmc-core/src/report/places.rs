@@ -75,6 +75,11 @@ pub(super) fn parts(site: Site) -> (Option<&'static str>, Option<u32>) {
     }
 }
 
+/// ` at src/lib.rs:12`, or nothing.
+pub(super) fn at(site: Site) -> String {
+    if site == Site::Unknown { String::new() } else { format!(" at {site}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

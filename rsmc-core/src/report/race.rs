@@ -2,8 +2,9 @@
 
 use crate::analysis::race::{Access, Race};
 use crate::model::c11::{acquires, releases};
-use crate::report::headline::{at, row};
+use crate::report::places::at;
 use crate::report::rows::Scene;
+use crate::report::rows::row;
 use crate::report::text::wrap;
 use crate::trace::{Note, NoteKind, Source};
 

@@ -4,8 +4,7 @@ use std::sync::atomic::Ordering;
 
 use crate::base::ThreadId;
 use crate::report::Finding;
-use crate::report::buffers::Buffers;
-use crate::report::memory::freed;
+use crate::report::buffers::{Buffers, has_row};
 use crate::report::names::{Locations, Threads};
 use crate::report::places::Places;
 use crate::report::values::Values;
@@ -272,7 +271,7 @@ impl<'a> Scene<'a> {
                 NoteKind::CellWrite(cell) => format!("end of write {}", self.locations.name(cell)),
                 _ => return None,
             },
-            kind if kind.frees() => freed(self, note.kind)?,
+            kind if kind.frees() => self.freed(note.kind)?,
             NoteKind::Panic(_) => "panic".to_owned(),
             NoteKind::Flush(store) if self.buffers.waits(store as usize) => {
                 let row = self.row_of_event(store as usize)?;
@@ -285,6 +284,27 @@ impl<'a> Scene<'a> {
         let (marked, from) = (self.is_marked(note), Origin::Nowhere);
         let number = Some(self.lines.len() + 1);
         Some(Line { marked, number, thread: note.thread, what, order, from, buffering, site })
+    }
+
+    /// What a row says by which memory is freed, if that is what the report is about.
+    fn freed(&self, kind: NoteKind) -> Option<String> {
+        let freed = match kind {
+            NoteKind::Freed(loc) => Some(loc),
+            NoteKind::FreedAny => None,
+            _ => return None,
+        };
+        match *self.finding.bad_memory? {
+            BadMemory::UsedAfterFree { loc, .. } if freed.is_none_or(|freed| freed == loc) => {
+                Some(format!("free {}", self.locations.name(loc)))
+            }
+            BadMemory::FreedTwice { block, .. } if freed.is_none() => Some(format!("free {}", self.freed_twice(block))),
+            _ => None,
+        }
+    }
+
+    /// What is freed twice.
+    pub(super) fn freed_twice(&self, block: u64) -> String {
+        self.values.known(block).unwrap_or_else(|| "memory".to_owned())
     }
 
     fn is_marked(&self, note: &Note) -> bool {
@@ -301,12 +321,17 @@ impl<'a> Scene<'a> {
         let of_memory = self.finding.bad_memory.is_some_and(|bad| match *bad {
             BadMemory::UsedAfterFree { access: Touch::Cell(thread, number), .. } if thread == note.thread => {
                 self.finding.trace.access(thread, number).is_some_and(|(place, _)| place == at)
-                    || freed(self, note.kind).is_some()
+                    || self.freed(note.kind).is_some()
             }
-            _ => freed(self, note.kind).is_some(),
+            _ => self.freed(note.kind).is_some(),
         });
         in_race || uncaught || of_memory
     }
+}
+
+/// ` (#12)`, or nothing.
+pub(super) fn row(number: Option<usize>) -> String {
+    number.map(|number| format!(" (#{number})")).unwrap_or_default()
 }
 
 /// Every place that the report mentions.
@@ -317,11 +342,6 @@ fn sites(finding: &Finding<'_>, locations: &Locations) -> Vec<Site> {
     sites.extend(locations.iter().map(|(loc, _)| trace.locs[loc].created));
     sites.extend(finding.waiting.iter().map(|pending| pending.site));
     sites
-}
-
-/// Whether a note has a row; that of a flush is left out where its store need not have waited.
-pub(super) fn has_row(note: &Note) -> bool {
-    !matches!(note.kind, NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) | NoteKind::Counted | NoteKind::Hint)
 }
 
 /// What a row calls the lock under which the operations of an object happen, where it could be taken for the object.

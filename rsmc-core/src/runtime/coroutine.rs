@@ -11,33 +11,31 @@ use std::sync::{Mutex, PoisonError};
 
 use generator::{Gn, LocalGenerator, Scope};
 
-use crate::runtime::current::in_current;
-use crate::runtime::execution::Execution;
-use crate::runtime::state::clear_below;
 use crate::runtime::{leave, memcheck};
 
-/// What a coroutine runs.
-pub(super) enum Job {
-    /// The test body, shared by all executions.
-    Body(Rc<dyn Fn()>),
-    /// A spawned thread.
-    Thread(Box<dyn FnOnce()>),
-}
+/// A job of a coroutine.
+pub(super) trait Task: 'static {
+    /// Dropped when the job is done or was left.
+    type Prepared;
 
-impl Job {
-    fn run(self) {
-        match self {
-            Job::Body(body) => body(),
-            Job::Thread(main) => main(),
-        }
-    }
+    /// Prepares for a job, on the stack on which it will run.
+    fn prepare() -> Self::Prepared;
+
+    /// Runs it. It catches the panics of its user; only the unwinding of a finished run whose threads are not left may
+    /// come out of it.
+    fn run(self);
 }
 
 type Switch = Scope<'static, 'static, (), ()>;
 
+/// A coroutine as it is seen from outside and from the job that it runs.
+struct Slot<J> {
+    job: Cell<Option<J>>,
+    state: State,
+}
+
 #[derive(Default)]
-struct Slot {
-    job: Cell<Option<Job>>,
+struct State {
     busy: Cell<bool>,
     switch: Cell<Option<*mut Switch>>,
     /// Where the stack of the job begins.
@@ -63,13 +61,13 @@ pub(super) enum Returned {
 
 type Stack = LocalGenerator<'static, (), ()>;
 
-/// A coroutine with its stack.
-pub(super) struct Coroutine {
+/// A coroutine with its stack, for jobs of one type.
+pub(super) struct Coroutine<J> {
     /// Nothing when it is retired.
     generator: Option<Stack>,
     /// How large the stack is.
     words: usize,
-    slot: Rc<Slot>,
+    slot: Rc<Slot<J>>,
 }
 
 /// A stack on which nothing runs.
@@ -90,12 +88,12 @@ const MOST_SPARE: usize = 64;
 
 /// A handle with which the running coroutine suspends itself.
 #[derive(Clone, Copy)]
-pub(super) struct Suspender(*const Slot);
+pub(super) struct Suspender(*const State);
 
-impl Coroutine {
+impl<J: Task> Coroutine<J> {
     /// A coroutine with a stack of this many bytes.
     pub(super) fn new(stack_size: usize) -> Self {
-        let slot = Rc::new(Slot::default());
+        let slot = Rc::new(Slot { job: Cell::new(None), state: State::default() });
         let own = Rc::clone(&slot);
         // The stack is counted in words; an odd number would turn on a costly measurement of its use.
         let words = (stack_size / size_of::<usize>()).next_multiple_of(2);
@@ -112,6 +110,15 @@ impl Coroutine {
         Self { generator: Some(generator), words, slot }
     }
 
+    /// Gives it a job, to be started by the next `resume`.
+    pub(super) fn assign(&self, job: J) {
+        debug_assert!(!self.slot.state.busy.get(), "a coroutine runs one job at a time");
+        self.slot.state.busy.set(true);
+        self.slot.job.set(Some(job));
+    }
+}
+
+impl<J> Coroutine<J> {
     /// Ends it, and keeps its stack for another. It must have no job.
     pub(super) fn retire(mut self) {
         self.end();
@@ -126,19 +133,12 @@ impl Coroutine {
     /// No job is left: the coroutine returns, and its generator can be used anew or freed.
     fn end(&mut self) {
         if let Some(generator) = &mut self.generator
-            && !self.slot.busy.get()
+            && !self.slot.state.busy.get()
             && !generator.is_done()
         {
             generator.resume();
-            memcheck::forget_stack(self.slot.number.get());
+            memcheck::forget_stack(self.slot.state.number.get());
         }
-    }
-
-    /// Gives it a job, to be started by the next `resume`.
-    pub(super) fn assign(&self, job: Job) {
-        debug_assert!(!self.slot.busy.get(), "a coroutine runs one job at a time");
-        self.slot.busy.set(true);
-        self.slot.job.set(Some(job));
     }
 
     /// Runs it until it suspends itself or its job is done.
@@ -149,58 +149,49 @@ impl Coroutine {
         if generator.get_panic_data().is_some() {
             return Returned::Overflowed;
         }
-        if self.slot.busy.get() { Returned::Suspended } else { Returned::Finished }
+        if self.slot.state.busy.get() { Returned::Suspended } else { Returned::Finished }
     }
 
     pub(super) fn suspender(&self) -> Suspender {
-        Suspender(Rc::as_ptr(&self.slot))
+        Suspender(&raw const self.slot.state)
     }
 }
 
-/// What a thread does when its job is done.
-fn at_end() {
-    in_current(Execution::drop_locals);
-}
-
-/// Runs a job, which lies at `job`, and ends its thread. A job catches the panics of its user; what arrives here is the unwinding of a finished run
-/// whose threads are not left.
-unsafe extern "C" fn run(job: *mut ()) {
+/// Runs a job, which lies at `job`.
+unsafe extern "C" fn run<J: Task>(job: *mut ()) {
     // SAFETY: `serve` passes it, and nobody else uses it meanwhile.
-    let job = unsafe { &mut *job.cast::<Option<Job>>() }.take().expect("there is a job");
+    let job = unsafe { &mut *job.cast::<Option<J>>() }.take().expect("there is a job");
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.run()));
-    let _ = std::panic::catch_unwind(at_end);
 }
 
 /// Runs a job until it returns or is left. It is a call, so that what is known of the job is forgotten then.
 #[inline(never)]
-fn serve_once(slot: &Slot, job: Job) {
-    if in_current(|execution| execution.compares_states.get()) == Some(true) {
-        clear_below::<{ 32 << 10 }>();
-    }
-    let _user_code = in_current(Execution::enter_user_code);
+fn serve_once<J: Task>(state: &State, job: J) {
+    let _prepared = J::prepare();
     let mut job = Some(job);
     // SAFETY: the function gets the job that it expects, and it does not unwind. Nothing of this frame is used by a job but that,
     // and what a job has in its own frames may be left behind: nobody reads them again, since the threads that may borrow from
     // them are left as well (`teardown`).
-    unsafe { leave::call(slot.mark.as_ptr(), run, (&raw mut job).cast()) };
+    unsafe { leave::call(state.mark.as_ptr(), run::<J>, (&raw mut job).cast()) };
 }
 
-fn serve(slot: &Slot, words: usize, mut scope: Scope<'_, '_, (), ()>) {
+fn serve<J: Task>(slot: &Slot<J>, words: usize, mut scope: Scope<'_, '_, (), ()>) {
     let switch = &raw mut scope;
     let base = switch.expose_provenance();
     // The frames of the library are above.
     let stack = base.saturating_sub(words * size_of::<usize>())..base + 4096;
-    slot.number.set(memcheck::register_stack(stack));
-    slot.base.set(base);
-    slot.switch.set(Some(switch.cast()));
+    let state = &slot.state;
+    state.number.set(memcheck::register_stack(stack));
+    state.base.set(base);
+    state.switch.set(Some(switch.cast()));
     while let Some(job) = slot.job.take() {
-        serve_once(slot, job);
-        slot.busy.set(false);
+        serve_once(state, job);
+        state.busy.set(false);
         scope.yield_with(());
     }
 }
 
-impl Drop for Coroutine {
+impl<J> Drop for Coroutine<J> {
     fn drop(&mut self) {
         self.end();
     }
@@ -231,7 +222,7 @@ impl Suspender {
     /// Suspends the coroutine this handle belongs to, which must be the running one.
     #[inline]
     pub(super) fn suspend(self) {
-        // SAFETY: a coroutine owns its slot for as long as it runs, and the caller runs on it.
+        // SAFETY: a coroutine owns its state for as long as it runs, and the caller runs on it.
         let switch = unsafe { &*self.0 }.switch.get().expect("a running coroutine has started");
         // SAFETY: `switch` points into the frame of `serve`, which is alive as long as its coroutine is, and the
         // caller runs on that coroutine. Nobody else uses the scope between two jobs or during one: `serve` itself
@@ -262,15 +253,25 @@ pub(super) unsafe fn extend<'a>(body: &'a (dyn Fn() + 'a)) -> Rc<dyn Fn()> {
 mod tests {
     use super::*;
 
+    impl Task for Box<dyn FnOnce()> {
+        type Prepared = ();
+
+        fn prepare() {}
+
+        fn run(self) {
+            self();
+        }
+    }
+
     /// Where a job's frame is.
     fn place_of_a_job(stack_size: usize) -> usize {
-        let mut coroutine = Coroutine::new(stack_size);
+        let mut coroutine = Coroutine::<Box<dyn FnOnce()>>::new(stack_size);
         let place = Rc::new(Cell::new(0));
         let told = Rc::clone(&place);
-        coroutine.assign(Job::Thread(Box::new(move || {
+        coroutine.assign(Box::new(move || {
             let here = 0;
             told.set((&raw const here).addr());
-        })));
+        }));
         assert_eq!(coroutine.resume(), Returned::Finished);
         coroutine.retire();
         place.get()
@@ -287,16 +288,16 @@ mod tests {
 
     #[test]
     fn runs_jobs_one_after_another_on_one_stack() {
-        let mut coroutine = Coroutine::new(64 * 1024);
+        let mut coroutine = Coroutine::<Box<dyn FnOnce()>>::new(64 * 1024);
         let suspender = coroutine.suspender();
         let log = Rc::new(Cell::new(0));
         for round in 1..=3 {
             let log = Rc::clone(&log);
-            coroutine.assign(Job::Thread(Box::new(move || {
+            coroutine.assign(Box::new(move || {
                 log.set(round * 10);
                 suspender.suspend();
                 log.set(round * 10 + 1);
-            })));
+            }));
             assert_eq!(coroutine.resume(), Returned::Suspended);
             assert_eq!(coroutine.resume(), Returned::Finished);
         }

@@ -1,20 +1,9 @@
-//! The execution in progress on this OS thread, and the executor that starts it.
+//! The execution in progress on this OS thread.
 
 use std::cell::Cell;
-use std::marker::PhantomData;
 use std::ptr::null;
-use std::rc::Rc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 
-use crate::machine::Rules;
-use crate::model::MemoryModel;
-use crate::runtime::coroutine;
 use crate::runtime::execution::Execution;
-use crate::runtime::hook;
-use crate::runtime::panics;
-use crate::step::{Executor, Knowledge, Plan, Run, Watcher};
-use crate::trace::Site;
 
 thread_local! {
     /// The execution in progress, or null. Every operation asks, so it is one word that is read in place.
@@ -30,7 +19,7 @@ pub(super) fn in_current<R>(act: impl FnOnce(&Execution) -> R) -> Option<R> {
 }
 
 /// Acts while `execution` is the one in progress.
-fn progress(execution: &Execution, act: impl FnOnce()) {
+pub(super) fn progress(execution: &Execution, act: impl FnOnce()) {
     struct Until(*const Execution);
     impl Drop for Until {
         fn drop(&mut self) {
@@ -45,88 +34,4 @@ fn progress(execution: &Execution, act: impl FnOnce()) {
 #[inline]
 pub fn in_run() -> bool {
     !CURRENT.get().is_null()
-}
-
-/// Runs a test body on coroutines.
-pub struct Runtime<'body> {
-    execution: Execution,
-    body: PhantomData<&'body ()>,
-}
-
-/// What the runtime does to save time. Nothing else depends on it: without a part it only takes longer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Savings {
-    /// The stack of a thread that has ended is the next thread's, in this execution or a later one.
-    pub pooled_stacks: bool,
-    /// A thread that goes on after an operation of its own does so at once, without a switch to the scheduler and back.
-    pub in_place: bool,
-}
-
-impl Savings {
-    /// All of it.
-    pub const ALL: Self = Self { pooled_stacks: true, in_place: true };
-}
-
-impl<'body> Runtime<'body> {
-    /// Prepares to run `body`, with stacks of `stack_size` bytes.
-    pub fn new(body: &'body (dyn Fn() + 'body), rules: Rules, stack_size: usize) -> Self {
-        panics::install();
-        let body_at = std::ptr::from_ref(body).addr();
-        // SAFETY: the coroutines are part of `execution`, which cannot outlive `'body`. One that is leaked never
-        // runs again.
-        let body = unsafe { coroutine::extend(body) };
-        let body = Rc::new(move || drop(hook::catch(|| body())));
-        Self { execution: Execution::new(body, body_at, rules, stack_size), body: PhantomData }
-    }
-
-    /// The same with these savings only, to see what the others are worth.
-    pub fn with_savings(mut self, savings: Savings) -> Self {
-        self.execution.save(savings);
-        self
-    }
-
-    /// Says what check it is of, which is the one on this OS thread. Where no operation of it comes for `stuck_after`, the process
-    /// ends with last words ([`tell_by`](crate::runtime::tell_by)); with `None` it may take as long as it likes.
-    pub fn of_check(mut self, name: &str, stuck_after: Option<Duration>) -> Self {
-        self.execution.is_of(name, stuck_after);
-        self
-    }
-
-    /// How many stacks were allocated so far.
-    pub fn stacks_allocated(&self) -> usize {
-        self.execution.stacks_allocated()
-    }
-}
-
-impl Executor for Runtime<'_> {
-    fn execute(&mut self, plan: &Plan, run: &mut Run) {
-        progress(&self.execution, || self.execution.execute(plan, run));
-    }
-
-    /// After a destructor panicked while its thread was unwound, or a stack overflowed inside the machine.
-    fn is_broken(&self) -> bool {
-        self.execution.is_broken()
-    }
-
-    fn knowledge(&self) -> Knowledge {
-        self.execution.knowledge()
-    }
-
-    fn know(&mut self, knowledge: &Knowledge) {
-        self.execution.know(knowledge);
-    }
-
-    fn follow(&mut self, memory: MemoryModel) -> bool {
-        self.execution.follow(memory);
-        true
-    }
-
-    fn strengthen(&mut self, changes: &[(Site, Ordering)]) -> bool {
-        self.execution.strengthen(changes);
-        true
-    }
-
-    fn watch(&mut self, watcher: Option<Watcher>) {
-        self.execution.watch(watcher);
-    }
 }

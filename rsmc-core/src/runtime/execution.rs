@@ -5,19 +5,18 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustc_hash::FxHashMap;
 
 use crate::base::{IdVec, LocId, ThreadId};
 use crate::machine::{Machine, Next, Outcome, Rules};
 use crate::model::MemoryModel;
-use crate::runtime::arena::{self, Arena, Switched};
+use crate::runtime::arena::{self, Arena};
 use crate::runtime::births::Births;
-use crate::runtime::coroutine::{Coroutine, Job, Returned, Suspender};
-use crate::runtime::current::Savings;
-use crate::runtime::fibers::Fiber;
+use crate::runtime::coroutine::{Returned, Suspender};
+use crate::runtime::fibers::{Fibers, Job};
 use crate::runtime::foreign::{Notice, Registered};
 use crate::runtime::frame::ARE_SEEN;
 use crate::runtime::holders::Holders;
@@ -26,14 +25,13 @@ use crate::runtime::locations::Locations;
 use crate::runtime::pieces::{self, Addresses};
 use crate::runtime::reclaim;
 use crate::runtime::slots::{PutBack, Slots};
-use crate::runtime::watch::Watched;
 use crate::step::{End, Knowledge, Observed, Plan, Run, Watcher};
 use crate::trace::{Op, Site};
 
 /// The part of an execution that is borrowed for a moment at a time, never across a switch.
 pub(super) struct Core {
     pub(super) machine: Machine,
-    pub(super) fibers: IdVec<ThreadId, Fiber>,
+    pub(super) fibers: Fibers,
     pub(super) locations: Locations,
     /// Where the objects are, with all bits the other way round: this must not look like a pointer.
     pub(super) places: IdVec<LocId, usize>,
@@ -42,32 +40,74 @@ pub(super) struct Core {
     /// Something of the shim was used in a way that the execution does not see.
     pub(super) unmodelled: bool,
     pub(super) holders: Holders,
-    /// The stacks on which no thread runs that has none of its own.
-    pub(super) idle: Vec<Coroutine>,
-    pub(super) savings: Savings,
-    pub(super) stack_size: usize,
-    pub(super) stacks: usize,
+    /// A thread that goes on after an operation of its own does so at once.
+    in_place: bool,
     /// What the program was seen to observe.
     pub(super) observed: Observed,
     pub(super) arena: Arena,
-    /// What was freed in the execution, in order.
-    pub(super) freed: Vec<LocId>,
-    /// Where the memory is that was used in a wrong way, with all bits the other way round.
-    pub(super) bad_address: usize,
+    pub(super) freed: Freed,
     /// In how many executions lost memory was looked for.
     pub(super) leak_looks: u32,
-    /// How often a use at a place was tried in vain after what it uses was freed.
-    pub(super) tried_in_vain: FxHashMap<Site, u32>,
     /// Which registers the code behind calls may still read, by where they return to.
     pub(super) needed: FxHashMap<u64, Registers>,
+}
+
+/// What was freed, and what was done to it.
+#[derive(Default)]
+pub(super) struct Freed {
+    /// What was freed in the execution, in order.
+    pub(super) in_order: Vec<LocId>,
+    /// Where the memory is that was used in a wrong way, with all bits the other way round.
+    pub(super) bad_address: usize,
+    /// How often a use at a place was tried in vain after what it uses was freed.
+    pub(super) tried_in_vain: FxHashMap<Site, u32>,
+}
+
+/// The test body.
+pub(super) struct Body {
+    pub(super) main: Rc<dyn Fn()>,
+    /// Where the user's code of it is.
+    pub(super) at: usize,
+}
+
+/// The panics of modelled threads, as far as std's count of panics is no answer.
+pub(super) struct Panics {
+    /// A thread was left for good while it unwound, so that std's count of panics never falls to 0 again.
+    pub(super) left_behind: Cell<bool>,
+    /// Threads may be on record as unwinding.
+    pub(super) some_unwind: Cell<bool>,
+}
+
+/// The memory that user code allocates.
+pub(super) struct Heap {
+    /// It is seen.
+    pub(super) is_seen: Cell<bool>,
+    /// What stands for the addresses in it.
+    pub(super) addresses: Cell<Addresses>,
+}
+
+/// A number that changes whenever a thread asks something of the runtime.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Progress(Arc<AtomicU64>);
+
+impl Progress {
+    /// A thread asks something.
+    #[inline]
+    pub(super) fn go_on(&self) {
+        self.0.store(self.now().wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// The number.
+    #[inline]
+    pub(super) fn now(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// An execution in progress; see the module.
 pub(super) struct Execution {
     pub(super) core: RefCell<Core>,
-    body: Rc<dyn Fn()>,
-    /// Where the user's code of it is.
-    body_at: usize,
+    body: Body,
     /// The thread that runs now.
     pub(super) running: Cell<ThreadId>,
     /// The thread to resume next, if any.
@@ -78,86 +118,74 @@ pub(super) struct Execution {
     pub(super) abandoned: Cell<bool>,
     pub(super) broken: Cell<bool>,
     pub(super) aside_left: Cell<u32>,
-    /// A thread was left for good while it unwound, so that std's count of panics never falls to 0 again.
-    pub(super) panics_left_behind: Cell<bool>,
-    /// Threads may be on record as unwinding.
-    pub(super) some_unwind: Cell<bool>,
+    pub(super) panics: Panics,
     /// What the shim does at the end, if it said so.
     pub(super) at_end: RefCell<Vec<PutBack>>,
     pub(super) suspender: Cell<Option<Suspender>>,
-    /// What user code allocates is seen.
-    pub(super) has_arena: Cell<bool>,
-    /// What stands for the addresses of what it allocates.
-    pub(super) addresses: Cell<Addresses>,
+    pub(super) heap: Heap,
     /// States of threads are compared.
     pub(super) compares_states: Cell<bool>,
-    registered: Registered,
-    pub(super) watched: Watched,
+    pub(super) registered: Registered,
+    pub(super) progress: Progress,
 }
 
 impl Execution {
-    pub(super) fn new(body: Rc<dyn Fn()>, body_at: usize, rules: Rules, stack_size: usize) -> Self {
+    pub(super) fn new(body: Body, rules: Rules, stack_size: usize) -> Self {
         let mut arena = Arena::new();
         arena.reuse(rules.reuse);
         let core = Core {
             machine: Machine::new(rules),
-            fibers: IdVec::new(),
+            fibers: Fibers::new(stack_size),
             locations: Locations::default(),
             places: IdVec::new(),
             slots: Slots::default(),
             births: Births::default(),
             unmodelled: false,
             holders: Holders::default(),
-            idle: Vec::new(),
-            savings: Savings::ALL,
-            stack_size,
-            stacks: 0,
+            in_place: true,
             observed: Observed::default(),
             arena,
-            freed: Vec::new(),
-            bad_address: 0,
+            freed: Freed::default(),
             leak_looks: 0,
-            tried_in_vain: FxHashMap::default(),
             needed: FxHashMap::default(),
         };
-        let has_arena = core.arena.sees_all();
+        let heap = Heap { is_seen: Cell::new(core.arena.sees_all()), addresses: Cell::default() };
         Self {
             core: RefCell::new(core),
             body,
-            body_at,
             running: Cell::new(ThreadId::MAIN),
             next: Cell::new(None),
             unwinding: Cell::new(false),
             abandoned: Cell::new(false),
             broken: Cell::new(false),
             aside_left: Cell::new(0),
-            panics_left_behind: Cell::new(std::thread::panicking()),
-            some_unwind: Cell::new(false),
+            panics: Panics { left_behind: Cell::new(std::thread::panicking()), some_unwind: Cell::new(false) },
             at_end: RefCell::default(),
             suspender: Cell::new(None),
-            has_arena: Cell::new(has_arena),
-            addresses: Cell::default(),
+            heap,
             compares_states: Cell::new(false),
             registered: Registered::new(),
-            watched: Watched::default(),
+            progress: Progress::default(),
         }
     }
 
-    /// The check is this one, and must be on the OS thread that calls.
-    pub(super) fn is_of(&mut self, check: &str, stuck_after: Option<Duration>) {
-        self.watched = Watched::new(check, stuck_after, self.core.get_mut().stack_size);
-    }
-
-    pub(super) fn save(&mut self, savings: Savings) {
-        self.core.get_mut().savings = savings;
+    /// Pools stacks or not, and lets threads go on in place or not.
+    pub(super) fn save(&mut self, pools_stacks: bool, in_place: bool) {
+        let core = self.core.get_mut();
+        (core.fibers.pools_stacks, core.in_place) = (pools_stacks, in_place);
     }
 
     pub(super) fn is_broken(&self) -> bool {
         self.broken.get()
     }
 
+    /// How many bytes the stack of each modelled thread has.
+    pub(super) fn stack_size(&self) -> usize {
+        self.core.borrow().fibers.stack_size
+    }
+
     pub(super) fn stacks_allocated(&self) -> usize {
-        self.core.borrow().stacks
+        self.core.borrow().fibers.allocated
     }
 
     pub(super) fn knowledge(&self) -> Knowledge {
@@ -181,16 +209,6 @@ impl Execution {
 
     pub(super) fn watch(&self, watcher: Option<Watcher>) {
         self.core.borrow_mut().machine.watch(watcher);
-    }
-
-    /// User code of the execution runs, until what is returned is dropped.
-    pub(super) fn enter_user_code(&self) -> Switched {
-        let mut core = self.core.borrow_mut();
-        if let Some(suspender) = self.suspender.get().filter(|suspender| suspender.is_new()) {
-            let base = suspender.base();
-            self.registered.has_stack(base.saturating_sub(core.stack_size)..base);
-        }
-        core.arena.enter()
     }
 
     /// Runs one execution.
@@ -218,7 +236,7 @@ impl Execution {
     }
 
     fn execute_once(&self, plan: &Plan, run: &mut Run) {
-        let _goes_on = self.watched.begin(self);
+        self.progress.go_on();
         {
             let mut core = self.core.borrow_mut();
             core.machine.begin(plan);
@@ -226,14 +244,14 @@ impl Execution {
             core.locations.begin();
             core.begin_arena();
             core.places.clear();
-            core.freed.clear();
-            self.addresses.set(core.arena.addresses());
+            core.freed.in_order.clear();
+            self.heap.addresses.set(core.arena.addresses());
             self.compares_states.set(core.machine.compares_states());
             core.births.clear();
             core.unmodelled = false;
             self.registered.begin(core.locations.execution(), core.arena.memory());
             core.holders.clear();
-            core.admit(ThreadId::MAIN, Job::Body(Rc::clone(&self.body)));
+            core.fibers.admit(ThreadId::MAIN, Job::Body(Rc::clone(&self.body.main)));
         }
         self.unwinding.set(false);
         self.next.set(Some(ThreadId::MAIN));
@@ -257,12 +275,12 @@ impl Execution {
             if matches!(run.end, End::Complete) {
                 run.leaks.extend(core.births.left());
                 if core.arena.has_alive() {
-                    let lost = core.lost(run, self.registered.stacks(), self.body_at);
+                    let lost = core.lost(run, self.registered.stacks(), self.body.at);
                     run.leaks.extend(lost);
                 }
             }
             run.unmodelled = core.unmodelled;
-            run.is_blind = !(ARE_SEEN && self.has_arena.get());
+            run.is_blind = !(ARE_SEEN && self.heap.is_seen.get());
             match self.registered.end() {
                 Some(Notice::Misuse(message)) => run.end = End::Misused { message },
                 Some(Notice::Meanwhile) => run.unmodelled = true,
@@ -277,7 +295,7 @@ impl Execution {
         let mut coroutine = {
             let mut core = self.core.borrow_mut();
             core.arena.turn(thread);
-            core.coroutine_for(thread)
+            core.fibers.coroutine_for(thread)
         };
         self.running.set(thread);
         let before = self.suspender.replace(Some(coroutine.suspender()));
@@ -304,7 +322,7 @@ impl Execution {
         }
         let mut core = self.core.borrow_mut();
         core.machine.end(thread);
-        core.release(thread);
+        core.fibers.release(thread);
         let next = core.machine.who_next();
         self.next.set(whom(next));
     }
@@ -329,17 +347,17 @@ impl Execution {
         let me = self.running.get();
         let mut core = self.core.borrow_mut();
         core.see_destructor(me);
-        if core.savings.in_place
+        if core.in_place
             && let Some(outcome) = core.machine.go_on(me, &op)
         {
             return outcome;
         }
         core.machine.arrive(me, op);
         match core.machine.who_next() {
-            Next::Step(thread) if thread == me && core.savings.in_place => return core.machine.perform(me),
+            Next::Step(thread) if thread == me && core.in_place => return core.machine.perform(me),
             next => self.next.set(whom(next)),
         }
-        let freed_before = core.freed.len();
+        let freed_before = core.freed.in_order.len();
         drop(core);
         self.suspend();
         if self.unwinding.get() {
@@ -347,7 +365,7 @@ impl Execution {
             return self.operate_aside(op);
         }
         let mut core = self.core.borrow_mut();
-        if core.freed.len() > freed_before && core.freed[freed_before..].contains(&op.loc) {
+        if core.freed.in_order.len() > freed_before && core.freed.in_order[freed_before..].contains(&op.loc) {
             core.uses_freed(me, op.loc, op.site, None);
         }
         core.machine.perform(me)
@@ -361,7 +379,11 @@ impl Execution {
         }
         self.drain(me);
         self.wait_unless(|machine| machine.join(me, target, site));
-        self.wait_for_clock_of(target);
+        {
+            let fibers = &mut self.core.borrow_mut().fibers;
+            let ended = fibers[target].clock;
+            fibers[me].clock.join(ended);
+        }
         if self.unwinding.get() {
             self.join_aside(target);
         }
@@ -448,7 +470,7 @@ impl Execution {
         self.drain(me);
         let mut core = self.core.borrow_mut();
         let child = core.machine.spawn(me, name, site);
-        core.admit(child, Job::Thread(main));
+        core.fibers.admit(child, Job::Thread(main));
         core.fibers[child].clock = core.fibers[me].clock.inherited();
         child
     }
@@ -470,8 +492,7 @@ impl Drop for Execution {
                 std::mem::forget(std::mem::take(fiber));
             }
         }
-        let own = core.fibers.values_mut().filter_map(|fiber| fiber.idle.take());
-        own.chain(core.idle.drain(..)).for_each(Coroutine::retire);
+        core.fibers.retire();
     }
 }
 

@@ -1,15 +1,35 @@
 //! The threads of an execution and their stacks.
 
+use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 
-use crate::base::{Id, LocId, ThreadId};
+use crate::base::{Id, IdVec, LocId, ThreadId};
 use crate::machine::State;
-use crate::runtime::coroutine::{Coroutine, Job};
-use crate::runtime::execution::Core;
-use crate::runtime::locals::Local;
-use crate::runtime::state::Changes;
+use crate::runtime::coroutine;
+use crate::runtime::locals::Locals;
 use crate::runtime::time::Clock;
 use crate::trace::Site;
+
+/// What a modelled thread runs.
+pub(super) enum Job {
+    /// The test body, shared by all executions.
+    Body(Rc<dyn Fn()>),
+    /// A spawned thread.
+    Thread(Box<dyn FnOnce()>),
+}
+
+/// What modelled threads run on.
+pub(super) type Coroutine = coroutine::Coroutine<Job>;
+
+/// What a thread has changed outside its stack since the machine remembers states of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Changes {
+    pub(super) own: u64,
+    /// What was there when it was looked at last.
+    pub(super) seen: u64,
+}
 
 /// What the runtime knows of a modelled thread.
 #[derive(Default)]
@@ -22,8 +42,8 @@ pub(super) struct Fiber {
     pub(super) panicking: bool,
     /// What its last panic said.
     pub(super) last_panic: Option<(String, Site)>,
-    /// What belongs to it alone, in the order in which it was made.
-    pub(super) locals: Vec<Local>,
+    /// What belongs to it alone.
+    pub(super) locals: Locals,
     /// The location of its choices.
     pub(super) choices: Option<LocId>,
     /// The type of the value behind an `Arc` that it drops, since it drops the last reference.
@@ -40,6 +60,17 @@ pub(super) struct Fiber {
 }
 
 impl Fiber {
+    /// The thread is in a state. If it came to it by an iteration that is left out, then no time has passed there.
+    pub(super) fn keep_time(&mut self, state: State, is_left_out: bool) {
+        if self.clock.is_at_origin() && self.times.is_empty() {
+            return;
+        }
+        match is_left_out {
+            true => self.clock = self.times.get(&state).copied().unwrap_or_default(),
+            false => _ = self.times.insert(state, self.clock),
+        }
+    }
+
     /// Becomes a thread that has not started.
     fn begin(&mut self, job: Job) {
         let Self {
@@ -71,13 +102,31 @@ impl Fiber {
     }
 }
 
+/// The modelled threads of an execution, and the stacks for them.
+pub(super) struct Fibers {
+    threads: IdVec<ThreadId, Fiber>,
+    /// The stacks on which no thread runs that has none of its own.
+    idle: Vec<Coroutine>,
+    /// The stack of a thread that has ended is the next thread's.
+    pub(super) pools_stacks: bool,
+    /// How many bytes a stack has.
+    pub(super) stack_size: usize,
+    /// How many stacks were allocated so far.
+    pub(super) allocated: usize,
+}
+
 /// So many threads have a stack of their own. The others share some, so that a body may start any number.
 const OWN_STACKS: usize = 64;
 
-impl Core {
+impl Fibers {
+    /// No threads, with stacks of so many bytes.
+    pub(super) fn new(stack_size: usize) -> Self {
+        Self { threads: IdVec::new(), idle: Vec::new(), pools_stacks: true, stack_size, allocated: 0 }
+    }
+
     pub(super) fn admit(&mut self, thread: ThreadId, job: Job) {
-        self.fibers.grow_to(thread, Fiber::default);
-        let fiber = &mut self.fibers[thread];
+        self.threads.grow_to(thread, Fiber::default);
+        let fiber = &mut self.threads[thread];
         debug_assert!(fiber.coroutine.is_none(), "the thread of the last run is gone");
         fiber.begin(job);
     }
@@ -85,27 +134,27 @@ impl Core {
     /// The coroutine of a thread, with a stack from the pool if the thread has not started.
     #[inline]
     pub(super) fn coroutine_for(&mut self, thread: ThreadId) -> Coroutine {
-        if let Some(coroutine) = self.fibers[thread].coroutine.take() {
+        if let Some(coroutine) = self.threads[thread].coroutine.take() {
             return coroutine;
         }
-        let idle = self.fibers[thread].idle.take();
+        let idle = self.threads[thread].idle.take();
         let idle = idle.or_else(|| if thread.index() < OWN_STACKS { None } else { self.idle.pop() });
         let coroutine = idle.unwrap_or_else(|| {
-            self.stacks += 1;
+            self.allocated += 1;
             Coroutine::new(self.stack_size)
         });
-        let job = self.fibers[thread].job.take().expect("a thread without a coroutine has not started");
+        let job = self.threads[thread].job.take().expect("a thread without a coroutine has not started");
         coroutine.assign(job);
         coroutine
     }
 
     /// Returns the stack of a thread to the pool.
     pub(super) fn release(&mut self, thread: ThreadId) {
-        if let Some(coroutine) = self.fibers[thread].coroutine.take() {
-            self.fibers[thread].panicking = false;
-            if self.savings.pooled_stacks {
+        if let Some(coroutine) = self.threads[thread].coroutine.take() {
+            self.threads[thread].panicking = false;
+            if self.pools_stacks {
                 match thread.index() < OWN_STACKS {
-                    true => self.fibers[thread].idle = Some(coroutine),
+                    true => self.threads[thread].idle = Some(coroutine),
                     false => self.idle.push(coroutine),
                 }
             }
@@ -114,9 +163,31 @@ impl Core {
 
     /// The threads that have not ended, the youngest first.
     pub(super) fn unfinished(&self) -> Option<ThreadId> {
-        (0..self.fibers.len())
+        (0..self.threads.len())
             .rev()
             .map(ThreadId::from_index)
-            .find(|&thread| self.fibers[thread].coroutine.is_some() || self.fibers[thread].job.is_some())
+            .find(|&thread| self.threads[thread].coroutine.is_some() || self.threads[thread].job.is_some())
+    }
+
+    /// Keeps the stacks on which no thread runs for another check.
+    pub(super) fn retire(&mut self) {
+        let own = self.threads.values_mut().filter_map(|fiber| fiber.idle.take());
+        own.chain(self.idle.drain(..)).for_each(Coroutine::retire);
+    }
+}
+
+impl Deref for Fibers {
+    type Target = IdVec<ThreadId, Fiber>;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.threads
+    }
+}
+
+impl DerefMut for Fibers {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.threads
     }
 }

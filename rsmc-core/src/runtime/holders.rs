@@ -4,8 +4,6 @@
 use rustc_hash::FxHashMap;
 
 use crate::base::{LocId, ThreadId};
-use crate::runtime::execution::Execution;
-use crate::runtime::locations::Tag;
 use crate::step::{Pending, Why};
 
 /// A thread that has an object.
@@ -29,6 +27,16 @@ impl Holders {
         self.objects.clear();
     }
 
+    /// A thread has got an object by the event at this position in the trace.
+    pub(super) fn takes(&mut self, object: LocId, thread: ThreadId, since: usize) {
+        self.holders.push(Holder { object, thread, since });
+    }
+
+    /// A thread has given back an object that it has had since this event.
+    pub(super) fn gives_back(&mut self, object: LocId, thread: ThreadId, since: usize) {
+        self.holders.retain(|holder| (holder.object, holder.thread, holder.since) != (object, thread, since));
+    }
+
     /// Who waits for a token waits for an object.
     pub(super) fn waits(&mut self, token: LocId, object: LocId) {
         self.objects.insert(token, object);
@@ -44,27 +52,6 @@ impl Holders {
             let holder = self.holders.iter().find(itself).or_else(|| self.holders.iter().find(has));
             let since = holder.map(|holder| holder.since);
             pending.why = Why::Lock { loc, holder: holder.map(|holder| holder.thread), since };
-        }
-    }
-}
-
-impl Execution {
-    /// The running thread has got an object by its last event, which is returned.
-    pub(super) fn takes(&self, tag: &Tag) -> usize {
-        let core = &mut *self.core.borrow_mut();
-        let since = core.machine.run().trace.events.len().saturating_sub(1);
-        if let Some(object) = core.locations.find(tag).filter(|_| !self.unwinding.get()) {
-            core.holders.holders.push(Holder { object, thread: self.running.get(), since });
-        }
-        since
-    }
-
-    /// The running thread has given back an object that it has had since this event.
-    pub(super) fn gives_back(&self, tag: &Tag, since: usize) {
-        let core = &mut *self.core.borrow_mut();
-        let me = self.running.get();
-        if let Some(object) = core.locations.find(tag).filter(|_| !self.unwinding.get()) {
-            core.holders.holders.retain(|holder| (holder.object, holder.thread, holder.since) != (object, me, since));
         }
     }
 }

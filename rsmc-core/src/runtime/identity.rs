@@ -2,8 +2,18 @@
 
 use std::panic::Location;
 
-use crate::runtime::Tag;
-use crate::runtime::hook::Object;
+use crate::runtime::locations::Tag;
+
+/// What an object tells about itself when an execution meets it first.
+#[derive(Clone, Copy, Debug)]
+pub struct Object<'a> {
+    /// Where executions keep their location of it.
+    pub tag: &'a Tag,
+    /// Its type, as the user wrote it.
+    pub kind: &'static str,
+    /// Where it was created, if that is known.
+    pub created: Option<&'static Location<'static>>,
+}
 
 /// Part of every object of the shim.
 #[derive(Debug)]

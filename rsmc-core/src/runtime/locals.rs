@@ -6,12 +6,8 @@
 use std::any::Any;
 use std::ptr::NonNull;
 
-use crate::base::ThreadId;
-use crate::runtime::arena;
-use crate::runtime::execution::Execution;
-
 /// A value of a thread: its key, and `None` when it was dropped.
-pub(super) struct Local {
+struct Local {
     key: usize,
     value: Option<Box<dyn Any>>,
 }
@@ -20,40 +16,34 @@ pub(super) struct Local {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gone;
 
-impl Execution {
-    /// The running thread's value of a key. It stays where it is until the thread ends.
-    pub(super) fn local<T: 'static>(&self, key: usize, init: impl FnOnce() -> T) -> Result<NonNull<T>, Gone> {
-        let me = self.running.get();
-        if let Some(found) = self.find_local(me, key) {
-            return found;
-        }
-        // This may run other threads, or use the same key: then that value stays.
-        let value = Box::new(init());
-        if let Some(found) = self.find_local(me, key) {
-            return found;
-        }
-        let _ours = arena::outside();
-        self.core.borrow_mut().fibers[me].locals.push(Local { key, value: Some(value) });
-        self.find_local(me, key).expect("it was just added")
+/// The values of a thread, in the order in which they were made.
+#[derive(Default)]
+pub(super) struct Locals(Vec<Local>);
+
+impl Locals {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
     }
 
-    fn find_local<T: 'static>(&self, thread: ThreadId, key: usize) -> Option<Result<NonNull<T>, Gone>> {
-        let mut core = self.core.borrow_mut();
-        let local = core.fibers[thread].locals.iter_mut().find(|local| local.key == key)?;
+    /// The value of a key, if it was made. It stays where it is until the thread ends.
+    pub(super) fn find<T: 'static>(&mut self, key: usize) -> Option<Result<NonNull<T>, Gone>> {
+        let local = self.0.iter_mut().find(|local| local.key == key)?;
         let value = local.value.as_mut().map(|value| value.downcast_mut::<T>().expect("a key has one type"));
         Some(value.map(NonNull::from).ok_or(Gone))
     }
 
-    /// The running thread is at its end.
-    pub(super) fn drop_locals(&self) {
-        let me = self.running.get();
-        while let Some(value) = self.take_local(me) {
-            drop(self.catch(me, move || drop(value)));
-        }
+    /// Adds the value of a key, which has none.
+    pub(super) fn add(&mut self, key: usize, value: Box<dyn Any>) {
+        self.0.push(Local { key, value: Some(value) });
     }
 
-    fn take_local(&self, thread: ThreadId) -> Option<Box<dyn Any>> {
-        let mut core = self.core.borrow_mut();
-        core.fibers[thread].locals.iter_mut().rev().find_map(|local| local.value.take())
+    /// Takes the youngest value that is there.
+    pub(super) fn take_youngest(&mut self) -> Option<Box<dyn Any>> {
+        self.0.iter_mut().rev().find_map(|local| local.value.take())
+    }
+
+    /// Leaves all values where they are for ever.
+    pub(super) fn leak(&mut self) {
+        self.0.drain(..).for_each(std::mem::forget);
     }
 }

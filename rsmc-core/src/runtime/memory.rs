@@ -15,7 +15,7 @@ impl Execution {
     /// The running thread may have freed memory since it was asked last.
     #[cold]
     pub(super) fn learn_of_memory(&self) {
-        let Core { arena, machine, freed, bad_address, .. } = &mut *self.core.borrow_mut();
+        let Core { arena, machine, freed, .. } = &mut *self.core.borrow_mut();
         let me = self.running.get();
         // Where nobody else can do anything any more, it makes no difference.
         let alone = machine.is_alone(me);
@@ -23,15 +23,15 @@ impl Execution {
             match news {
                 News::Freed(_) if alone => {}
                 News::Freed(loc) => {
-                    freed.push(loc);
+                    freed.in_order.push(loc);
                     machine.freed(me, Some(loc));
                 }
                 News::Watched => machine.freed(me, None),
                 News::Twice(block) => {
                     if machine.run().bad_memory.is_none() {
-                        *bad_address = !block;
+                        freed.bad_address = !block;
                     }
-                    machine.freed_again(me, self.addresses.get().exchange(block as u64));
+                    machine.freed_again(me, self.heap.addresses.get().exchange(block as u64));
                 }
             }
         }
@@ -55,7 +55,7 @@ impl Execution {
         if let Some(bad) = run.bad_memory {
             return self.see_who_freed(bad, run);
         }
-        let tried = |site| self.core.borrow().tried_in_vain.get(&site).copied().unwrap_or(0);
+        let tried = |site| self.core.borrow().freed.tried_in_vain.get(&site).copied().unwrap_or(0);
         let mut found = None;
         for suspect in suspects(run, |site| tried(site) < TRIES) {
             let before = self.knowledge();
@@ -69,7 +69,7 @@ impl Execution {
                 found = Some(suspect.bad);
                 break;
             }
-            *self.core.borrow_mut().tried_in_vain.entry(suspect.site).or_default() += 1;
+            *self.core.borrow_mut().freed.tried_in_vain.entry(suspect.site).or_default() += 1;
         }
         run.bad_memory = found;
     }
@@ -83,7 +83,7 @@ impl Execution {
         let mut again = Run::default();
         {
             let core = &mut *self.core.borrow_mut();
-            core.arena.watch(Some(!core.bad_address));
+            core.arena.watch(Some(!core.freed.bad_address));
         }
         self.execute_until_it_counts(&Plan::again(run), &mut again);
         if self.broken.get() {
@@ -101,7 +101,7 @@ impl Core {
     #[cold]
     pub(super) fn uses_freed(&mut self, thread: ThreadId, loc: LocId, site: Site, tag: Option<&Tag>) {
         if self.machine.run().bad_memory.is_none() {
-            self.bad_address = !tag.map_or(0, |tag| std::ptr::from_ref(tag).addr());
+            self.freed.bad_address = !tag.map_or(0, |tag| std::ptr::from_ref(tag).addr());
         }
         let is_cell = self.machine.run().trace.locs[loc].kind.contains("Cell");
         self.machine.uses_freed(thread, loc, site, is_cell);

@@ -1,16 +1,18 @@
 //! The second executor, for real code: modelled threads are coroutines on one OS thread.
 //!
 //! - `births`: what has to be gone at the end of an execution.
-//! - `coroutine`: stackful coroutines with reused stacks. `unsafe` is here, where `current` calls it, and in
-//!   `abort`.
+//! - `coroutine`: stackful coroutines with reused stacks. It knows its jobs as a trait, and no execution. `job`: the jobs
+//!   of modelled threads; `fibers`: these threads and their stacks.
 //! - `arena`: the check's allocator, so that a change of the heap is seen and addresses are always the same; `blocks`,
 //!   `pieces`: how its memory is divided. `leave`, `reclaim`: threads that are left in the middle, and what they own.
 //! - `frame`: what registers and stack hold when user code calls us; `liveness`: which of the registers are still read;
 //!   `state`: what a thread's future depends on.
-//! - `atomics`, `choices` and `loops`: the parts of the door for atomics, for choices and for loops that wait. `identity`: part of every object of the shim.
+//! - `identity`: part of every object of the shim.
 //! - `abort`: surviving the abort of a destructor that panics during unwinding.
-//! - `current`: the one thread-local, the door from the shim to the execution in progress.
-//! - `execution`: the loop that resumes threads, and what a thread does at a scheduling point.
+//! - `current`: the thread-local that leads from the shim to the execution in progress.
+//! - `execution`: the loop that resumes threads, and what a thread does at a scheduling point. Its parts are data and
+//!   import nothing of it: `births`, `fibers`, `foreign`, `holders`, `locals`, `locations`, `slots` and `time`.
+//! - `executor`: the executor of sessions, which starts executions.
 //! - `foreign`: threads that a check does not know.
 //! - `teardown`: what becomes of the threads that have not ended when an execution is over.
 //! - `holders`: who has what threads wait for by a token, for reports.
@@ -18,29 +20,32 @@
 //! - [`object`]: blocking primitives as state machines.
 //! - `memcheck`: what valgrind has to be told of stacks and fingerprints.
 //! - `panics`: the process's panic hook, which keeps quiet about modelled threads and writes down what they said.
-//! - `slots`: values that objects of the shim have in one execution only, and what the shim puts back at its end.
-//!   Dropping values is `unsafe`, too.
+//! - `slots`: values that objects of the shim have in one execution only, and what the shim puts back at its end;
+//!   `leftovers`: what becomes of both when the execution is over.
 //! - `time`: a clock for each modelled thread.
-//! - `watch`: checks that do not go on, and processes that end in the middle of one; `signals`: what signal handlers do there.
-//! - [`hook`]: what the shim calls. Everything else is private.
+//! - `watch`: checks that do not go on, and processes that end in the middle of one; `checks`: the table of checks;
+//!   `signals`: what signal handlers do there.
+//! - [`hook`]: what the shim calls, by subject. Everything else is private.
 
 mod abort;
 mod arena;
-mod atomics;
 mod births;
 mod blocks;
-mod choices;
+mod checks;
 mod coroutine;
 mod current;
 mod execution;
+mod executor;
 mod fibers;
 mod foreign;
 mod frame;
 mod holders;
 pub mod hook;
 mod identity;
+mod job;
 mod leaks;
 mod leave;
+mod leftovers;
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), unix))]
 mod liveness;
 /// Nothing has a frame.
@@ -54,7 +59,6 @@ mod liveness {
 }
 mod locals;
 mod locations;
-mod loops;
 mod memcheck;
 mod memory;
 pub mod object;
@@ -75,10 +79,12 @@ mod watch;
 
 pub use arena::Allocator;
 pub use births::Birth;
-pub use current::{Runtime, Savings, in_run};
-pub use identity::Identity;
+pub use checks::{Fate, LastWords, Moment};
+pub use current::in_run;
+pub use executor::{Runtime, Savings};
+pub use identity::{Identity, Object};
 pub use locals::Gone;
 pub use locations::Tag;
 pub use slots::{PutBack, Slot};
 pub use time::ORIGIN;
-pub use watch::{Fate, LastWords, Moment, Teller, expect_exit, tell_by};
+pub use watch::{Teller, expect_exit, tell_by};

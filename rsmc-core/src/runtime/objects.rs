@@ -2,7 +2,7 @@
 
 use crate::base::LocId;
 use crate::runtime::execution::{Core, Execution};
-use crate::runtime::hook::Object;
+use crate::runtime::identity::Object;
 use crate::runtime::locations::Tag;
 use crate::trace::{LocInfo, Site};
 
@@ -31,7 +31,7 @@ impl Execution {
         if core.machine.remembers(me) {
             core.catch_up(me);
         }
-        let loc = core.create(object, || self.addresses.get().exchange(init()), site);
+        let loc = core.create(object, || self.heap.addresses.get().exchange(init()), site);
         if core.machine.remembers(me) {
             core.pass_over(me);
         }

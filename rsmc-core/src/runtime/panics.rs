@@ -65,7 +65,7 @@ impl Execution {
         if let Ok(mut core) = self.core.try_borrow_mut() {
             let fiber = &mut core.fibers[me];
             fiber.panicking = true;
-            self.some_unwind.set(true);
+            self.panics.some_unwind.set(true);
             fiber.last_panic = Some((message, site));
         }
     }
@@ -108,17 +108,17 @@ impl Execution {
     /// it is the exact one where no other does.
     pub(super) fn is_panicking(&self) -> bool {
         if !std::thread::panicking() {
-            if self.some_unwind.take() {
+            if self.panics.some_unwind.take() {
                 self.core.borrow_mut().fibers.values_mut().for_each(|fiber| fiber.panicking = false);
             }
             return false;
         }
         let me = self.running.get();
         let mut core = self.core.borrow_mut();
-        if !self.panics_left_behind.get() {
+        if !self.panics.left_behind.get() {
             let others = core.fibers.iter().any(|(id, fiber)| id != me && fiber.panicking);
             core.fibers[me].panicking |= !others;
-            self.some_unwind.set(true);
+            self.panics.some_unwind.set(true);
         }
         core.fibers[me].panicking
     }

@@ -21,10 +21,10 @@ use std::time::{Duration, Instant};
 
 use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGURG, c_int, c_void, sigaction, siginfo_t};
 
-use crate::runtime::coroutine::Coroutine;
+use crate::runtime::checks::{self, Check, Fate, Moment};
 use crate::runtime::current::in_current;
 use crate::runtime::execution::Execution;
-use crate::runtime::watch::{self, Check, Fate, Moment};
+use crate::runtime::fibers::Coroutine;
 
 /// The signals that end a process by its own doing.
 const DEADLY: [c_int; 5] = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT];
@@ -84,8 +84,8 @@ pub(super) fn this_thread() -> usize {
     unsafe { libc::pthread_self() as usize }
 }
 
-/// Starts the watchdog and installs the handlers, once in the life of the process.
-pub(super) fn install(stack_size: usize) {
+/// Starts the watchdog, which does `watch`, and installs the handlers, once in the life of the process.
+pub(super) fn install(stack_size: usize, watch: fn()) {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         let mut ends = [-1; 2];
@@ -101,9 +101,9 @@ pub(super) fn install(stack_size: usize) {
             }
             own.store(end, Ordering::Release);
         }
-        let dog = std::thread::Builder::new().name("rsmc-watchdog".to_owned()).spawn(|| {
+        let dog = std::thread::Builder::new().name("rsmc-watchdog".to_owned()).spawn(move || {
             WATCHDOG.store(this_thread(), Ordering::Release);
-            watch::watch();
+            watch();
         });
         if dog.is_ok() {
             handle_signals(stack_size);
@@ -142,19 +142,15 @@ fn handle_signals(stack_size: usize) {
     }
 }
 
-/// The check that runs on this OS thread, if an execution goes on.
-fn check_here() -> *mut Check {
-    let check = in_current(|execution| std::ptr::from_ref(execution.watched.check()).cast_mut());
-    check.unwrap_or(std::ptr::null_mut())
-}
-
 /// Whether an address is where the stack of the running modelled thread ends.
 fn is_overflow(address: usize) -> bool {
     /// More than the guard, the rounding of the size, and what lies above the first frame.
     const MARGIN: usize = 128 << 10;
+    // SAFETY: an execution of the check goes on here.
+    let Some(check) = (unsafe { checks::here().as_ref() }) else { return false };
     let is_there = |execution: &Execution| {
         let Some(suspender) = execution.suspender.get() else { return false };
-        let (top, size) = (suspender.base(), execution.watched.check().stack_size);
+        let (top, size) = (suspender.base(), check.stack_size);
         (top.saturating_sub(size + MARGIN)..top).contains(&address)
     };
     in_current(is_there).unwrap_or(false)
@@ -200,8 +196,8 @@ fn ask(of_what: c_int) {
     if this_thread() == WATCHDOG.load(Ordering::Acquire) {
         return; // It cannot wait for itself.
     }
-    let check = check_here();
-    if of_what == 0 && check.is_null() && (IS_MEANT.load(Ordering::Acquire) || !watch::somebody_goes_on()) {
+    let check = checks::here().cast_mut();
+    if of_what == 0 && check.is_null() && (IS_MEANT.load(Ordering::Acquire) || !checks::somebody_goes_on()) {
         return;
     }
     if DEATH.compare_exchange(NOBODY, BEGUN, Ordering::AcqRel, Ordering::Acquire).is_ok() {
@@ -318,7 +314,7 @@ pub(super) fn stop(check: &Check) -> Option<Stopped<'_>> {
 }
 
 extern "C" fn on_stop(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    let own = check_here();
+    let own = checks::here().cast_mut();
     if own.is_null() || TO_STAND.load(Ordering::Acquire) != own {
         return pass_on(signal, info, context);
     }

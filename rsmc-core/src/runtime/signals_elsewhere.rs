@@ -4,7 +4,7 @@ use std::sync::{Once, OnceLock};
 use std::thread::Thread;
 use std::time::Duration;
 
-use crate::runtime::watch::{self, Check, Fate, Moment};
+use crate::runtime::checks::{Check, Fate, Moment};
 
 static WATCHDOG: OnceLock<Thread> = OnceLock::new();
 
@@ -12,10 +12,10 @@ pub(super) fn this_thread() -> usize {
     0
 }
 
-pub(super) fn install(_stack_size: usize) {
+pub(super) fn install(_stack_size: usize, watch: fn()) {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
-        let dog = std::thread::Builder::new().name("rsmc-watchdog".to_owned()).spawn(watch::watch);
+        let dog = std::thread::Builder::new().name("rsmc-watchdog".to_owned()).spawn(watch);
         drop(dog.map(|dog| WATCHDOG.set(dog.thread().clone())));
     });
 }

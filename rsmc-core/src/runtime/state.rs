@@ -22,14 +22,6 @@ use crate::runtime::liveness::{self, Registers};
 use crate::runtime::memcheck;
 use crate::trace::Site;
 
-/// What a thread has changed outside its stack since the machine remembers states of it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Changes {
-    own: u64,
-    /// What was there when it was looked at last.
-    seen: u64,
-}
-
 /// Clears so much of the stack below: what our own functions left there would show where a function of the user's has not
 /// written to its frame yet.
 #[inline(never)]
@@ -45,7 +37,7 @@ impl Execution {
     /// is not where it was.
     #[inline(always)]
     pub(super) fn visit(&self, frame: Option<&Frame>, site: Site, stores: bool) {
-        if !self.has_arena.get() || self.unwinding.get() {
+        if !self.heap.is_seen.get() || self.unwinding.get() {
             return;
         }
         let Some(frame) = frame else { return };

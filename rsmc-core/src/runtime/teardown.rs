@@ -15,8 +15,9 @@ use std::panic::resume_unwind;
 
 use crate::base::ThreadId;
 use crate::machine::Outcome;
-use crate::runtime::coroutine::{Job, Returned};
+use crate::runtime::coroutine::Returned;
 use crate::runtime::execution::Execution;
+use crate::runtime::fibers::Job;
 use crate::runtime::{leave, reclaim};
 use crate::step::End;
 use crate::trace::Op;
@@ -36,7 +37,7 @@ impl Execution {
         self.unwinding.set(true);
         self.aside_left.set(ASIDE_OPERATIONS);
         loop {
-            let Some(thread) = self.core.borrow().unfinished() else { break };
+            let Some(thread) = self.core.borrow().fibers.unfinished() else { break };
             if self.dismiss(thread) {
                 continue;
             }
@@ -48,7 +49,7 @@ impl Execution {
                 continue;
             }
             debug_assert_eq!(returned, Returned::Finished, "a thread is left, or ends, or is abandoned");
-            self.core.borrow_mut().release(thread);
+            self.core.borrow_mut().fibers.release(thread);
         }
         let is_complete = matches!(self.core.borrow().machine.run().end, End::Complete);
         if is_complete || !self.leaves() {
@@ -62,7 +63,7 @@ impl Execution {
 
     /// Whether threads are left.
     fn leaves(&self) -> bool {
-        leave::IS_POSSIBLE && self.has_arena.get() && reclaim::is_possible()
+        leave::IS_POSSIBLE && self.heap.is_seen.get() && reclaim::is_possible()
     }
 
     /// Whether nothing is left to do for a thread, since it never started. What belongs to a thread that will be left is left.
@@ -70,7 +71,7 @@ impl Execution {
         let leaves = self.leaves();
         let fiber = &mut self.core.borrow_mut().fibers[thread];
         if leaves && !fiber.panicking {
-            fiber.locals.drain(..).for_each(std::mem::forget);
+            fiber.locals.leak();
         }
         let Some(job) = fiber.job.take() else { return false };
         if leaves {
@@ -118,7 +119,7 @@ impl Execution {
     /// Leaves the running thread for good, with its stack.
     pub(super) fn abandon(&self) -> ! {
         self.abandoned.set(true);
-        self.panics_left_behind.set(std::thread::panicking());
+        self.panics.left_behind.set(std::thread::panicking());
         self.suspend();
         unreachable!("this is a bug in rsmc: an abandoned thread was resumed");
     }

@@ -12,11 +12,6 @@
 
 use std::time::Duration;
 
-use crate::base::ThreadId;
-use crate::machine::State;
-use crate::runtime::execution::Execution;
-use crate::runtime::fibers::Fiber;
-
 /// How often a thread may ask before the time it takes grows.
 const PATIENT: u32 = 8;
 
@@ -47,57 +42,33 @@ impl Clock {
         Self { asked: 0, ..self }
     }
 
-    fn pass(&mut self, time: Duration) {
+    /// Whether no time has passed.
+    pub(super) fn is_at_origin(self) -> bool {
+        self.time == ORIGIN
+    }
+
+    fn move_by(&mut self, time: Duration) {
         self.time = self.time.saturating_add(time);
     }
 
+    /// Time passes for the thread. Returns whether it may ask how much.
+    pub(super) fn pass(&mut self, time: Duration) -> bool {
+        self.move_by(time);
+        self.matters
+    }
+
+    /// The thread has waited for the end of another one with this clock.
+    pub(super) fn join(&mut self, ended: Self) {
+        self.time = self.time.max(ended.time);
+        self.matters |= ended.matters;
+    }
+
     /// The thread asks for the time.
-    fn ask(&mut self) -> Duration {
-        self.pass(Duration::from_millis(1 << self.asked.saturating_sub(PATIENT).min(LONGEST)));
+    pub(super) fn ask(&mut self) -> Duration {
+        self.move_by(Duration::from_millis(1 << self.asked.saturating_sub(PATIENT).min(LONGEST)));
         self.asked = self.asked.saturating_add(1);
         self.matters = true;
         self.time
-    }
-}
-
-impl Fiber {
-    /// The thread is in a state. If it came to it by an iteration that is left out, then no time has passed there.
-    pub(super) fn keep_time(&mut self, state: State, is_left_out: bool) {
-        if self.clock.time == ORIGIN && self.times.is_empty() {
-            return;
-        }
-        match is_left_out {
-            true => self.clock = self.times.get(&state).copied().unwrap_or_default(),
-            false => _ = self.times.insert(state, self.clock),
-        }
-    }
-}
-
-impl Execution {
-    /// The running thread asks for the time. It is no longer where it was.
-    pub(super) fn now(&self) -> Duration {
-        let (me, core) = (self.running.get(), &mut *self.core.borrow_mut());
-        core.machine.disturb(me);
-        core.fibers[me].clock.ask()
-    }
-
-    /// Time passes for the running thread. If it may ask how much, it is no longer where it was.
-    pub(super) fn pass_time(&self, time: Duration) {
-        let (me, core) = (self.running.get(), &mut *self.core.borrow_mut());
-        let clock = &mut core.fibers[me].clock;
-        clock.pass(time);
-        if clock.matters {
-            core.machine.disturb(me);
-        }
-    }
-
-    /// The running thread has waited for the end of another.
-    pub(super) fn wait_for_clock_of(&self, target: ThreadId) {
-        let fibers = &mut self.core.borrow_mut().fibers;
-        let ended = fibers[target].clock;
-        let clock = &mut fibers[self.running.get()].clock;
-        clock.time = clock.time.max(ended.time);
-        clock.matters |= ended.matters;
     }
 }
 

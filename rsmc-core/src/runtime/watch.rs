@@ -16,63 +16,17 @@
 //! output waits for somebody who reads it. `SIGKILL`, `_exit` and `quick_exit` leave no time for last words. Where there are no
 //! signals, the execution cannot be looked at, and there is no seed.
 
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::base::ThreadId;
+use crate::runtime::checks::{self, Check, Fate, LastWords, Watched};
 use crate::runtime::execution::Execution;
 use crate::runtime::signals::{self, Stopped};
-use crate::step::{Observed, Run};
-
-/// What happened to a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// A signal ends the process: its number.
-    Signal(i32),
-    /// The process ends by `exit`.
-    Exit,
-    /// No operation came for so long, and the process is going to be ended.
-    Stuck(Duration),
-}
-
-/// What is known of a check when its process ends in the middle of it.
-#[derive(Clone, Copy, Debug)]
-pub struct LastWords<'a> {
-    /// What happened.
-    pub fate: Fate,
-    /// The check in which it happened; of a thread that no check knows, those that go on, with commas between.
-    pub check: &'a str,
-    /// Whether it happened in a thread of the check.
-    pub is_inside: bool,
-    /// The execution; `None` if none goes on, or if it cannot be looked at.
-    pub moment: Option<Moment<'a>>,
-}
-
-/// An execution that goes no further.
-#[derive(Clone, Copy, Debug)]
-pub struct Moment<'a> {
-    /// What happened in it.
-    pub run: &'a Run,
-    /// The thread that runs.
-    pub thread: ThreadId,
-    /// What the program was seen to observe.
-    pub observed: &'a Observed,
-}
 
 /// Tells somebody last words. It is called in a thread of its own, while the rest of the process may hold any lock.
 pub type Teller = fn(&LastWords<'_>);
 
 static TELLER: OnceLock<Teller> = OnceLock::new();
-static CHECKS: Mutex<Checks> = Mutex::new(Checks { all: Vec::new(), nobody_looks: false });
-
-/// The checks that go on.
-struct Checks {
-    all: Vec<Arc<Check>>,
-    /// The watchdog sleeps until it is woken.
-    nobody_looks: bool,
-}
-
 /// From the next check on, last words are told by `teller`. Only the first call counts; without one there are none, and no
 /// watchdog.
 pub fn tell_by(teller: Teller) {
@@ -84,117 +38,17 @@ pub fn expect_exit() {
     signals::expect_exit();
 }
 
-/// Whether there is a check, as far as that can be told at once.
-pub(super) fn somebody_goes_on() -> bool {
-    CHECKS.try_lock().is_ok_and(|checks| !checks.all.is_empty())
-}
-
-fn lock_checks() -> MutexGuard<'static, Checks> {
-    CHECKS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A check, as the watchdog sees it.
-#[derive(Debug, Default)]
-pub(super) struct Check {
-    name: String,
-    /// Nothing: it may take as long as it likes.
-    stuck_after: Option<Duration>,
-    /// The OS thread that it has.
-    pub(super) thread: usize,
-    /// How many bytes the stack of each modelled thread has.
-    pub(super) stack_size: usize,
-    /// Changes whenever a thread asks something of the runtime.
-    progress: AtomicU64,
-    /// The execution that goes on.
-    pub(super) execution: AtomicPtr<Execution>,
-    /// What the watchdog saw of `progress`, and for how many microseconds.
-    seen: AtomicU64,
-    idle: AtomicU64,
-}
-
-/// The entry of a check in the table, for as long as it goes on.
-#[derive(Debug, Default)]
-pub(super) struct Watched(Arc<Check>);
-
-impl Watched {
-    /// A check on this OS thread.
-    pub(super) fn new(name: &str, stuck_after: Option<Duration>, stack_size: usize) -> Self {
-        if TELLER.get().is_none() {
-            return Self::default();
-        }
-        signals::install(stack_size);
-        let thread = signals::this_thread();
-        let check = Arc::new(Check { name: name.to_owned(), stuck_after, thread, stack_size, ..Check::default() });
-        let wakes = {
-            let mut checks = lock_checks();
-            checks.all.push(Arc::clone(&check));
-            std::mem::take(&mut checks.nobody_looks)
-        };
-        if wakes {
-            signals::wake();
-        }
-        Self(check)
+/// The check on this OS thread, of which this is the execution, begins.
+pub(super) fn begin(execution: &Execution, name: &str, stuck_after: Option<Duration>) -> Watched {
+    if TELLER.get().is_none() {
+        return Watched::new(execution);
     }
-
-    pub(super) fn check(&self) -> &Check {
-        &self.0
+    signals::install(execution.stack_size(), watch);
+    let (watched, wakes) = Watched::in_table(execution, name, stuck_after, signals::this_thread());
+    if wakes {
+        signals::wake();
     }
-
-    /// A thread asks something of the runtime.
-    #[inline]
-    pub(super) fn go_on(&self) {
-        let progress = &self.0.progress;
-        progress.store(progress.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-    }
-
-    /// An execution goes on, until what is returned is dropped.
-    pub(super) fn begin(&self, execution: &Execution) -> GoesOn<'_> {
-        self.go_on();
-        self.0.execution.store(std::ptr::from_ref(execution).cast_mut(), Ordering::Release);
-        GoesOn(&self.0)
-    }
-}
-
-impl Drop for Watched {
-    fn drop(&mut self) {
-        lock_checks().all.retain(|other| !Arc::ptr_eq(other, &self.0));
-    }
-}
-
-/// See [`Watched::begin`].
-pub(super) struct GoesOn<'a>(&'a Check);
-
-impl Drop for GoesOn<'_> {
-    fn drop(&mut self) {
-        self.0.execution.store(std::ptr::null_mut(), Ordering::Release);
-    }
-}
-
-impl Check {
-    fn is_running(&self) -> bool {
-        !self.execution.load(Ordering::Acquire).is_null()
-    }
-
-    /// Whether nothing came of it for too long, now that so much time has passed again.
-    fn stands_still(&self, passed: Duration) -> bool {
-        let now = self.progress.load(Ordering::Relaxed);
-        if self.seen.swap(now, Ordering::Relaxed) != now || !self.is_running() {
-            self.idle.store(0, Ordering::Relaxed);
-            return false;
-        }
-        let passed = u64::try_from(passed.as_micros()).unwrap_or(u64::MAX);
-        let idle = self.idle.fetch_add(passed, Ordering::Relaxed) + passed;
-        self.stuck_after.is_some_and(|most| u128::from(idle) >= most.as_micros())
-    }
-
-    /// Its thread was found at something else.
-    fn starts_anew(&self) {
-        self.idle.store(0, Ordering::Relaxed);
-    }
-
-    fn has_gone_on(&self) -> bool {
-        self.progress.load(Ordering::Relaxed) != self.seen.load(Ordering::Relaxed) || !self.is_running()
-    }
+    watched
 }
 
 /// How often checks are looked at, if one of them is stuck after this time.
@@ -204,14 +58,14 @@ fn every(stuck_after: Duration) -> Duration {
 
 /// How long to sleep; `None`: until there is a check.
 fn until_next_look() -> Option<Duration> {
-    let mut checks = lock_checks();
+    let mut checks = checks::lock();
     let soonest = checks.all.iter().filter_map(|check| check.stuck_after).map(every).min();
     checks.nobody_looks = soonest.is_none();
     soonest
 }
 
 /// What the watchdog does.
-pub(super) fn watch() {
+fn watch() {
     let mut last = Instant::now();
     loop {
         let pause = until_next_look();
@@ -223,7 +77,7 @@ pub(super) fn watch() {
         // A process that was stopped, or a machine that slept, has lost no more than a look or two.
         let passed = last.elapsed().min(2 * pause.unwrap_or_default());
         last = Instant::now();
-        for check in &lock_checks().all {
+        for check in &checks::lock().all {
             if check.stands_still(passed) {
                 suspect(check);
             }
@@ -268,10 +122,7 @@ fn tell(fate: Fate, dying: Option<Stopped<'_>>) {
             say(&LastWords { fate, check: &dying.check().name, is_inside: true, moment });
         }),
         None => {
-            let going_on: Vec<String> = match CHECKS.try_lock() {
-                Ok(checks) => checks.all.iter().map(|check| check.name.clone()).collect(),
-                Err(_) => Vec::new(),
-            };
+            let going_on = checks::names();
             if !going_on.is_empty() {
                 say(&LastWords { fate, check: &going_on.join(", "), is_inside: false, moment: None });
             }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::ThreadId;
-use crate::step::Observed;
+use crate::base::{ThreadId, mix};
+use crate::trace::Site;
 
 /// What an executor keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,5 +60,49 @@ mod tests {
         assert_eq!(ours.threads, [child(0, 0), child(0, 1), child(2, 0)]);
         ours.adopt(&knows(&[child(0, 0), child(1, 0)]));
         assert_eq!(ours.threads, [child(0, 0), child(0, 1), child(2, 0), child(1, 0)]);
+    }
+}
+
+/// What the program was seen to do that executors have to know: what it observes is a step where it otherwise is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observed {
+    /// Whether other threads have ended.
+    pub ends: bool,
+    /// How many references there are, of `Arc`s of these types; and at which lines loops keep something where it is not seen. By
+    /// number.
+    pub counts: Vec<u32>,
+}
+
+impl Observed {
+    /// The number of a type or line, by its name: the same in every process, so that a seed can hold it.
+    pub fn number_of(type_name: &str) -> u32 {
+        type_name.bytes().fold(0, |hash, byte| mix(hash, u64::from(byte))) as u32
+    }
+
+    /// Whether the counts of `Arc`s of this type are observed.
+    pub fn has_counts_of(&self, type_name: &str) -> bool {
+        !self.counts.is_empty() && self.counts.contains(&Self::number_of(type_name))
+    }
+
+    /// Whether loops at this line keep something where it is not seen.
+    pub fn hides(&self, site: Site) -> bool {
+        !self.counts.is_empty() && self.counts.contains(&Self::number_of(&site.to_string()))
+    }
+
+    /// A loop at this line keeps something where it is not seen.
+    pub fn note_hiding(&mut self, site: Site) {
+        self.note(Self::number_of(&site.to_string()));
+    }
+
+    fn note(&mut self, number: u32) {
+        if !self.counts.contains(&number) {
+            self.counts.push(number);
+        }
+    }
+
+    /// Adds what `other` says.
+    pub fn join(&mut self, other: &Observed) {
+        self.ends |= other.ends;
+        other.counts.iter().for_each(|&number| self.note(number));
     }
 }

@@ -8,6 +8,7 @@ mod knowledge;
 mod plan;
 mod route;
 mod run;
+mod steps;
 
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -16,10 +17,11 @@ use crate::model::MemoryModel;
 use crate::trace::Site;
 
 pub use expect::{Difference, Expect};
-pub use knowledge::Knowledge;
-pub use plan::{Forced, Hold, Observed, Plan, Purpose, SchedulingPolicy, Step, Tried};
+pub use knowledge::{Knowledge, Observed};
+pub use plan::{Forced, Hold, Plan, Purpose, SchedulingPolicy, Tried};
 pub use route::Route;
 pub use run::{BadMemory, Choice, End, Leak, Leaked, Panicked, Pending, Run, Touch, Wait, Why};
+pub use steps::Step;
 
 /// Sees a run at every step.
 pub type Watcher = Rc<dyn Fn(&Run)>;

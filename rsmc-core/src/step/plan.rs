@@ -4,64 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{EventId, ThreadId, mix};
-use crate::step::{Expect, Run};
-use crate::trace::{Action, Event, LocInfo, Op, Site};
-
-/// One decision of an execution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Step {
-    /// The thread performs the operation it stands before.
-    Run(ThreadId),
-    /// The thread performs the operation it stands before, which reads, and takes what this write left (`None`: the initial
-    /// value). Under C11; otherwise, and where nothing is said, it takes the newest.
-    Take(ThreadId, Option<EventId>),
-    /// The thread performs another alternative of the operation it stands before ([`crate::trace::Action::alternatives`]);
-    /// one that reads takes what `takes` says, as in [`Step::Take`].
-    Choose {
-        /// The thread.
-        thread: ThreadId,
-        /// The number of the alternative.
-        which: u64,
-        /// What it takes, if that is said.
-        takes: Option<Option<EventId>>,
-    },
-    /// This store leaves the buffer of its thread and becomes visible to all.
-    Flush(EventId),
-}
-
-impl Step {
-    /// A thread performs an operation, and takes what newest is or what is said.
-    pub fn perform(thread: ThreadId, action: Action, takes: Option<Option<EventId>>) -> Self {
-        Self::alternative(thread, action.alternative(), takes)
-    }
-
-    /// The same, by the number of the alternative.
-    pub fn alternative(thread: ThreadId, which: u64, takes: Option<Option<EventId>>) -> Self {
-        match (which, takes) {
-            (0, None) => Step::Run(thread),
-            (0, Some(write)) => Step::Take(thread, write),
-            (which, takes) => Step::Choose { thread, which, takes },
-        }
-    }
-
-    /// The number of the alternative that a thread performs, and what it takes, if that is said.
-    pub fn performed(self) -> (u64, Option<Option<EventId>>) {
-        match self {
-            Step::Run(_) | Step::Flush(_) => (0, None),
-            Step::Take(_, write) => (0, Some(write)),
-            Step::Choose { which, takes, .. } => (which, takes),
-        }
-    }
-
-    /// The thread the step belongs to.
-    pub fn thread(self) -> ThreadId {
-        match self {
-            Step::Run(thread) | Step::Take(thread, _) | Step::Choose { thread, .. } => thread,
-            Step::Flush(store) => store.thread,
-        }
-    }
-}
+use crate::base::{EventId, ThreadId};
+use crate::step::{Expect, Observed, Run, Step};
+use crate::trace::{Event, LocInfo, Op};
 
 /// A step that must be taken, and what is known of it from an earlier run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -145,50 +90,6 @@ pub enum Purpose {
     Discovery,
     /// A class of its own if it ends in a livelock that was not seen before, and nothing otherwise.
     Livelock,
-}
-
-/// What the program was seen to do that executors have to know: what it observes is a step where it otherwise is none.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Observed {
-    /// Whether other threads have ended.
-    pub ends: bool,
-    /// How many references there are, of `Arc`s of these types; and at which lines loops keep something where it is not seen. By
-    /// number.
-    pub counts: Vec<u32>,
-}
-
-impl Observed {
-    /// The number of a type or line, by its name: the same in every process, so that a seed can hold it.
-    pub fn number_of(type_name: &str) -> u32 {
-        type_name.bytes().fold(0, |hash, byte| mix(hash, u64::from(byte))) as u32
-    }
-
-    /// Whether the counts of `Arc`s of this type are observed.
-    pub fn has_counts_of(&self, type_name: &str) -> bool {
-        !self.counts.is_empty() && self.counts.contains(&Self::number_of(type_name))
-    }
-
-    /// Whether loops at this line keep something where it is not seen.
-    pub fn hides(&self, site: Site) -> bool {
-        !self.counts.is_empty() && self.counts.contains(&Self::number_of(&site.to_string()))
-    }
-
-    /// A loop at this line keeps something where it is not seen.
-    pub fn note_hiding(&mut self, site: Site) {
-        self.note(Self::number_of(&site.to_string()));
-    }
-
-    fn note(&mut self, number: u32) {
-        if !self.counts.contains(&number) {
-            self.counts.push(number);
-        }
-    }
-
-    /// Adds what `other` says.
-    pub fn join(&mut self, other: &Observed) {
-        self.ends |= other.ends;
-        other.counts.iter().for_each(|&number| self.note(number));
-    }
 }
 
 /// What to run.

@@ -96,7 +96,7 @@ impl<T> Arc<T> {
             return Err(this);
         }
         if this.shared.is_counted() {
-            hook::fence(Acquire);
+            hook::atomics::fence(Acquire);
         }
         this.value_goes();
         let (value, shared) = this.into_parts();
@@ -175,7 +175,7 @@ impl<T: ?Sized> Arc<T> {
         this.shared.meet(Some(Location::caller()));
         match this.shared.is_counted() {
             true => this.shared.downgrade(StdArc::weak_count(&this.value)),
-            false => hook::counting(),
+            false => hook::counts::counting(),
         }
         let shared = Some(StdArc::clone(&this.shared));
         Weak { value: StdArc::downgrade(&this.value), shared }
@@ -210,7 +210,7 @@ impl<T: ?Sized> Arc<T> {
         if is_counted {
             return self.shared.take(now, order);
         }
-        hook::counting();
+        hook::counts::counting();
         if now == 1 {
             self.shared.dropped(true);
         }
@@ -230,7 +230,7 @@ impl<T: ?Sized> Arc<T> {
             let is_unique = this.shared.is_unique(StdArc::strong_count(&this.value), StdArc::weak_count(&this.value));
             return if is_unique { StdArc::get_mut(&mut this.value) } else { None };
         }
-        hook::counting();
+        hook::counts::counting();
         if StdArc::strong_count(&this.value) == 1 && StdArc::weak_count(&this.value) == 0 {
             this.shared.dropped(true);
         }
@@ -245,7 +245,7 @@ impl<T: ?Sized> Arc<T> {
         let last = match self.shared.is_counted() {
             true => self.shared.subtract(Count::Strong, now),
             false => {
-                hook::counting();
+                hook::counts::counting();
                 // Others may have gone on meanwhile.
                 let last = StdArc::strong_count(&self.value) == 1;
                 self.shared.dropped(last);
@@ -272,7 +272,7 @@ impl<T: ?Sized> Clone for Arc<T> {
         self.shared.meet(Some(Location::caller()));
         match self.shared.is_counted() {
             true => self.shared.add(Count::Strong, StdArc::strong_count(&self.value)),
-            false => hook::counting(),
+            false => hook::counts::counting(),
         }
         Self::of(StdArc::clone(&self.value), StdArc::clone(&self.shared))
     }

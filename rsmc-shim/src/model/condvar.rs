@@ -7,9 +7,8 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{LockResult, PoisonError};
 use std::time::Duration;
 
-use rsmc_core::runtime::hook::Object;
 use rsmc_core::runtime::object::{Notifications, Waiter};
-use rsmc_core::runtime::{Tag, hook};
+use rsmc_core::runtime::{Object, Tag, hook};
 use rsmc_core::trace::Action;
 
 use crate::model::monitor::Monitor;
@@ -89,7 +88,7 @@ impl Condvar {
     /// If the mutex is poisoned; the error holds the guard.
     #[track_caller]
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
-        if hook::choose(2, true) == Some(1) {
+        if hook::choices::choose(2, true) == Some(1) {
             return self.wait_in_vain(guard).0;
         }
         self.wait_for_notification(guard)
@@ -124,7 +123,7 @@ impl Condvar {
         let waiter = self.monitor.act(|state| state.notifications.begin());
         let lock = guard.mutex();
         drop(guard);
-        hook::hint();
+        hook::loops::hint();
         let notified = self.monitor.act(|state| state.end(waiter, true));
         (lock.lock(), notified)
     }
@@ -159,7 +158,7 @@ impl Condvar {
         let (guard, timed_out) = if self.monitor.is_modelled() {
             let (guard, notified) = self.wait_in_vain(guard);
             if !notified {
-                hook::pass_time(time);
+                hook::time::pass_time(time);
             }
             (guard, !notified)
         } else {
@@ -220,7 +219,7 @@ impl Condvar {
             let Some(now_left) = left else { return Ok((guard, WaitTimeoutResult(true))) };
             let result;
             (guard, result) = self.wait_timeout(guard, now_left)?;
-            left = match hook::in_run() {
+            left = match hook::executions::in_run() {
                 true => Some(time).filter(|_| !result.timed_out()),
                 false => time.checked_sub(start.elapsed()),
             };
@@ -230,7 +229,7 @@ impl Condvar {
     /// An operation on the token of a thread that waits.
     fn access(&self, place: &'static Location<'static>, token: &Tag, action: Action) {
         let order = if action == Action::Park { Acquire } else { Release };
-        hook::access_at(place, self.monitor.token(token), || 0, action, order, order);
+        hook::objects::access_at(place, self.monitor.token(token), || 0, action, order, order);
     }
 
     #[track_caller]

@@ -10,7 +10,7 @@ pub use std::hint::{black_box, select_unpredictable};
 #[inline(always)]
 #[track_caller]
 pub fn spin_loop() {
-    if !hook::hint() {
+    if !hook::loops::hint() {
         std::hint::spin_loop();
     }
 }

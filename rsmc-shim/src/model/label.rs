@@ -39,34 +39,34 @@ pub fn label<T: Label + ?Sized>(object: &T, name: &str) {
 impl<T: ?Sized> Label for Mutex<T> {
     #[track_caller]
     fn label(&self, name: &str) {
-        hook::label(self.object(), || self.outside(), name);
+        hook::objects::label(self.object(), || self.outside(), name);
     }
 }
 
 impl<T: ?Sized> Label for RwLock<T> {
     #[track_caller]
     fn label(&self, name: &str) {
-        hook::label(self.object(), || FREE, name);
+        hook::objects::label(self.object(), || FREE, name);
     }
 }
 
 impl Label for Condvar {
     #[track_caller]
     fn label(&self, name: &str) {
-        hook::label(self.object(), || FREE, name);
+        hook::objects::label(self.object(), || FREE, name);
     }
 }
 
 impl<T: ?Sized> Label for UnsafeCell<T> {
     #[track_caller]
     fn label(&self, name: &str) {
-        hook::label(self.object(), || 0, name);
+        hook::objects::label(self.object(), || 0, name);
     }
 }
 
 impl<T: ?Sized> Label for Cell<T> {
     #[track_caller]
     fn label(&self, name: &str) {
-        hook::label(self.object(), || 0, name);
+        hook::objects::label(self.object(), || 0, name);
     }
 }

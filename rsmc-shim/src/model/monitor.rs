@@ -5,8 +5,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use rsmc_core::runtime::hook::Object;
-use rsmc_core::runtime::{Tag, hook};
+use rsmc_core::runtime::{Object, Tag, hook};
 use rsmc_core::trace::{Action, FREE};
 
 use crate::model::slot;
@@ -51,7 +50,7 @@ impl<S: Default> Monitor<S> {
     /// When the execution is over: the state, unless a thread ended in the middle of an operation. One that ended at an
     /// end of its operation may still have the lock.
     fn aside(&self, place: &'static Location<'static>) -> Option<RefMut<'_, S>> {
-        if !hook::is_unwinding() {
+        if !hook::executions::is_unwinding() {
             return None;
         }
         // Counts as an operation: how many destructors may perform is limited.
@@ -68,7 +67,7 @@ impl<S: Default> Monitor<S> {
     /// Whether the object is used in a check, where its operations are [`act`](Self::act)s.
     #[track_caller]
     pub(crate) fn is_modelled(&self) -> bool {
-        hook::meets(self.object())
+        hook::objects::meets(self.object())
     }
 
     pub(crate) fn object(&self) -> Object<'_> {
@@ -87,7 +86,7 @@ impl<S: Default> Monitor<S> {
 
     fn access(&self, place: &'static Location<'static>, action: Action) {
         let order = if action.reads() { Acquire } else { Release };
-        hook::access_at(place, self.object(), || FREE, action, order, order);
+        hook::objects::access_at(place, self.object(), || FREE, action, order, order);
     }
 }
 

@@ -9,13 +9,13 @@ use crate::model::statics;
 /// Where the value of the object is. It is a `T` if whoever filled the slot says so, and stays there until it is taken
 /// or the execution ends.
 pub(crate) fn get<T>(tag: &Tag) -> Option<NonNull<T>> {
-    hook::slot(tag).map(|slot| slot.value.cast())
+    hook::slots::slot(tag).map(|slot| slot.value.cast())
 }
 
 /// Gives the object, which was used before, a value. It has none.
 pub(crate) fn fill<T>(tag: &Tag, value: T) {
     let value = NonNull::from(Box::leak(Box::new(value))).cast();
-    hook::fill(tag, Slot { value, drop: drop_box::<T>, of_static: statics::has(tag) });
+    hook::slots::fill(tag, Slot { value, drop: drop_box::<T>, of_static: statics::has(tag) });
 }
 
 /// Takes the value out.
@@ -24,7 +24,7 @@ pub(crate) fn fill<T>(tag: &Tag, value: T) {
 /// The slot must have been filled with a `T` that nobody uses any more.
 pub(crate) unsafe fn take<T>(tag: &Tag) -> Option<T> {
     // SAFETY: `fill` made a box of it, and the slot is empty now.
-    hook::empty(tag).map(|slot| *unsafe { Box::from_raw(slot.value.cast::<T>().as_ptr()) })
+    hook::slots::empty(tag).map(|slot| *unsafe { Box::from_raw(slot.value.cast::<T>().as_ptr()) })
 }
 
 /// Drops a value that was filled in.

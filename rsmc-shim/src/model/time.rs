@@ -52,7 +52,7 @@ impl Instant {
     /// The time now. In a check, time passes by this.
     #[must_use]
     pub fn now() -> Self {
-        Self(hook::now().map_or_else(|| Outside(StdInstant::now()), InRun))
+        Self(hook::time::now().map_or_else(|| Outside(StdInstant::now()), InRun))
     }
 
     /// How long after `earlier` it is; zero if it is not.

@@ -26,7 +26,7 @@ use serde::Serialize;
 use crate::base::{LocId, ThreadId};
 use crate::report::places::parts;
 use crate::report::rows::Scene;
-use crate::report::{Counts, DOC_TEST, Finding, buffers, headline, summary};
+use crate::report::{Counts, DOC_TEST, Finding, buffer_legend, headline, summary};
 use crate::session::{Config, FailureKind, Needs, Remedy};
 use crate::trace::Site;
 
@@ -273,7 +273,7 @@ impl Diagram {
             switches: summary::switches(finding, counts.memory),
             needs: finding.needs.map(Needs::to_string),
             remedy: finding.remedy.map(Remedy::to_string),
-            about_buffers: buffers::legend(&scene),
+            about_buffers: buffer_legend::legend(&scene),
         }
     }
 

@@ -51,7 +51,7 @@ impl Shared {
     /// Of a new value of type `T`.
     #[track_caller]
     pub(super) fn of_new<T: ?Sized>() -> StdArc<Self> {
-        Self::with::<T>(hook::born("Arc"))
+        Self::with::<T>(hook::counts::born("Arc"))
     }
 
     /// Of a value of type `T` of which std may have references as well.
@@ -62,7 +62,7 @@ impl Shared {
 
     /// The value is about to be dropped or taken out.
     pub(super) fn value_goes(&self) {
-        self.birth.map(hook::died);
+        self.birth.map(hook::counts::died);
     }
 
     #[track_caller]
@@ -74,14 +74,14 @@ impl Shared {
     /// Whether counting consists of steps.
     #[inline]
     pub(super) fn is_counted(&self) -> bool {
-        hook::counts_are_steps(self.type_name)
+        hook::counts::counts_are_steps(self.type_name)
     }
 
     /// A reference is used at this place, or without one dropped: by a thread that the check knows?
     #[inline]
     pub(super) fn meet(&self, place: Option<&'static Location<'static>>) {
         if let Some(birth) = self.birth {
-            hook::meets_of(birth.execution, self.strong.object("Arc"), place);
+            hook::objects::meets_of(birth.execution, self.strong.object("Arc"), place);
         }
     }
 
@@ -89,20 +89,20 @@ impl Shared {
     #[track_caller]
     pub(super) fn observe(&self) -> bool {
         self.meet(Some(Location::caller()));
-        hook::counts_observed(self.type_name);
+        hook::counts::counts_observed(self.type_name);
         self.is_counted()
     }
 
     /// Runs the destructor of the value.
     pub(super) fn drop_value(&self, drop: impl FnOnce()) {
-        hook::dropping(self.type_name, drop);
+        hook::counts::dropping(self.type_name, drop);
     }
 
     /// A reference goes, where that is no step; `last` says that no other is left.
     #[inline]
     #[track_caller]
     pub(super) fn dropped(&self, last: bool) {
-        hook::reference_dropped(self.strong.object("Arc"), last);
+        hook::counts::reference_dropped(self.strong.object("Arc"), last);
     }
 
     /// The strong count, read by a step. `now` is what it is where it was never asked for.
@@ -141,9 +141,9 @@ impl Shared {
     /// Adds a weak reference, on behalf of who has a strong one: waits while the weak count is locked.
     #[track_caller]
     pub(super) fn downgrade(&self, now: usize) {
-        let since = hook::begins_to_wait();
+        let since = hook::loops::begins_to_wait();
         loop {
-            hook::waits(since);
+            hook::loops::waits(since);
             if self.access(Count::Weak, now, Action::AddUnless(LOCKED), Acquire, Relaxed).written.is_some() {
                 return;
             }
@@ -155,7 +155,7 @@ impl Shared {
     pub(super) fn subtract(&self, count: Count, now: usize) -> bool {
         let last = self.update(count, now, RmwKind::Sub, Release) == 1;
         if last {
-            hook::fence(Acquire);
+            hook::atomics::fence(Acquire);
         }
         last
     }
@@ -197,6 +197,6 @@ impl Shared {
             Count::Weak => self.weak.object("Weak"),
         };
         let init = now as u64 + u64::from(count == Count::Weak);
-        hook::access(object, || init, action, order, failure).expect("counting is a step in a check only")
+        hook::objects::access(object, || init, action, order, failure).expect("counting is a step in a check only")
     }
 }

@@ -32,7 +32,7 @@ impl<T: ?Sized> Weak<T> {
         match self.shared.as_ref().filter(|shared| shared.observe()) {
             Some(shared) if !shared.upgrade(self.value.strong_count()) => return None,
             Some(_) => {}
-            None => hook::counting(),
+            None => hook::counts::counting(),
         }
         let value = self.value.upgrade()?;
         Some(Arc::of(value, self.shared.clone().unwrap_or_else(Shared::of::<T>)))
@@ -83,7 +83,7 @@ impl<T: ?Sized> Clone for Weak<T> {
     fn clone(&self) -> Self {
         match self.counted() {
             Some(shared) => shared.add(Count::Weak, self.weak_now()),
-            None => hook::counting(),
+            None => hook::counts::counting(),
         }
         Self { value: self.value.clone(), shared: self.shared.clone() }
     }

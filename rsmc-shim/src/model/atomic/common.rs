@@ -7,7 +7,7 @@ macro_rules! atomic_common {
             #[track_caller]
             fn label(&self, name: &str) {
                 let init = || Self::encode(self.inline.load(Ordering::Relaxed));
-                hook::label(self.identity.object(stringify!($name)), init, name);
+                hook::objects::label(self.identity.object(stringify!($name)), init, name);
             }
         }
 
@@ -24,7 +24,7 @@ macro_rules! atomic_common {
             #[inline(always)]
             #[track_caller]
             fn access(&self, action: Action, order: Ordering, failure: Ordering) -> Option<Done> {
-                hook::atomic(&self.identity, &Self::KIND, action, order, failure)
+                hook::atomics::atomic(&self.identity, &Self::KIND, action, order, failure)
             }
 
             const KIND: Kind = Kind { name: stringify!($name), init: Self::outside };

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::atomic::Ordering;
 
-use rsmc_core::runtime::Identity;
-use rsmc_core::runtime::hook::{self, Done, Kind};
+use rsmc_core::runtime::hook::atomics::{Done, Kind};
+use rsmc_core::runtime::{Identity, hook};
 use rsmc_core::trace::{Action, Rmw, RmwKind};
 
 use crate::model::atomic::order;

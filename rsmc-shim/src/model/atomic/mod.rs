@@ -35,7 +35,7 @@ pub use std::sync::atomic::{Ordering, compiler_fence};
 #[track_caller]
 pub fn fence(order: Ordering) {
     order::check_fence(order);
-    if !hook::fence(order) {
+    if !hook::atomics::fence(order) {
         std::sync::atomic::fence(order);
     }
 }

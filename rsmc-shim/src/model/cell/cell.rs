@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::mem;
 
-use rsmc_core::runtime::hook::{CellAccess, Object};
+use rsmc_core::runtime::Object;
+use rsmc_core::runtime::hook::cells::CellAccess;
 
 use crate::model::cell::UnsafeCell;
 

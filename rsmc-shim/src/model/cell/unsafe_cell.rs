@@ -3,7 +3,8 @@
 use std::fmt;
 
 use rsmc_core::machine::Begun;
-use rsmc_core::runtime::hook::{self, CellAccess, Object};
+use rsmc_core::runtime::hook::cells::CellAccess;
+use rsmc_core::runtime::{Object, hook};
 
 use crate::model::statics::Home;
 use rsmc_core::runtime::Identity;
@@ -97,7 +98,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[inline]
     #[track_caller]
     fn begin(&self, access: CellAccess) -> GoingOn {
-        let begun = hook::cell_begins(self.object(), access);
+        let begun = hook::cells::cell_begins(self.object(), access);
         self.home.touch(self.value.get(), None);
         GoingOn(begun)
     }
@@ -115,7 +116,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[inline]
     #[track_caller]
     pub(super) fn access(&self, kind: &'static str, access: CellAccess) -> *mut T {
-        hook::cell(self.object_of(kind), access);
+        hook::cells::cell(self.object_of(kind), access);
         self.home.touch(self.value.get(), None);
         self.value.get()
     }
@@ -143,7 +144,7 @@ impl Drop for GoingOn {
     #[inline]
     fn drop(&mut self) {
         if let Some(begun) = self.0 {
-            hook::cell_ends(begun);
+            hook::cells::cell_ends(begun);
         }
     }
 }

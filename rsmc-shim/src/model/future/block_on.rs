@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use rsmc_core::base::ThreadId;
-use rsmc_core::runtime::hook::Object;
-use rsmc_core::runtime::{Tag, hook};
+use rsmc_core::runtime::{Object, Tag, hook};
 use rsmc_core::trace::{Action, Rmw, RmwKind};
 
 use crate::real_future;
@@ -26,7 +25,7 @@ use crate::real_future;
 /// If the future panics.
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    let Some(execution) = hook::execution() else { return real_future::block_on(future) };
+    let Some(execution) = hook::executions::execution() else { return real_future::block_on(future) };
     let mut future = pin!(future);
     let token = StdArc::new(Token::new(execution));
     let waker = Waker::from(StdArc::clone(&token));
@@ -53,7 +52,7 @@ struct Token {
 impl Token {
     #[track_caller]
     fn new(execution: u64) -> Self {
-        let (owner, place) = (hook::current(), Location::caller());
+        let (owner, place) = (hook::threads::current(), Location::caller());
         Self { execution, owner, tag: Tag::new(), place, given_by_owner: AtomicBool::new(false) }
     }
 
@@ -65,7 +64,7 @@ impl Token {
     #[track_caller]
     fn wait(&self) {
         if self.given_by_owner.swap(false, Ordering::Relaxed) {
-            hook::hint();
+            hook::loops::hint();
             self.act(Action::Rmw(Rmw { kind: RmwKind::Swap, operand: 0, bits: 1 }), Ordering::Acquire);
         } else {
             self.act(Action::Park, Ordering::Acquire);
@@ -75,7 +74,7 @@ impl Token {
     /// An operation on the token, at the line of `block_on`: who uses a waker does not tell where.
     fn act(&self, action: Action, order: Ordering) {
         let object = Object { tag: &self.tag, kind: "Waker", created: Some(self.place) };
-        hook::access_at(self.place, object, || 0, action, order, order);
+        hook::objects::access_at(self.place, object, || 0, action, order, order);
     }
 }
 
@@ -85,10 +84,10 @@ impl Wake for Token {
     }
 
     fn wake_by_ref(self: &StdArc<Self>) {
-        if hook::execution() != Some(self.execution) {
+        if hook::executions::execution() != Some(self.execution) {
             return;
         }
-        if hook::current() == self.owner {
+        if hook::threads::current() == self.owner {
             self.given_by_owner.store(true, Ordering::Relaxed);
         } else {
             self.act(Action::Unpark, Ordering::Release);

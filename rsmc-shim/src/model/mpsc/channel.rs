@@ -7,8 +7,7 @@ use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 use std::sync::{Arc as StdArc, Mutex, MutexGuard, PoisonError};
 
-use rsmc_core::runtime::hook::{self, Object};
-use rsmc_core::runtime::{Tag, object};
+use rsmc_core::runtime::{Object, Tag, hook, object};
 use rsmc_core::trace::{Action, Rmw, RmwKind};
 
 use crate::model::monitor::Monitor;
@@ -98,7 +97,7 @@ impl<T> Channel<T> {
 
     /// Whether operations are steps here and now. Only destructors come here where they are not.
     fn is_live(&self) -> bool {
-        hook::execution() == Some(self.execution) && !hook::is_unwinding()
+        hook::executions::execution() == Some(self.execution) && !hook::executions::is_unwinding()
     }
 
     /// The channel, for an operation.
@@ -108,7 +107,7 @@ impl<T> Channel<T> {
     #[track_caller]
     fn used(&self) -> &Self {
         let (kind, file, line) = (self.names.channel, self.created.file(), self.created.line());
-        match hook::execution() {
+        match hook::executions::execution() {
             Some(execution) if execution == self.execution => self,
             Some(_) => {
                 panic!("the {kind} created at {file}:{line} belongs to another execution: create it in the body")
@@ -126,7 +125,7 @@ impl<T> Channel<T> {
     fn access_token(&self, place: Place, token: &Token, kind: &'static str, action: Action) {
         let object = Object { tag: &token.0, kind, created: Some(self.created) };
         let order = if action == Action::Park { Acquire } else { Release };
-        hook::access_at(place, object, || 0, action, order, order);
+        hook::objects::access_at(place, object, || 0, action, order, order);
     }
 
     fn wait(&self, place: Place, token: &Token, kind: &'static str) {
@@ -189,7 +188,7 @@ impl<T> Clone for SendingEnd<T> {
     /// No step: nobody can tell when it happens, since who clones a sender keeps the channel from losing its last one.
     #[track_caller]
     fn clone(&self) -> Self {
-        hook::counting();
+        hook::counts::counting();
         let mut state = self.channel.state();
         state.senders += 1;
         state.shared = true;
@@ -222,7 +221,7 @@ impl<T> SendingEnd<T> {
         if channel.state().shared && channel.is_live() {
             let count = Action::Rmw(Rmw { kind: RmwKind::Add, operand: 1, bits: 64 });
             let object = channel.dropped.object("dropped senders");
-            hook::access_at(self.made, object, || 0, count, SeqCst, SeqCst);
+            hook::objects::access_at(self.made, object, || 0, count, SeqCst, SeqCst);
         }
         let mut state = channel.state();
         state.senders -= 1;
@@ -270,7 +269,7 @@ impl<T> ReceivingEnd<T> {
     pub(super) fn recv_timeout(&self, place: Place) -> Result<T, RecvTimeoutError> {
         let channel = self.channel.used();
         if !channel.hand_to_hand {
-            hook::hint();
+            hook::loops::hint();
             return self.try_recv(place).map_err(|error| match error {
                 TryRecvError::Empty => RecvTimeoutError::Timeout,
                 TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
@@ -282,7 +281,7 @@ impl<T> ReceivingEnd<T> {
                 Ok(message)
             }
             Received::Waits(_) => {
-                hook::hint();
+                hook::loops::hint();
                 channel.act(place, object::Channel::give_up)
             }
         }

@@ -32,7 +32,7 @@ pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, 
 #[must_use]
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
-    match hook::execution() {
+    match hook::executions::execution() {
         Some(execution) => {
             let (sender, receiver) = Channel::create(execution, None);
             (Sender::in_run(sender), Receiver::in_run(receiver))
@@ -51,7 +51,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 #[must_use]
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
-    match hook::execution() {
+    match hook::executions::execution() {
         Some(execution) => {
             let (sender, receiver) = Channel::create(execution, Some(bound));
             (SyncSender::in_run(sender), Receiver::in_run(receiver))
@@ -65,7 +65,7 @@ pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
 
 /// An end of std, which is used: in a check that is not modelled, and the check says so.
 fn of_std<T>(end: &T) -> &T {
-    hook::unmodelled();
+    hook::executions::unmodelled();
     end
 }
 

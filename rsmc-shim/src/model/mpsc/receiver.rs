@@ -53,7 +53,7 @@ impl<T> Receiver<T> {
     #[inline(always)]
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
-        hook::stand();
+        hook::loops::stand();
         self.poll()
     }
 
@@ -87,7 +87,7 @@ impl<T> Receiver<T> {
     pub(super) fn recv_at(&self, place: Place) -> Result<T, RecvError> {
         match &self.0 {
             Kind::InRun(receiver) => receiver.recv(place),
-            Kind::Outside(receiver) if !hook::in_run() => receiver.recv(),
+            Kind::Outside(receiver) if !hook::executions::in_run() => receiver.recv(),
             Kind::Outside(receiver) => at_once(receiver, place).ok_or(RecvError),
         }
     }
@@ -107,11 +107,11 @@ impl<T> Receiver<T> {
             Kind::InRun(receiver) => {
                 let received = receiver.recv_timeout(Location::caller());
                 if matches!(received, Err(RecvTimeoutError::Timeout)) {
-                    hook::pass_time(timeout);
+                    hook::time::pass_time(timeout);
                 }
                 received
             }
-            Kind::Outside(receiver) if !hook::in_run() => receiver.recv_timeout(timeout),
+            Kind::Outside(receiver) if !hook::executions::in_run() => receiver.recv_timeout(timeout),
             Kind::Outside(receiver) => at_once(receiver, Location::caller()).ok_or(RecvTimeoutError::Disconnected),
         }
     }

@@ -83,7 +83,7 @@ impl<T> SyncSender<T> {
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         match &self.0 {
             Kind::InRun(sender) => sender.send(message),
-            Kind::Outside(sender) if !hook::in_run() => sender.send(message),
+            Kind::Outside(sender) if !hook::executions::in_run() => sender.send(message),
             Kind::Outside(sender) => match of_std(sender).try_send(message) {
                 Ok(()) => Ok(()),
                 Err(TrySendError::Disconnected(message)) => Err(SendError(message)),

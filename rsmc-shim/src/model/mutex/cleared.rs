@@ -22,11 +22,11 @@ fn with<R>(act: impl FnOnce(&mut Vec<Held>) -> R) -> Option<R> {
 
 /// The calling thread has taken a lock that is poisoned.
 pub(super) fn begin(lock: usize) {
-    hook::at_end(forget);
-    hook::aside(|| {
+    hook::slots::at_end(forget);
+    hook::executions::aside(|| {
         with(|held| {
             held.retain(|held| held.lock != lock);
-            held.push(Held { lock, by: hook::current(), cleared: false });
+            held.push(Held { lock, by: hook::threads::current(), cleared: false });
         });
     });
 }
@@ -39,7 +39,7 @@ fn forget() -> Vec<Slot> {
 
 /// The calling thread clears the poison of a lock; false if it does not hold it poisoned.
 pub(super) fn mark(lock: usize) -> bool {
-    let me = hook::current();
+    let me = hook::threads::current();
     with(|held| {
         let mine = held.iter_mut().find(|held| held.lock == lock && held.by == me);
         mine.map(|held| held.cleared = true).is_some()
@@ -49,7 +49,7 @@ pub(super) fn mark(lock: usize) -> bool {
 
 /// Whether the calling thread holds the lock and has cleared its poison.
 pub(super) fn by_me(lock: usize) -> bool {
-    let me = hook::current();
+    let me = hook::threads::current();
     with(|held| held.iter().any(|held| held.lock == lock && held.by == me && held.cleared)).unwrap_or(false)
 }
 

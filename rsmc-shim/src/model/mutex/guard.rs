@@ -93,8 +93,8 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         if found_poisoned {
             cleared::begin(lock.address());
         }
-        let was_panicking = hook::panicking();
-        let held = Held::InRun { place, found_poisoned, was_panicking, taken_by: hook::current(), pass: None };
+        let was_panicking = hook::threads::panicking();
+        let held = Held::InRun { place, found_poisoned, was_panicking, taken_by: hook::threads::current(), pass: None };
         let mut guard = Self { lock, held, not_send: PhantomData };
         if size_of_val(&*guard) > 0
             && let Held::InRun { pass, .. } = &mut guard.held
@@ -110,10 +110,10 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         if let Held::InRun { place, found_poisoned, was_panicking, taken_by, .. } = self.held {
             if let Some(holder) = taken_by {
-                hook::gives_back_of(self.lock.identity.object("Mutex"), holder, place);
+                hook::objects::gives_back_of(self.lock.identity.object("Mutex"), holder, place);
             }
             let still = found_poisoned && !cleared::end(self.lock.address());
-            let now = !was_panicking && hook::panicking() && !hook::is_unwinding();
+            let now = !was_panicking && hook::threads::panicking() && !hook::executions::is_unwinding();
             self.lock.release(place, still || now);
         }
     }
@@ -130,7 +130,7 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
 
 impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        hook::changes(self.lock.data.get().cast::<u8>().addr());
+        hook::loops::changes(self.lock.data.get().cast::<u8>().addr());
         // SAFETY: a guard exists only while its thread holds the lock, and it is borrowed mutably.
         unsafe { &mut *self.lock.data.get() }
     }

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use rsmc_core::machine::Outcome;
-use rsmc_core::runtime::hook::{self, Object};
+use rsmc_core::runtime::{Object, hook};
 use rsmc_core::trace::{Action, HELD, POISONED};
 
 use crate::model::door::Door;
@@ -79,7 +79,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline(always)]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        hook::stand();
+        hook::loops::stand();
         self.take()
     }
 
@@ -98,7 +98,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline(always)]
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
-        hook::stand();
+        hook::loops::stand();
         self.try_take()
     }
 
@@ -159,7 +159,7 @@ impl<T: ?Sized> Mutex<T> {
 
     #[inline]
     fn access_at(&self, place: &'static Location<'static>, action: Action, order: Ordering) -> Option<Outcome> {
-        hook::access_at(place, self.object(), || self.outside(), action, order, Ordering::Relaxed)
+        hook::objects::access_at(place, self.object(), || self.outside(), action, order, Ordering::Relaxed)
     }
 
     pub(crate) fn object(&self) -> Object<'_> {
@@ -168,7 +168,7 @@ impl<T: ?Sized> Mutex<T> {
 
     /// The value of the lock outside.
     pub(crate) fn outside(&self) -> u64 {
-        hook::lock_value(self.raw.is_poisoned())
+        hook::objects::lock_value(self.raw.is_poisoned())
     }
 
     /// Releases the lock in a check. A release has no line of its own: it is shown at the line that took the lock.

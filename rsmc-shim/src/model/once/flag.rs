@@ -56,7 +56,7 @@ impl Flag {
     /// Whether the object is used in a check.
     #[track_caller]
     pub(super) fn is_modelled(&self) -> bool {
-        hook::meets(self.state.object(self.kind))
+        hook::objects::meets(self.state.object(self.kind))
     }
 
     fn access(
@@ -67,7 +67,7 @@ impl Flag {
         order: Ordering,
     ) -> Option<State> {
         let object = self.state.object(self.kind);
-        let outcome = hook::access_at(place, object, || outside as u64, action, order, order)?;
+        let outcome = hook::objects::access_at(place, object, || outside as u64, action, order, order)?;
         Some(State::of(outcome.read))
     }
 
@@ -80,9 +80,9 @@ impl Flag {
     /// Waits for a state with this property, and says which; `None` outside a check.
     #[track_caller]
     pub(super) fn wait(&self, outside: State, is_awaited: impl Fn(State) -> bool) -> Option<State> {
-        let since = hook::begins_to_wait();
+        let since = hook::loops::begins_to_wait();
         loop {
-            hook::waits(since);
+            hook::loops::waits(since);
             let state = self.load(outside)?;
             if is_awaited(state) {
                 return Some(state);
@@ -107,7 +107,7 @@ impl Flag {
     }
 
     fn access_lock(&self, place: &'static Location<'static>, action: Action, order: Ordering) {
-        hook::access_at(place, self.lock.object(self.kind), || FREE, action, order, order);
+        hook::objects::access_at(place, self.lock.object(self.kind), || FREE, action, order, order);
     }
 }
 

@@ -56,7 +56,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
 
     #[track_caller]
     fn make(&self) -> T {
-        if hook::in_run() {
+        if hook::executions::in_run() {
             return self.function()();
         }
         assert!(!self.poisoned.swap(true, Ordering::Relaxed), "LazyLock instance has previously been poisoned");

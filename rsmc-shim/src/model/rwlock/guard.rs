@@ -97,7 +97,7 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
 
 impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        hook::changes(self.lock.data.get().cast::<u8>().addr());
+        hook::loops::changes(self.lock.data.get().cast::<u8>().addr());
         // SAFETY: a writer is alone with the data, and its guard is borrowed mutably.
         unsafe { &mut *self.lock.data.get() }
     }

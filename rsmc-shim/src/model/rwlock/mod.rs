@@ -8,8 +8,8 @@ use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{LockResult, TryLockError, TryLockResult};
 
-use rsmc_core::runtime::hook::{self, Object};
 use rsmc_core::runtime::object::Mode;
+use rsmc_core::runtime::{Object, hook};
 
 use crate::model::mutex::with_poison;
 use crate::model::rwlock::queue::{Queue, Raw};
@@ -77,7 +77,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline(always)]
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        hook::stand();
+        hook::loops::stand();
         self.share()
     }
 
@@ -94,7 +94,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline(always)]
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
-        hook::stand();
+        hook::loops::stand();
         self.try_share()
     }
 
@@ -112,7 +112,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline(always)]
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
-        hook::stand();
+        hook::loops::stand();
         self.claim()
     }
 
@@ -129,7 +129,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline(always)]
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
-        hook::stand();
+        hook::loops::stand();
         self.try_claim()
     }
 

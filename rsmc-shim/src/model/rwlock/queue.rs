@@ -7,9 +7,8 @@ use std::sync::{LockResult, Mutex, MutexGuard, PoisonError, TryLockError, TryLoc
 use std::sync::{RwLock as RawLock, RwLockReadGuard as RawRead, RwLockWriteGuard};
 
 use rsmc_core::base::ThreadId;
-use rsmc_core::runtime::hook::Object;
 use rsmc_core::runtime::object::{Claim, Mode, ReadWrite};
-use rsmc_core::runtime::{Tag, hook};
+use rsmc_core::runtime::{Object, Tag, hook};
 
 use crate::model::door::{Door, Pass};
 use crate::model::monitor::Monitor;
@@ -119,7 +118,7 @@ pub(super) struct Turn<'a> {
     place: &'static Location<'static>,
     taken_by: Option<ThreadId>,
     claim: Option<Claim>,
-    /// Since when it has the lock, as `hook::takes` says; `None` while it waits.
+    /// Since when it has the lock, as `hook::tokens::takes` says; `None` while it waits.
     since: Option<usize>,
     was_panicking: bool,
     /// `None` at first, and where the data has no bytes to protect.
@@ -161,7 +160,7 @@ impl Queue {
             (self.poison(state), waits.then(|| state.token(claim)))
         });
         let Some(token) = token else { return (poisoned, turn.held(data)) };
-        hook::park_for(&token.tag, self.monitor.tag());
+        hook::tokens::park_for(&token.tag, self.monitor.tag());
         turn.begin();
         (token.poisoned.get(), turn.held(data))
     }
@@ -226,7 +225,7 @@ impl Queue {
     }
 
     fn turn(&self, mode: Mode, place: &'static Location<'static>) -> Turn<'_> {
-        let (taken_by, was_panicking) = (hook::current(), hook::panicking());
+        let (taken_by, was_panicking) = (hook::threads::current(), hook::threads::panicking());
         Turn { queue: self, mode, place, taken_by, claim: None, since: None, was_panicking, pass: None }
     }
 }
@@ -269,20 +268,20 @@ impl State {
 impl<'a> Turn<'a> {
     /// The lock was granted.
     fn begin(&mut self) {
-        self.since = Some(hook::takes(self.queue.monitor.tag()));
+        self.since = Some(hook::tokens::takes(self.queue.monitor.tag()));
     }
 
     /// From now on it reads, and others who wait to read do so, too. Its drop is where this was asked.
     fn downgrade(&mut self, place: &'static Location<'static>) {
         self.mode = Mode::Read;
-        let Some(claim) = self.claim.filter(|_| hook::in_run()) else { return };
+        let Some(claim) = self.claim.filter(|_| hook::executions::in_run()) else { return };
         let woken = self.queue.monitor.act_at(place, |state| {
             let (claim, granted) = state.lock.downgrade(claim);
             self.claim = Some(claim);
             state.woken(&granted)
         });
         self.place = place;
-        woken.iter().for_each(|token| hook::unpark_at(place, &token.tag));
+        woken.iter().for_each(|token| hook::tokens::unpark_at(place, &token.tag));
     }
 
     fn held<T: ?Sized, R>(mut self, data: &UnsafeCell<T>) -> Held<'a, R> {
@@ -298,24 +297,24 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         // The data is not accessed any more. So checks go on for which the rest comes late, or never.
         self.pass = None;
-        let Some(claim) = self.claim.filter(|_| hook::in_run()) else { return };
+        let Some(claim) = self.claim.filter(|_| hook::executions::in_run()) else { return };
         if let Some(holder) = self.taken_by {
-            hook::gives_back_of(self.queue.monitor.object(), holder, self.place);
+            hook::objects::gives_back_of(self.queue.monitor.object(), holder, self.place);
         }
         let writes = self.mode == Mode::Write && self.since.is_some();
         // Destructors of others may still use the lock when the execution is over.
-        let poisons = writes && !self.was_panicking && hook::panicking() && !hook::is_unwinding();
+        let poisons = writes && !self.was_panicking && hook::threads::panicking() && !hook::executions::is_unwinding();
         surely(|| {
             let woken = self.queue.monitor.act_at(self.place, |state| {
                 if poisons {
                     state.poisoned = Some(true);
                 }
                 if let Some(since) = self.since {
-                    hook::gives_back(self.queue.monitor.tag(), since);
+                    hook::tokens::gives_back(self.queue.monitor.tag(), since);
                 }
                 state.leave(claim)
             });
-            woken.iter().for_each(|token| hook::unpark_at(self.place, &token.tag));
+            woken.iter().for_each(|token| hook::tokens::unpark_at(self.place, &token.tag));
         });
     }
 }

@@ -112,10 +112,10 @@ impl Home {
 
     #[cold]
     fn touch_static<T: ?Sized>(&self, image: &Image, data: *mut T, door: Option<&Door>) {
-        if !hook::in_run() {
+        if !hook::executions::in_run() {
             return self.mark.store(USED, Relaxed);
         }
-        hook::aside(|| self.touch_first(image, data, door));
+        hook::executions::aside(|| self.touch_first(image, data, door));
     }
 
     /// In an execution; what it remembers is none of the user's memory.
@@ -127,7 +127,7 @@ impl Home {
             }
             if touched.turn.is_none() {
                 touched.turn = Some(turns::wait());
-                hook::at_end(put_back);
+                hook::slots::at_end(put_back);
             }
             // SAFETY: the image has the object, so it is a part of a static, and those live as long as the program.
             let mark: &'static AtomicU64 = unsafe { &*from_ref(&self.mark) };

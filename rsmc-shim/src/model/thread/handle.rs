@@ -11,8 +11,7 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rsmc_core::base::ThreadId as ModelId;
-use rsmc_core::runtime::Tag;
-use rsmc_core::runtime::hook::{self, Object};
+use rsmc_core::runtime::{Object, Tag, hook};
 
 /// A handle to a thread; mirrors [`std::thread::Thread`]. In a check it is one of a modelled thread.
 #[derive(Clone)]
@@ -97,8 +96,8 @@ impl Thread {
             Kind::Model(handle) => {
                 let token = Object { tag: &handle.token, kind: "park token", created: None };
                 let execution = handle.execution.load(Ordering::Relaxed);
-                hook::meets_of(execution, token, Some(Location::caller()));
-                hook::unpark(&handle.token);
+                hook::objects::meets_of(execution, token, Some(Location::caller()));
+                hook::tokens::unpark(&handle.token);
             }
         }
     }
@@ -126,22 +125,23 @@ thread_local! {
 }
 
 pub(super) fn current_in_run() -> Option<StdArc<Handle>> {
-    hook::current().map(handle_of)
+    hook::threads::current().map(handle_of)
 }
 
 /// The handle of a thread of a check.
 fn handle_of(id: ModelId) -> StdArc<Handle> {
     let (at, is_body) = (id.0 as usize, id == ModelId(0));
-    let execution = hook::execution().unwrap_or(0);
+    let execution = hook::executions::execution().unwrap_or(0);
     HANDLES.with_borrow_mut(|handles| {
         let known = handles.get(at).and_then(Option::as_ref);
         // In another execution a thread with this id may have another name.
-        if let Some(handle) = known.filter(|handle| is_body || hook::has_name(id, handle.name.as_deref())) {
+        if let Some(handle) = known.filter(|handle| is_body || hook::threads::has_name(id, handle.name.as_deref())) {
             handle.execution.store(execution, Ordering::Relaxed);
             return StdArc::clone(handle);
         }
-        hook::aside(|| {
-            let name = if is_body { std::thread::current().name().map(str::to_owned) } else { hook::thread_name(id) };
+        hook::executions::aside(|| {
+            let name =
+                if is_body { std::thread::current().name().map(str::to_owned) } else { hook::threads::thread_name(id) };
             let handle = StdArc::new(Handle { id, name, token: Tag::new(), execution: AtomicU64::new(execution) });
             handles.resize(handles.len().max(at + 1), None);
             handles[at] = Some(StdArc::clone(&handle));

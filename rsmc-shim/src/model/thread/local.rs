@@ -54,7 +54,7 @@ impl<T: 'static> LocalKey<T> {
     /// # Errors
     /// If the thread ends and the value was dropped.
     pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, AccessError> {
-        match hook::local(self.key(), self.init) {
+        match hook::threads::local(self.key(), self.init) {
             // SAFETY: the value stays where it is until its thread ends, which runs `f` now; it is only shared.
             Some(Ok(value)) => Ok(f(unsafe { value.as_ref() })),
             Some(Err(_)) => Err(AccessError),
@@ -69,7 +69,7 @@ impl<T: 'static> LocalKey<T> {
     #[track_caller]
     fn put<V>(&'static self, value: V, make: fn(V) -> T, replace: fn(&T, V)) -> Option<V> {
         let mut value = Some(value);
-        let own = hook::local(self.key(), || make(value.take().expect("it is made once")));
+        let own = hook::threads::local(self.key(), || make(value.take().expect("it is made once")));
         if own.is_some()
             && let Some(value) = value.take()
         {

@@ -28,7 +28,7 @@ pub use std::thread::Result;
 #[inline(always)]
 #[track_caller]
 pub fn yield_now() {
-    if !hook::hint() {
+    if !hook::loops::hint() {
         std::thread::yield_now();
     }
 }
@@ -39,8 +39,8 @@ pub fn yield_now() {
 #[track_caller]
 pub fn park() {
     match handle::current_in_run() {
-        Some(_) if hook::choose(2, true) == Some(1) => {}
-        Some(handle) => hook::park(handle.token()),
+        Some(_) if hook::choices::choose(2, true) == Some(1) => {}
+        Some(handle) => hook::tokens::park(handle.token()),
         None => std::thread::park(),
     }
 }
@@ -54,9 +54,9 @@ pub fn park() {
 pub fn park_timeout(timeout: Duration) {
     match handle::current_in_run() {
         Some(handle) => {
-            hook::hint();
-            if !hook::try_park(handle.token()) {
-                hook::pass_time(timeout);
+            hook::loops::hint();
+            if !hook::tokens::try_park(handle.token()) {
+                hook::time::pass_time(timeout);
             }
         }
         None => std::thread::park_timeout(timeout),
@@ -74,8 +74,8 @@ pub fn park_timeout_ms(milliseconds: u32) {
 /// thread only.
 #[track_caller]
 pub fn sleep(time: Duration) {
-    if hook::hint() {
-        hook::pass_time(time);
+    if hook::loops::hint() {
+        hook::time::pass_time(time);
     } else {
         std::thread::sleep(time);
     }
@@ -94,12 +94,16 @@ pub fn sleep_ms(milliseconds: u32) {
 /// # Errors
 /// As std, outside a check.
 pub fn available_parallelism() -> std::io::Result<NonZero<usize>> {
-    if hook::in_run() { Ok(NonZero::new(2).expect("2 is not 0")) } else { std::thread::available_parallelism() }
+    if hook::executions::in_run() {
+        Ok(NonZero::new(2).expect("2 is not 0"))
+    } else {
+        std::thread::available_parallelism()
+    }
 }
 
 /// Whether the calling thread is unwinding; mirrors [`std::thread::panicking`].
 ///
 /// True also while a thread that is left at the end of an execution is unwound: a panic would be its second.
 pub fn panicking() -> bool {
-    hook::panicking() || (hook::is_unwinding() && std::thread::panicking())
+    hook::threads::panicking() || (hook::executions::is_unwinding() && std::thread::panicking())
 }

@@ -37,7 +37,7 @@ pub fn scope<'env, F, T>(body: F) -> T
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
-    if !hook::in_run() {
+    if !hook::executions::in_run() {
         return scope_outside(body);
     }
     let kind = Kind::Model(Mutex::new(Vec::new()));
@@ -93,8 +93,8 @@ impl<'scope> Scope<'scope, '_> {
             let children = children.lock().unwrap_or_else(PoisonError::into_inner);
             let Some(&child) = children.get(nth) else { break };
             drop(children);
-            hook::join(child);
-            panicked |= hook::receive_panic(child);
+            hook::threads::join(child);
+            panicked |= hook::threads::receive_panic(child);
         }
         panicked
     }

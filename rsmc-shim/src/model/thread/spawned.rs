@@ -49,7 +49,7 @@ pub(super) unsafe fn start<'a, T: 'a>(name: Option<String>, code: impl FnOnce() 
     // SAFETY: only the lifetime changes, and the caller answers for it.
     let main = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce()>>(main) };
     let is_named = name.is_some();
-    let started = Started { id: hook::spawn(name, main), thread: OnceLock::new(), packet };
+    let started = Started { id: hook::threads::spawn(name, main), thread: OnceLock::new(), packet };
     if is_named {
         // When the execution is over, nobody knows the name.
         started.thread();
@@ -59,28 +59,28 @@ pub(super) unsafe fn start<'a, T: 'a>(name: Option<String>, code: impl FnOnce() 
 
 /// What a modelled thread does. Only the unwinding of a finished execution leaves it.
 fn run<T>(code: impl FnOnce() -> T, packet: StdArc<Packet<T>>) {
-    let result = hook::catch(code);
-    if result.as_ref().is_err_and(|payload| hook::is_teardown(&**payload)) {
+    let result = hook::threads::catch(code);
+    if result.as_ref().is_err_and(|payload| hook::executions::is_teardown(&**payload)) {
         return;
     }
     // SAFETY: the thread is here once, and nobody reads this before the thread's packet is gone.
     unsafe { *packet.result.get() = Some(result) };
-    hook::ending(&packet.end);
+    hook::threads::ending(&packet.end);
     // The result of a thread that nobody waits for is dropped here, and its destructor may panic.
-    drop(hook::catch(|| drop(packet)));
+    drop(hook::threads::catch(|| drop(packet)));
 }
 
 impl<T> Started<T> {
     #[track_caller]
     pub(super) fn join(self) -> Result<T> {
-        if hook::in_run() {
-            hook::join(self.id);
+        if hook::executions::in_run() {
+            hook::threads::join(self.id);
         }
         // The packet of a thread that has ended is gone.
         match StdArc::into_inner(self.packet).and_then(|packet| packet.result.into_inner()) {
             Some(Ok(value)) => Ok(value),
             Some(Err(payload)) => {
-                hook::receive_panic(self.id);
+                hook::threads::receive_panic(self.id);
                 Err(payload)
             }
             // The thread was unwound with its execution, and so is the caller: no second panic.
@@ -94,7 +94,7 @@ impl<T> Started<T> {
 
     #[track_caller]
     pub(super) fn is_finished(&self) -> bool {
-        !hook::in_run() || hook::is_finished(&self.packet.end)
+        !hook::executions::in_run() || hook::threads::is_finished(&self.packet.end)
     }
 }
 
@@ -226,7 +226,7 @@ impl Builder {
         F: FnOnce() -> T + Send,
         T: Send,
     {
-        if hook::in_run() {
+        if hook::executions::in_run() {
             // SAFETY: the caller promises that what the thread borrows outlives it.
             return Ok(JoinHandle(Kind::Model(unsafe { start(self.name, code) })));
         }

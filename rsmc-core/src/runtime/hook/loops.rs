@@ -1,9 +1,9 @@
-//! The door for what loops that wait say: hints, and where a thread stands before it uses an object that is more than an atomic.
+//! What loops that wait say: hints, and where a thread stands before it uses an object that is more than an atomic.
 
 use std::panic::Location;
 
 use crate::runtime::frame::{Frame, framed};
-use crate::runtime::hook::{enter, here};
+use crate::runtime::hook::enter::{enter, here};
 use crate::trace::Site;
 
 /// `hint::spin_loop` or `thread::yield_now`. True if in an execution.

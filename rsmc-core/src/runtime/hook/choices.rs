@@ -1,10 +1,10 @@
-//! The door for choices that explorers make in every possible way.
+//! Choices that explorers make in every possible way.
 
 use std::sync::atomic::Ordering;
 
 use crate::base::LocId;
 use crate::runtime::execution::Execution;
-use crate::runtime::hook::{enter, here};
+use crate::runtime::hook::enter::{enter, here};
 use crate::trace::{Action, CHOICE, LocInfo, Op, Site};
 
 /// How many values one choice has at most: explorers keep a list of those that are to be tried.

@@ -1,9 +1,10 @@
 //! The schedule as a table: one column per thread, then what all rows have in common.
 
+mod lanes;
+
 use crate::base::ThreadId;
-use crate::report::buffers;
+use crate::report::buffer_legend;
 use crate::report::fold::{Shown, fold};
-use crate::report::lanes;
 use crate::report::rows::{Buffering, Line, Origin, Scene};
 use crate::report::text::{pad, widest, width};
 
@@ -26,7 +27,7 @@ fn heading(scene: &Scene<'_>) -> String {
     if scene.lines.iter().any(|line| line.marked) {
         parts.push("✗ the failure");
     }
-    let legend = buffers::legend(scene).map(|legend| format!("\n{legend}")).unwrap_or_default();
+    let legend = buffer_legend::legend(scene).map(|legend| format!("\n{legend}")).unwrap_or_default();
     format!("schedule ({}){legend}", parts.join(", "))
 }
 

@@ -1,11 +1,11 @@
-//! The door for atomics: their operations come with arguments and results in registers.
+//! Atomics and fences. Operations on atomics come with arguments and results in registers.
 
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
 use crate::machine::Outcome;
 use crate::runtime::frame::{Frame, Pair, framed};
-use crate::runtime::hook::meet;
+use crate::runtime::hook::enter::{enter, here, meet};
 use crate::runtime::identity::Identity;
 use crate::trace::{Action, Op, Rmw, RmwKind, Site};
 
@@ -66,7 +66,7 @@ extern "C-unwind" fn atomic_from(
     let done = meet(place, object, |execution| {
         let site = Site::Code(place);
         // What is an address is known to the machine by its name, and a null pointer as it is.
-        let addresses = execution.addresses.get();
+        let addresses = execution.heap.addresses.get();
         let (action, order, failure) = unpacked(how, addresses.exchange(a), addresses.exchange(b));
         execution.visit(frame, site, matches!(action, Action::Store(_)));
         let loc = execution.locate(object, || (kind.init)(identity), site);
@@ -74,6 +74,13 @@ extern "C-unwind" fn atomic_from(
         Pair { low: addresses.exchange(read), high: 1 + u64::from(written.is_some()) }
     });
     done.unwrap_or(Pair { low: 0, high: 0 })
+}
+
+/// A fence: what it does depends on the memory model, and it counts for data races. True if in an execution.
+#[track_caller]
+pub fn fence(order: Ordering) -> bool {
+    let site = here();
+    enter(|execution| execution.fence(order, site)).is_some()
 }
 
 const RMWS: [RmwKind; 11] = [

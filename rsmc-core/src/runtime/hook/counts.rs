@@ -1,0 +1,104 @@
+//! Counts of references, and values that have to be gone at the end of an execution.
+
+use crate::runtime::births::Birth;
+use crate::runtime::current::in_current;
+use crate::runtime::execution::Execution;
+use crate::runtime::hook::enter::{enter, here};
+use crate::runtime::identity::Object;
+use crate::trace::NoteKind;
+
+/// A count of references is about to change: an update, so what the thread has stored becomes visible first. No
+/// scheduling point.
+#[track_caller]
+pub fn counting() {
+    let site = here();
+    if in_current(Execution::has_buffers) == Some(true) {
+        enter(|execution| execution.count(site));
+    }
+}
+
+/// Whether the counting of references of an `Arc` of this type consists of steps, since the program was seen to observe it.
+#[inline]
+pub fn counts_are_steps(type_name: &'static str) -> bool {
+    let are_steps =
+        |execution: &Execution| !execution.unwinding.get() && execution.core.borrow().observed.has_counts_of(type_name);
+    in_current(are_steps) == Some(true)
+}
+
+/// The program observes how many references there are of an `Arc` of this type. If another thread could change that now, the
+/// exploration starts again with their counting as steps.
+pub fn counts_observed(type_name: &'static str) {
+    enter(|execution| {
+        if !execution.unwinding.get() {
+            execution.core.borrow_mut().see_counts(execution.running.get(), type_name);
+        }
+    });
+}
+
+/// Drops a value since the last reference of an `Arc` of this type is dropped. If that performs visible operations, which
+/// thread does so is observed.
+pub fn dropping(type_name: &'static str, drop: impl FnOnce()) {
+    struct Until(Option<&'static str>);
+    impl Drop for Until {
+        fn drop(&mut self) {
+            set_dropping(self.0);
+        }
+    }
+    let _until = Until(set_dropping(Some(type_name)));
+    drop();
+}
+
+fn set_dropping(now: Option<&'static str>) -> Option<&'static str> {
+    in_current(|execution| {
+        let me = execution.running.get();
+        std::mem::replace(&mut execution.core.borrow_mut().fibers[me].dropping, now)
+    })
+    .flatten()
+}
+
+/// A reference to a shared value is dropped; `last` says that no other is left. Gives happens-before edges only.
+#[track_caller]
+pub fn reference_dropped(object: Object<'_>, last: bool) {
+    let site = here();
+    enter(|execution| {
+        if execution.unwinding.get() {
+            return;
+        }
+        let loc = execution.locate(object, || 0, site);
+        let (thread, machine) = (execution.running.get(), &mut execution.core.borrow_mut().machine);
+        machine.note(thread, NoteKind::ArcRelease(loc), site);
+        if last {
+            machine.note(thread, NoteKind::ArcAcquire(loc), site);
+        }
+    });
+}
+
+/// Something that has to be gone at the end of the execution was created; `None` outside executions, and where one is over.
+#[track_caller]
+pub fn born(kind: &'static str) -> Option<Birth> {
+    let site = here();
+    enter(|execution| {
+        let core = &mut *execution.core.borrow_mut();
+        let number = core.locations.execution();
+        (!execution.unwinding.get()).then(|| core.births.born(number, kind, site))
+    })
+    .flatten()
+}
+
+/// Whether it is still there, as far as the running execution knows.
+pub fn is_alive(birth: Birth) -> bool {
+    enter(|execution| {
+        let core = execution.core.borrow();
+        core.locations.execution() != birth.execution || core.births.is_alive(birth)
+    })
+    .unwrap_or(true)
+}
+
+/// It is gone; false if it was gone before.
+pub fn died(birth: Birth) -> bool {
+    in_current(|execution| {
+        let core = &mut *execution.core.borrow_mut();
+        core.locations.execution() != birth.execution || core.births.died(birth)
+    })
+    .unwrap_or(true)
+}

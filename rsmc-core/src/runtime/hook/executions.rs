@@ -1,0 +1,36 @@
+//! The execution itself.
+
+use std::any::Any;
+
+use crate::runtime::arena;
+use crate::runtime::hook::enter::enter;
+use crate::runtime::teardown::Teardown;
+
+pub use crate::runtime::current::in_run;
+
+/// What names the execution: no other in this process has the same.
+pub fn execution() -> Option<u64> {
+    enter(|execution| execution.core.borrow().locations.execution())
+}
+
+/// Something that was created outside, and is std's own, is used. Nothing outside executions.
+pub fn unmodelled() {
+    enter(|execution| execution.core.borrow_mut().unmodelled = true);
+}
+
+/// Runs code of the shim that allocates for itself: what is none of the memory of the thread that runs, and may outlive the
+/// execution.
+pub fn aside<R>(act: impl FnOnce() -> R) -> R {
+    let _ours = arena::outside();
+    act()
+}
+
+/// Whether a payload belongs to the unwinding of a finished execution, and must be passed on.
+pub fn is_teardown(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<Teardown>()
+}
+
+/// Whether the execution is over and its threads are being unwound.
+pub fn is_unwinding() -> bool {
+    enter(|execution| execution.unwinding.get()).unwrap_or(false)
+}
