@@ -137,7 +137,7 @@ fn what_a_local_of_std_knows_is_kept() {
 fn what_a_real_thread_knows_is_kept() {
     let (sender, receiver) = std::sync::mpsc::channel::<Box<[usize; 30]>>();
     let real = std::thread::spawn(move || {
-        let mut own: [Option<Box<[usize; 30]>>; 2 * EXECUTIONS] = [const { None }; _];
+        let mut own: [Option<Box<[usize; 30]>>; 2 * EXECUTIONS] = [const { None }; 2 * EXECUTIONS];
         let all = own.iter_mut().zip(receiver).map(|(place, one)| *place = Some(one)).count();
         own.iter().flatten().for_each(|one| assert_eq!(**one, [one[0]; 30]));
         all

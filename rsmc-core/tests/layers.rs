@@ -96,19 +96,6 @@ const LONGEST_FILE: usize = 600;
 
 /// The circles of imports that are left, each by its files below `src`, and why.
 const CIRCLES_LEFT: &[(&[&str], &str)] = &[
-    (
-        &["explore/rf_smc/mod.rs", "explore/rf_smc/tree/saved.rs"],
-        "a tree that is saved names the events of the algorithm that saves it",
-    ),
-    (
-        &["explore/rf_smc/arrange.rs", "explore/rf_smc/schedule.rs", "explore/rf_smc/steps.rs"],
-        "a schedule finds its witness, and a witness is part of a schedule",
-    ),
-    (
-        &["explore/rf_smc/checkpoint.rs", "explore/rf_smc/detour.rs"],
-        "decisions are saved with their detours, and detours with their decisions",
-    ),
-    (&["explore/rf_smc/room.rs", "explore/rf_smc/subtree.rs"], "the room of a subtree counts what is in it"),
     (&["litmus/draw.rs", "litmus/generate.rs"], "programs are drawn by the weights of the generator"),
     (
         &[
@@ -134,24 +121,16 @@ const CIRCLES_LEFT: &[(&[&str], &str)] = &[
 const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
     ("rsmc-core/src/explore/view_xplore/mod.rs", "look", "the stages of a frame, one after the other"),
     ("rsmc-core/src/litmus/interpret.rs", "take", "one case for each instruction"),
-    ("rsmc-core/src/session/run.rs", "explore", "one of three loops over executions that share no driver"),
 ];
 
 /// The structs that may have more fields than others, each by its file and name, and why.
 const WIDE_STRUCTS: &[(&str, &str, &str)] = &[
-    ("rsmc-core/src/explore/rf_smc/mod.rs", "RfSmc", "the current path and what is set aside, in one piece"),
-    (
-        "rsmc-core/src/explore/rf_smc/schedule.rs",
-        "Builder",
-        "a new sequence and the search for its witness, in one piece",
-    ),
     ("rsmc-core/src/explore/view_xplore/mod.rs", "ViewXplore", "frames and the tables that all of them share"),
     ("rsmc-core/src/machine/mod.rs", "Machine", "the state that all rules of a step read and write"),
     ("rsmc-core/src/report/diagram/mod.rs", "Diagram", "a field for each of the JSON form"),
     ("rsmc-core/src/report/diagram/mod.rs", "Step", "a field for each of the JSON form"),
     ("rsmc-core/src/session/config.rs", "Config", "a field for each setting"),
     ("rsmc-core/src/session/outcome.rs", "Report", "a field for each figure of a check"),
-    ("rsmc-core/src/session/run.rs", "Check", "the state of a check that all forms of its loop share"),
     ("rsmc-core/src/step/run.rs", "Run", "everything that comes back from an execution"),
 ];
 

@@ -11,18 +11,18 @@ use crate::model::MemoryModel;
 #[derive(Clone, Copy, Debug, Default)]
 enum Algorithm {
     #[default]
-    VerifySc,
-    VerifyTso,
-    VerifyPso,
+    Sc,
+    Tso,
+    Pso,
 }
 
 impl Algorithm {
     /// The table: by memory model, the algorithm that answers its instances.
     fn of(model: MemoryModel) -> Option<Self> {
         match model {
-            MemoryModel::Sc => Some(Algorithm::VerifySc),
-            MemoryModel::Tso => Some(Algorithm::VerifyTso),
-            MemoryModel::Pso => Some(Algorithm::VerifyPso),
+            MemoryModel::Sc => Some(Algorithm::Sc),
+            MemoryModel::Tso => Some(Algorithm::Tso),
+            MemoryModel::Pso => Some(Algorithm::Pso),
             MemoryModel::C11 => None, // `VerifyC11` answers its graphs.
         }
     }
@@ -76,9 +76,9 @@ impl Verifier {
     /// Under TSO and PSO if some read has not exactly one good write.
     pub fn verify(&mut self, instance: &Instance, rank: impl Fn(usize) -> u32, witness: &mut Vec<Move>) -> bool {
         match self.algorithm {
-            Algorithm::VerifySc => self.sc.verify(instance, rank, witness),
-            Algorithm::VerifyTso => self.search(instance, rank, &VerifyTso, witness),
-            Algorithm::VerifyPso => self.search(instance, rank, &VerifyPso, witness),
+            Algorithm::Sc => self.sc.verify(instance, rank, witness),
+            Algorithm::Tso => self.search(instance, rank, &VerifyTso, witness),
+            Algorithm::Pso => self.search(instance, rank, &VerifyPso, witness),
         }
     }
 

@@ -5,7 +5,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::explore::rf_smc::{Checkpoint, Estimate, Found, MOST_COUNTED, Subtree, Tree};
-use crate::explore::{OnePlan, Pct, Random, RfSmc};
 use crate::model::MemoryModel;
 use crate::step::{Explorer, Route};
 
@@ -67,15 +66,6 @@ impl Saved {
             &(Saved::Samples(number) | Saved::Pct(number, _)) => number < MOST_COUNTED,
         }
     }
-
-    /// The explorer that was saved.
-    pub fn restore(&self, settings: &Settings) -> Box<dyn Divisible> {
-        match *self {
-            Saved::Tree(ref state) => Box::new(RfSmc::resume(settings.memory, state).with_settings(settings)),
-            Saved::Samples(number) => Box::new(Random::starting_at(settings.seed, number)),
-            Saved::Pct(number, length) => Box::new(Pct::starting_at(settings.seed, number, length)),
-        }
-    }
 }
 
 /// The rest of an exploration that several processes share.
@@ -101,15 +91,4 @@ pub enum Task {
         /// The number of schedules.
         count: u64,
     },
-}
-
-impl Task {
-    /// An explorer of this part only.
-    pub fn explorer(&self, settings: &Settings) -> Box<dyn Divisible> {
-        match *self {
-            Task::Subtree(ref subtree) => Box::new(RfSmc::of_subtree(settings.memory, subtree)),
-            Task::Livelock(ref route) => Box::new(OnePlan::of_livelock(route.clone())),
-            Task::Samples { first, count } => Box::new(Random::among(settings.seed, first..first + count)),
-        }
-    }
 }

@@ -6,6 +6,7 @@ mod exhaustive;
 mod looks;
 mod one_plan;
 mod random;
+mod restore;
 pub mod rf_smc;
 pub mod rvf_smc;
 mod up_to_date;

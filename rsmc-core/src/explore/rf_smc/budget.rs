@@ -3,7 +3,7 @@
 //! Sizes are estimated, so a resumed exploration reaches the budget at the same point, however its schedules are stored.
 
 use crate::base::Digest;
-use crate::explore::rf_smc::decision::Decision;
+use crate::explore::rf_smc::decision::{Decision, SavedDecision};
 use crate::explore::rf_smc::schedule::{Branch, Schedule};
 
 /// The default budget of a path, in bytes. A larger one makes executions hardly faster. A smaller one makes them slower, and
@@ -79,5 +79,18 @@ impl MemoryBudget {
     pub(super) fn add_branch(&mut self, decision: &mut Decision, branch: Branch) {
         self.take(decision, branch.size());
         decision.received.push(branch);
+    }
+}
+
+impl SavedDecision {
+    /// The decision that was saved, with its memory in a budget.
+    pub(super) fn restore(self, budget: &mut MemoryBudget) -> Decision {
+        let Self { at, id, question, frozen, stays, contested, full, explored, seen, pending } = self;
+        let names = seen.len();
+        let decision = Decision::new(at, id, question, seen.into_iter().collect());
+        let mut decision = Decision { frozen, stays, contested, full, explored, ..decision };
+        (0..names).for_each(|_| budget.note_name(&mut decision));
+        pending.into_iter().for_each(|branch| budget.add_branch(&mut decision, branch));
+        decision
     }
 }

@@ -14,7 +14,7 @@ use crate::consistency::VerifyC11;
 use crate::explore::rf_smc::entry::RevisedEntry;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::revisit::{OpRef, reader};
-use crate::explore::rf_smc::schedule::Witness;
+use crate::explore::rf_smc::witness::Witness;
 use crate::model::c11::{self, Node};
 use crate::step::Run;
 use crate::trace::{Row, Source};

@@ -15,10 +15,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::Digest;
+use crate::explore::rf_smc::RfSmc;
 use crate::explore::rf_smc::decision::{Decision, SavedDecision};
-use crate::explore::rf_smc::schedule::Witness;
 use crate::explore::rf_smc::suspended::SavedChildren;
-use crate::explore::rf_smc::{NamedEntry, RfSmc};
+use crate::explore::rf_smc::tau::NamedEntry;
+use crate::explore::rf_smc::witness::Witness;
 use crate::model::MemoryModel;
 use crate::step::Route;
 

@@ -8,7 +8,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
-use crate::explore::rf_smc::budget::MemoryBudget;
 use crate::explore::rf_smc::revisit::Question;
 use crate::explore::rf_smc::schedule::{Branch, Schedule};
 use crate::explore::rf_smc::seen::Seen;
@@ -98,17 +97,4 @@ pub(super) struct SavedDecision {
     pub(super) seen: Vec<Digest>,
     /// The schedules that are not explored yet, the next one last.
     pub(super) pending: Vec<Branch>,
-}
-
-impl SavedDecision {
-    /// The decision that was saved, with its memory in a budget.
-    pub(super) fn restore(self, budget: &mut MemoryBudget) -> Decision {
-        let Self { at, id, question, frozen, stays, contested, full, explored, seen, pending } = self;
-        let names = seen.len();
-        let decision = Decision::new(at, id, question, seen.into_iter().collect());
-        let mut decision = Decision { frozen, stays, contested, full, explored, ..decision };
-        (0..names).for_each(|_| budget.note_name(&mut decision));
-        pending.into_iter().for_each(|branch| budget.add_branch(&mut decision, branch));
-        decision
-    }
 }

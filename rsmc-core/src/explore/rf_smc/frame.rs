@@ -1,10 +1,10 @@
 //! `τ` in a run: where its events are, and which of them are ahead of a decision.
 
 use crate::base::{BitSet, Digest};
-use crate::explore::rf_smc::NamedEntry;
 use crate::explore::rf_smc::decision::Decision;
 use crate::explore::rf_smc::delta::Delta;
 use crate::explore::rf_smc::entry::key_of;
+use crate::explore::rf_smc::tau::NamedEntry;
 use crate::step::Run;
 
 /// The frame of a run; keeps its memory from one run to the next.

@@ -101,8 +101,10 @@ mod splice;
 mod steps;
 mod subtree;
 mod suspended;
+mod tau;
 mod tree;
 mod wait;
+mod witness;
 mod witness_finder;
 
 pub use checkpoint::Checkpoint;
@@ -114,9 +116,7 @@ pub use tree::{SavedTree, Ticket, Tree};
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use crate::base::{Digest, EventId};
+use crate::base::Digest;
 use crate::consistency::Instance;
 use crate::explore::rf_smc::budget::MemoryBudget;
 use crate::explore::rf_smc::canonical_parent::{CanonicalParent, has_canonical_parents};
@@ -124,30 +124,16 @@ use crate::explore::rf_smc::decision::Decision;
 use crate::explore::rf_smc::frame::Frame;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::revisit::{Question, RevisitFinder};
-use crate::explore::rf_smc::schedule::{Chosen, Witness};
+use crate::explore::rf_smc::schedule::Chosen;
 use crate::explore::rf_smc::seen::Seen;
 use crate::explore::rf_smc::suspended::Suspended;
+use crate::explore::rf_smc::tau::{Entry, NamedEntry};
 use crate::explore::rf_smc::wait::Waits;
+use crate::explore::rf_smc::witness::Witness;
 use crate::explore::rf_smc::witness_finder::WitnessFinder;
 use crate::model::MemoryModel;
 use crate::step::{End, Explorer, Plan, Purpose, Route, Run};
 use crate::trace::Event;
-
-/// An event of a new sequence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Entry {
-    id: EventId,
-    /// It is in no run before the one for which it came into `τ`, or read something else there.
-    is_new: bool,
-}
-
-/// An event of `τ`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct NamedEntry {
-    entry: Entry,
-    /// The name of it and its source; nothing until the event has happened.
-    key: Digest,
-}
 
 /// The number of questions to the verifier, and their cost.
 #[derive(Clone, Copy, Debug, Default)]

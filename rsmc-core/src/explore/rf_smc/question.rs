@@ -5,7 +5,7 @@ use crate::explore::rf_smc::c11_witness::C11Witness;
 use crate::explore::rf_smc::entry::RevisedEntry;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::revisit::{OpRef, reader};
-use crate::explore::rf_smc::schedule::Witness;
+use crate::explore::rf_smc::witness::Witness;
 use crate::model::MemoryModel;
 use crate::step::{Forced, Run};
 

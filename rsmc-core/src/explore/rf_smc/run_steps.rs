@@ -1,11 +1,11 @@
 //! The steps of a run, and of what is built from it, by their numbers in [`Steps`].
 
 use crate::base::EventId;
-use crate::explore::rf_smc::Entry;
 use crate::explore::rf_smc::entry::RevisedEntry;
 use crate::explore::rf_smc::revisit::OpRef;
 use crate::explore::rf_smc::schedule::Schedule;
 use crate::explore::rf_smc::steps::{Numbered, Packed, Packer, Steps};
+use crate::explore::rf_smc::tau::Entry;
 use crate::step::{Forced, Plan, Run};
 
 /// See the module; keeps its memory from one run to the next.

@@ -1,12 +1,12 @@
 //! The new sequence that a revisit asks for: the events before the decision, the revisited event, and its causal past.
 
 use crate::base::{BitSet, Digest};
-use crate::explore::rf_smc::Entry;
 use crate::explore::rf_smc::decision::Decision;
 use crate::explore::rf_smc::entry::RevisedEntry;
 use crate::explore::rf_smc::frame::Frame;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::revisit::{OpRef, Revisit, source_of};
+use crate::explore::rf_smc::tau::Entry;
 use crate::step::Run;
 use crate::trace::{Action, Op};
 

@@ -15,13 +15,14 @@
 use rustc_hash::FxHashSet;
 
 use crate::base::{Digest, EventId};
+use crate::explore::rf_smc::RfSmc;
 use crate::explore::rf_smc::checkpoint::Checkpoint;
 use crate::explore::rf_smc::decision::SavedDecision;
 use crate::explore::rf_smc::entry::key_of;
 use crate::explore::rf_smc::schedule::{Branch, Chosen};
 use crate::explore::rf_smc::suspended::SavedChildren;
+use crate::explore::rf_smc::tau::NamedEntry;
 use crate::explore::rf_smc::tree::SavedTree;
-use crate::explore::rf_smc::{NamedEntry, RfSmc};
 use crate::step::{Route, Run, Step};
 
 /// Larger counts are none that were counted.

@@ -13,8 +13,8 @@ use std::mem::take;
 use rustc_hash::FxHashMap;
 
 use crate::base::{EventId, ThreadId, mix};
-use crate::explore::rf_smc::Entry;
-use crate::explore::rf_smc::schedule::Witness;
+use crate::explore::rf_smc::tau::Entry;
+use crate::explore::rf_smc::witness::Witness;
 use crate::step::{Forced, Step};
 use crate::trace::Action;
 

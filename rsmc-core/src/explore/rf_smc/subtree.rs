@@ -10,11 +10,12 @@ use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
+use crate::explore::rf_smc::RfSmc;
 use crate::explore::rf_smc::budget::MemoryBudget;
 use crate::explore::rf_smc::decision::{Decision, SavedDecision};
 use crate::explore::rf_smc::schedule::Branch;
 use crate::explore::rf_smc::steps::Steps;
-use crate::explore::rf_smc::{NamedEntry, RfSmc};
+use crate::explore::rf_smc::tau::NamedEntry;
 use crate::model::MemoryModel;
 use crate::step::Route;
 

@@ -9,11 +9,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::explore::rf_smc::RfSmc;
 use crate::explore::rf_smc::budget::MemoryBudget;
 use crate::explore::rf_smc::decision::{Decision, SavedDecision};
 use crate::explore::rf_smc::schedule::{Branch, Chosen};
 use crate::explore::rf_smc::steps::Steps;
-use crate::explore::rf_smc::{NamedEntry, RfSmc};
+use crate::explore::rf_smc::tau::NamedEntry;
 
 /// The canonical children of one run.
 #[derive(Debug)]

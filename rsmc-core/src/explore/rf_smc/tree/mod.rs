@@ -30,12 +30,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
 use crate::explore::looks::Looks;
+use crate::explore::rf_smc::RfSmc;
 use crate::explore::rf_smc::budget::MemoryBudget;
 use crate::explore::rf_smc::decision::{Decision, SavedDecision};
 use crate::explore::rf_smc::schedule::Branch;
 use crate::explore::rf_smc::subtree::{Discovered, Found, Subtree};
 use crate::explore::rf_smc::suspended::SuspendedPath;
-use crate::explore::rf_smc::{NamedEntry, RfSmc};
+use crate::explore::rf_smc::tau::NamedEntry;
 use crate::step::Route;
 
 pub use saved::SavedTree;

@@ -17,9 +17,9 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
-use crate::explore::rf_smc::NamedEntry;
 use crate::explore::rf_smc::decision::SavedDecision;
 use crate::explore::rf_smc::steps::Steps;
+use crate::explore::rf_smc::tau::NamedEntry;
 use crate::explore::rf_smc::tree::{Answer, Node, Tree};
 use crate::step::Route;
 

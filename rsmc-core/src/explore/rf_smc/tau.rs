@@ -1,0 +1,21 @@
+//! The entries of `τ`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::{Digest, EventId};
+
+/// An event of a new sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub(super) id: EventId,
+    /// It is in no run before the one for which it came into `τ`, or read something else there.
+    pub(super) is_new: bool,
+}
+
+/// An event of `τ`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct NamedEntry {
+    pub(super) entry: Entry,
+    /// The name of it and its source; nothing until the event has happened.
+    pub(super) key: Digest,
+}
