@@ -8,8 +8,9 @@
 //! would order the two parts.
 
 use rsmc_core::base::{LocId, ThreadId};
-use rsmc_core::consistency::{Instance, Shape, Verifier, naive};
+use rsmc_core::consistency::{Instance, Shape, Verifier};
 use rsmc_core::model::MemoryModel;
+use rsmc_testkit::naive;
 
 /// The growing part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -50,6 +50,7 @@
 //! the global one of the program. Switch it off in a program that has one of its own; then all loops are bounded as above. Changes
 //! of statics, of std's thread-locals and of memory from before the check are not seen.
 
+mod ctrl_c;
 mod ends;
 mod env;
 mod files;

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use on_rsmc::MODELS;
-use rsmc_core::litmus::{Outcome, Program, parse};
+use rsmc_testkit::litmus::{Outcome, Program, parse};
 use tests::{SAID, Test, reason, tests};
 
 use crate::measure::thousands;

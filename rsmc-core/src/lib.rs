@@ -5,8 +5,8 @@
 //! ```text
 //! base ◀ trace ◀ model ◀ consistency ◀ analysis
 //!                  ▲
-//!                step ◀ machine ◀ { litmus, runtime } ◀ session ◀ report
-//!                step ◀ { seed, explore }             ◀
+//!                step ◀ machine ◀ runtime ◀ session ◀ report
+//!                step ◀ { seed, explore } ◀
 //! ```
 //!
 //! Start reading at `step` (what an explorer and an executor say to each other), then [`explore::rf_smc`] for the
@@ -16,7 +16,6 @@ pub mod analysis;
 pub mod base;
 pub mod consistency;
 pub mod explore;
-pub mod litmus;
 pub mod machine;
 pub mod model;
 pub mod report;

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use c11_axioms::{Executions, executions};
 use corpus::corpus;
-use rsmc_core::litmus::{Outcome, Program, StmtKind};
+use rsmc_testkit::litmus::{Outcome, Program, StmtKind};
 
 /// Whether it has a loop that may wait; these have no end here.
 fn waits(program: &Program) -> bool {

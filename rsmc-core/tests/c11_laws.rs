@@ -16,8 +16,8 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use brute::brute;
 use c11_axioms::executions;
-use rsmc_core::litmus::{Outcome, Program, Size, Stmt, StmtKind, Weights};
 use rsmc_core::model::MemoryModel;
+use rsmc_testkit::litmus::{Outcome, Program, Size, Stmt, StmtKind, Weights};
 
 const SMALL: Size = Size { threads: 4, locations: 2, locks: 2, operations: 7 };
 const TWO_THREADS: Size = Size { threads: 2, locations: 3, locks: 2, operations: 8 };

@@ -13,11 +13,11 @@ use std::collections::BTreeSet;
 use c11_axioms::executions;
 use oracle::mixes;
 use rsmc_core::explore::{Exhaustive, Pct, Random, RfSmc};
-use rsmc_core::litmus::{Interpreter, Outcome, Program, Size, Weights};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel::{self, C11};
 use rsmc_core::step::{Executor, Explorer, Plan, Run};
 use rsmc_core::trace::reads_from_class;
+use rsmc_testkit::litmus::{Interpreter, Outcome, Program, Size, Weights};
 
 /// The outcomes that an explorer shows, how many classes it runs, and how many runs it takes.
 fn explore(program: &Program, explorer: &mut dyn Explorer, most: u64) -> (BTreeSet<Outcome>, u64, u64) {

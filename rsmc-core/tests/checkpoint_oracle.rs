@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use oracle::number;
 use rsmc_core::base::{Digest, mix};
-use rsmc_core::litmus::{Interpreter, Program, Weights, random};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::session::{Check, Checkpoint, Config, ExplorerKind, Limit, Report, Seen, Verdict};
 use rsmc_core::step::Run;
 use rsmc_core::trace::reads_from_class;
+use rsmc_testkit::litmus::{Interpreter, Program, Weights, random};
 
 const MODELS: [MemoryModel; 4] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11];
 

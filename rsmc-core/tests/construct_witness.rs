@@ -20,10 +20,9 @@ use dice::Dice;
 use drafts::{Draft, Size};
 use plays::{INIT, Machine};
 use rsmc_core::base::{LocId, ThreadId};
-use rsmc_core::consistency::{
-    ConstructWitness, Decided, Instance, Move, Shape, Verifier, check_witness, incr, naive, naive_sc, urf,
-};
+use rsmc_core::consistency::{ConstructWitness, Decided, Instance, Move, Shape, Verifier, check_witness, incr, urf};
 use rsmc_core::model::MemoryModel::{self, Pso, Sc, Tso};
+use rsmc_testkit::{naive, naive_sc};
 
 /// By event that reads, a bit for each source that is good.
 type Goods = [u32];

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use rsmc_core::litmus::{Interpreter, Program, Size, Weights, random};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::session::{Check, Config, Estimate, Verdict};
+use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, random};
 
 /// Programs with fewer runs are over before anybody asks.
 const FEWEST: u64 = 200;

@@ -7,12 +7,12 @@
 mod walker;
 
 use rsmc_core::explore::RfSmc;
-use rsmc_core::litmus::{Interpreter, Program, Size, Weights, random};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::runtime::{Runtime, Savings};
 use rsmc_core::step::{Executor, Explorer, Plan, Run};
 use rsmc_core::trace::{Note, NoteKind};
+use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, random};
 
 /// All that must be equal: events and accesses of cells without their places, which threads wait, how many panicked.
 fn essence(run: &Run) -> String {
@@ -107,7 +107,7 @@ fn without_savings() {
 
 #[test]
 fn on_every_kind_of_update() {
-    let text = |kind| rsmc_core::litmus::parse(&format!("t1: a = {kind}(x, 5)\nt2: b = {kind}(x, 9)\n")).unwrap();
+    let text = |kind| rsmc_testkit::litmus::parse(&format!("t1: a = {kind}(x, 5)\nt2: b = {kind}(x, 9)\n")).unwrap();
     for name in ["swap", "nand", "smax", "umin"] {
         assert_eq!(compare(&text(name), MemoryModel::Pso), 2);
     }

@@ -17,7 +17,6 @@ use std::time::Duration;
 
 use oracle::number;
 use rsmc_core::base::{Digest, mix};
-use rsmc_core::litmus::{Interpreter, Program, Weights, random};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::seed::Seed;
@@ -25,6 +24,7 @@ use rsmc_core::session::jobs::{Answer, Crew, Death, Job, Link, News};
 use rsmc_core::session::{Check, Checkpoint, Config, ExplorerKind, FailureKind, Report, Seen as Shown, Verdict};
 use rsmc_core::step::{End, Run};
 use rsmc_core::trace::reads_from_class;
+use rsmc_testkit::litmus::{Interpreter, Program, Weights, random};
 
 /// How often each class counted, and whether it ended stuck.
 type Classes = BTreeMap<Digest, (bool, u32)>;

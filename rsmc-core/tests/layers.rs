@@ -24,23 +24,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("machine", &["base", "trace", "model", "consistency", "step"]),
     ("seed", &["base", "trace", "model", "step"]),
     ("explore", &["base", "trace", "model", "step", "consistency", "analysis"]),
-    ("litmus", &["base", "trace", "model", "step", "machine"]),
     ("runtime", &["base", "trace", "model", "step", "machine"]),
     (
         "session",
-        &[
-            "base",
-            "trace",
-            "model",
-            "step",
-            "machine",
-            "seed",
-            "explore",
-            "litmus",
-            "runtime",
-            "consistency",
-            "analysis",
-        ],
+        &["base", "trace", "model", "step", "machine", "seed", "explore", "runtime", "consistency", "analysis"],
     ),
     (
         "report",
@@ -52,7 +39,6 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "machine",
             "seed",
             "explore",
-            "litmus",
             "runtime",
             "consistency",
             "analysis",
@@ -88,15 +74,11 @@ const OF_A_MODEL: usize = 8;
 /// A file, and a word in it that names something else: the ordering of an operation.
 const OTHER_WORDS: &[(&str, &str)] = &[("rsmc-core/src/report/rows.rs", "\"sc\"")];
 
-/// The folders and files of code that exists for tests: oracles know which model they are the oracle of.
-const FOR_TESTS: &[&str] = &["/litmus/", "/consistency/naive_"];
-
 /// No file is longer.
 const LONGEST_FILE: usize = 600;
 
 /// The circles of imports that are left, each by its files below `src`, and why.
 const CIRCLES_LEFT: &[(&[&str], &str)] = &[
-    (&["litmus/draw.rs", "litmus/generate.rs"], "programs are drawn by the weights of the generator"),
     (
         &[
             "session/asked.rs",
@@ -118,10 +100,8 @@ const CIRCLES_LEFT: &[(&[&str], &str)] = &[
 ];
 
 /// The functions that may be longer than others, each by its file and name, and why.
-const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
-    ("rsmc-core/src/explore/view_xplore/mod.rs", "look", "the stages of a frame, one after the other"),
-    ("rsmc-core/src/litmus/interpret.rs", "take", "one case for each instruction"),
-];
+const LONG_FUNCTIONS: &[(&str, &str, &str)] =
+    &[("rsmc-core/src/explore/view_xplore/mod.rs", "look", "the stages of a frame, one after the other")];
 
 /// The structs that may have more fields than others, each by its file and name, and why.
 const WIDE_STRUCTS: &[(&str, &str, &str)] = &[
@@ -133,6 +113,11 @@ const WIDE_STRUCTS: &[(&str, &str, &str)] = &[
     ("rsmc-core/src/session/outcome.rs", "Report", "a field for each figure of a check"),
     ("rsmc-core/src/step/run.rs", "Run", "everything that comes back from an execution"),
 ];
+
+/// The sources of the helpers of tests. They have no layers.
+fn testkit() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../rsmc-testkit/src")
+}
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
@@ -188,10 +173,20 @@ fn layers_import_downwards_only() {
         wrong.extend(
             wrong_imports(&layer_of(file), &text).into_iter().map(|what| format!("{}, {what}", file.display())),
         );
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_are_short_and_start_with_what_they_are_for() {
+    let mut files = Vec::new();
+    rust_files(&source(), &mut files);
+    rust_files(&testkit(), &mut files);
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
         assert!(text.starts_with("//!"), "{} starts with what it is for", file.display());
         assert!(text.lines().count() <= LONGEST_FILE, "{} is longer than {LONGEST_FILE} lines", file.display());
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
@@ -313,16 +308,16 @@ fn few_files_name_memory_models() {
     for folder in ASK_MODELS {
         rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).canonicalize().unwrap(), &mut files);
     }
-    let is_in = |file: &Path, list: &[&str], at_end: bool| {
+    let is_in = |file: &Path, list: &[&str]| {
         let path = file.to_str().unwrap().replace('\\', "/");
-        list.iter().any(|part| if at_end { path.ends_with(part) } else { path.contains(part) })
+        list.iter().any(|end| path.ends_with(end))
     };
     let (mut wrong, mut naming) = (Vec::new(), 0);
-    for file in files.iter().filter(|file| !is_in(file, FOR_TESTS, false)) {
+    for file in &files {
         let mut named = named_models(&fs::read_to_string(file).unwrap());
-        let other = OTHER_WORDS.iter().find(|(path, _)| is_in(file, &[path], true));
+        let other = OTHER_WORDS.iter().find(|(path, _)| is_in(file, &[path]));
         named.retain(|what| other.is_none_or(|(_, word)| !what.ends_with(word)));
-        match is_in(file, NAME_MODELS, true) {
+        match is_in(file, NAME_MODELS) {
             true => naming += usize::from(!named.is_empty()),
             false => wrong.extend(named.into_iter().map(|what| format!("{}, {what}", file.display()))),
         }

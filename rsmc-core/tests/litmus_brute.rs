@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rsmc_core::base::{Digest, LocId};
-use rsmc_core::litmus::{Interpreter, Outcome, Program};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::step::{End, Executor, Forced, Plan, Run, SchedulingPolicy, Step};
 use rsmc_core::trace::{Source, Trace, reads_from_class};
+use rsmc_testkit::litmus::{Interpreter, Outcome, Program};
 
 /// What every execution in these tests follows.
 pub fn rules(memory: MemoryModel) -> Rules {

@@ -14,13 +14,13 @@ use brute::brute;
 use corpus::corpus;
 use rsmc_core::base::Digest;
 use rsmc_core::explore::RfSmc;
-use rsmc_core::litmus::{Expectation, Interpreter, Outcome, parse};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::runtime::Runtime;
 use rsmc_core::session::{Check, Config, ExplorerKind};
 use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
 use rsmc_core::trace::{outcome_digest, reads_from_class};
+use rsmc_testkit::litmus::{Expectation, Interpreter, Outcome, parse};
 
 /// The memory models for which files state what they expect.
 const MODELS: [MemoryModel; 3] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso];

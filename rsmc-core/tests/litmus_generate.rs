@@ -5,9 +5,9 @@
 mod brute;
 
 use brute::{brute, rules};
-use rsmc_core::litmus::{Interpreter, Size, Weights, enumerate, random};
 use rsmc_core::model::MemoryModel::Sc;
 use rsmc_core::step::{Executor, Plan, Run, SchedulingPolicy};
+use rsmc_testkit::litmus::{Interpreter, Size, Weights, enumerate, random};
 
 /// How many of 100 programs have a deadlock and a panic in some interleaving.
 fn troubles(weights: &Weights) -> (u64, u64) {

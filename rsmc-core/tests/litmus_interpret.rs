@@ -5,10 +5,10 @@
 mod brute;
 
 use brute::{brute, rules};
-use rsmc_core::litmus::{Interpreter, parse};
 use rsmc_core::model::MemoryModel::Sc;
 use rsmc_core::step::{End, Executor, Expect, Forced, Plan, Run, SchedulingPolicy, Why};
 use rsmc_core::trace::{Event, Site};
+use rsmc_testkit::litmus::{Interpreter, parse};
 
 /// The outcomes of all interleavings, as text.
 #[track_caller]

@@ -8,11 +8,11 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use rsmc_core::base::ThreadId;
-use rsmc_core::litmus::{Expr, Operator, Program, Stmt, StmtKind, ThreadProgram};
 use rsmc_core::machine::Outcome;
 use rsmc_core::runtime::hook::cells::CellAccess;
 use rsmc_core::runtime::{Object, Tag, hook};
 use rsmc_core::trace::{Action, POISONED, Rmw};
+use rsmc_testkit::litmus::{Expr, Operator, Program, Stmt, StmtKind, ThreadProgram};
 
 /// The shared objects of a program, by name, made anew for every execution.
 #[derive(Default)]

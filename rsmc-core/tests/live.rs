@@ -7,12 +7,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use rsmc_core::explore::RfSmc;
-use rsmc_core::litmus::{Program, Size, Weights, random};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::report::Live;
 use rsmc_core::runtime::Runtime;
 use rsmc_core::step::{Executor, Explorer, Plan, Run};
+use rsmc_testkit::litmus::{Program, Size, Weights, random};
 
 /// Compares the executions of a program, and says how many lines they have.
 fn compare(program: &Program, memory: MemoryModel) -> usize {

@@ -15,11 +15,11 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use rsmc_core::litmus::{Interpreter, Outcome, Program, States, parse, shrink};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::session::{Check, Config, ExplorerKind};
 use rsmc_core::step::{End, Executor, Plan, Run, Why};
+use rsmc_testkit::litmus::{Interpreter, Outcome, Program, States, parse, shrink};
 
 /// How many rounds a loop is unrolled under C11.
 const ROUNDS: usize = 5;

@@ -4,8 +4,9 @@ mod dice;
 
 use dice::Dice;
 use rsmc_core::base::{LocId, ThreadId};
-use rsmc_core::consistency::{Flaw, Instance, Move, Shape, check_witness, naive};
+use rsmc_core::consistency::{Flaw, Instance, Move, Shape, check_witness};
 use rsmc_core::model::MemoryModel;
+use rsmc_testkit::naive;
 
 /// An instance, its moves, and additional constraints.
 struct Draft {

@@ -9,10 +9,10 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use rsmc_core::explore::RfSmc;
-use rsmc_core::litmus::{Interpreter, Program, Size, Weights, random};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
+use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, random};
 
 /// A program that takes more runs is left.
 const MOST_RUNS: u32 = 2_000;

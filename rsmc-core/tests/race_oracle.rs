@@ -14,11 +14,11 @@ use rsmc_core::analysis::race::{Access, all_races, find_race};
 use rsmc_core::base::Digest;
 use rsmc_core::explore::view_xplore::Traversal;
 use rsmc_core::explore::{Exhaustive, RfSmc, RvfSmc, ViewXplore};
-use rsmc_core::litmus::{Interpreter, Program, Size, Weights, parse, random, shrink};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel::{self, Pso, Sc, Tso};
 use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
 use rsmc_core::trace::{NoteKind, Site, Trace, outcome_digest, reads_from_class};
+use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, parse, random, shrink};
 
 /// An explorer under test: its name, the models it knows, and a new exploration of a program with this number.
 type Candidate = (&'static str, &'static [MemoryModel], fn(MemoryModel, u64) -> Box<dyn Explorer>);

@@ -2,13 +2,13 @@
 
 mod spinning;
 
-use rsmc_core::litmus::{Interpreter, Program, Size, Weights, random};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::seed::Seed;
 use rsmc_core::session::{Check, Config, ExplorerKind, Failure, FailureKind, Verdict};
 use rsmc_core::step::{End, Pending, Run};
 use rsmc_core::trace::NoteKind;
+use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, random};
 
 fn run(program: &Program, config: &Config) -> (Option<Failure>, u64) {
     let rules = Rules::new(config.effective_memory(), 1_000);
@@ -68,7 +68,7 @@ fn a_seed_of_another_program_is_refused_or_harmless() {
     let failing = (0..).map(|seed| random(seed, Size::default(), &Weights::EVERYTHING));
     let seeds: Vec<_> =
         failing.filter_map(|program| run(&program, &Config::default()).0).take(30).map(|f| f.seed).collect();
-    let other = rsmc_core::litmus::parse("t1: x = 1; a = y; b = x\nt2: y = 1; c = x\n").unwrap();
+    let other = rsmc_testkit::litmus::parse("t1: x = 1; a = y; b = x\nt2: y = 1; c = x\n").unwrap();
     for seed in seeds {
         let (failure, runs) = run(&other, &Config::default().replay(seed.clone()));
         let failure = failure.unwrap_or_else(|| panic!("{seed} fits another program"));
@@ -150,7 +150,7 @@ fn updated(from: u64) -> Program {
         "t1:\n    a = x\n    while a < 3 {{\n        spin\n        a = x\n    }}\nt2: x.rlx = 1\n\
          t3: b = cas(x, {from}, 2)\nt4: x.rlx = 3\n"
     );
-    rsmc_core::litmus::parse(&text).unwrap()
+    rsmc_testkit::litmus::parse(&text).unwrap()
 }
 
 /// A seed says that a write is the newest which is none any more.

@@ -15,13 +15,13 @@ use goldens::{Case, check, counts};
 use rsmc_core::analysis::race::{Access, Race};
 use rsmc_core::base::{LocId, ThreadId};
 use rsmc_core::explore::{RfSmc, up_to_date};
-use rsmc_core::litmus::{Interpreter, parse};
 use rsmc_core::machine::Rules;
 use rsmc_core::report;
 use rsmc_core::session::{Check, Config, ExplorerKind, FailureKind, Fewest, Limit, MemoryModel, Needs, Progress};
 use rsmc_core::step::{Executor, Explorer, Plan, Run, Why};
 use rsmc_core::trace::spin::Watched;
 use rsmc_core::trace::{Action, NoteKind, Site};
+use rsmc_testkit::litmus::{Interpreter, parse};
 
 const FREE_LOCK: Action = Action::Release { poisoned: false };
 

@@ -6,10 +6,10 @@ mod oracle;
 
 use oracle::{Oracle, mixes};
 use rsmc_core::explore::RfSmc;
-use rsmc_core::litmus::enumerate;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::step::{Explorer, Plan, Run};
 use rsmc_core::trace::reads_from_class;
+use rsmc_testkit::litmus::enumerate;
 
 const READS_FROM: Oracle = Oracle { class: reads_from_class, explorer: |memory, _| Box::new(RfSmc::new(memory)) };
 
@@ -53,7 +53,7 @@ fn what_is_possible_under_weak_models_only() {
     let messages = "t3: x.rlx = 1; y.rlx = 1\nt4: a = y.rlx; b = x.rlx; z = 1\n";
     let buffers = "t3: x.rlx = 1; a = y; u = 1\nt4: y.rlx = 1; b = x; e = u; z = 1\n";
     for (shape, memory) in [(messages, MemoryModel::Pso), (messages, MemoryModel::C11), (buffers, MemoryModel::Tso)] {
-        let program = rsmc_core::litmus::parse(&format!("{reader}{shape}")).unwrap();
+        let program = rsmc_testkit::litmus::parse(&format!("{reader}{shape}")).unwrap();
         assert_eq!(BOUNDED.difference(&program, memory, 0), None, "under {memory}\n{program}");
     }
 }
@@ -62,7 +62,7 @@ fn what_is_possible_under_weak_models_only() {
 #[test]
 fn who_waits_at_the_end_could_have_gone_on() {
     let program = "t1: c = x; v = 1\nt2: x = 1\nt3: lock m; unlock m\nt4: lock m\nt5: d = v\n";
-    let program = rsmc_core::litmus::parse(program).unwrap();
+    let program = rsmc_testkit::litmus::parse(program).unwrap();
     assert_eq!(BOUNDED.difference(&program, MemoryModel::Sc, 0), None, "{program}");
 }
 
@@ -93,7 +93,7 @@ impl Explorer for Mistaken {
 /// Agreement that cannot fail proves nothing.
 #[test]
 fn the_comparison_notices_a_forgotten_and_a_repeated_class() {
-    let program = rsmc_core::litmus::parse("t1: x = 1; a = y\nt2: y = 1; b = x\n").unwrap();
+    let program = rsmc_testkit::litmus::parse("t1: x = 1; a = y\nt2: y = 1; b = x\n").unwrap();
     let memory = MemoryModel::Sc;
     let found = |forgets| {
         let mut mistaken = Mistaken { right: RfSmc::new(memory), plans: 0, forgets };

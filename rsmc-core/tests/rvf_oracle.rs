@@ -15,11 +15,11 @@ use oracle::mixes;
 use rsmc_core::base::Digest;
 use rsmc_core::explore::rvf_smc::{Effort, Options};
 use rsmc_core::explore::{Exhaustive, RvfSmc};
-use rsmc_core::litmus::{Interpreter, Program, Size, Weights, parse};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
 use rsmc_core::trace::{outcome_digest, reads_from_class};
+use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, parse};
 
 /// Brute force gives up on longer programs.
 const LONGEST: u64 = 400_000;

@@ -6,13 +6,13 @@
 use std::collections::BTreeMap;
 
 use rsmc_core::analysis::race::find_race;
-use rsmc_core::litmus::{Interpreter, Program, Size, Weights, parse, random};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel::{self, C11, Pso, Sc, Tso};
 use rsmc_core::seed::Seed;
 use rsmc_core::session::{Check, Config, ExplorerKind, Failure, Fewest, Report, Verdict};
 use rsmc_core::step::{End, Executor, Forced, Plan, Run, Step};
 use rsmc_core::trace::Site;
+use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, parse, random};
 
 /// Programs with more interleavings are left out.
 const MOST: usize = 30_000;

@@ -10,12 +10,12 @@ mod spinning;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rsmc_core::base::Digest;
-use rsmc_core::litmus::{Interpreter, Outcome, Program, parse};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::session::{Check, Config, ExplorerKind};
 use rsmc_core::step::{End, Executor, Plan, Run, SchedulingPolicy};
 use rsmc_core::trace::{Trace, reads_from_class};
+use rsmc_testkit::litmus::{Interpreter, Outcome, Program, parse};
 use spinning::program;
 
 /// An interpreter that gives up after so many runs, and notes what complete ones left in the registers.

@@ -6,8 +6,9 @@ mod drafts;
 use dice::Dice;
 use drafts::{Draft, Size};
 use rsmc_core::base::{LocId, ThreadId};
-use rsmc_core::consistency::{Flaw, Instance, Move, Shape, Verifier, check_witness, close_buffers, naive};
+use rsmc_core::consistency::{Flaw, Instance, Move, Shape, Verifier, check_witness, close_buffers};
 use rsmc_core::model::MemoryModel;
+use rsmc_testkit::naive;
 
 use MemoryModel::{Pso, Sc, Tso};
 use Move::{Flush, Perform};

@@ -3,12 +3,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use rsmc_core::consistency::{Instance, Verifier, check_witness, close_buffers, naive};
+use rsmc_core::consistency::{Instance, Verifier, check_witness, close_buffers};
 use rsmc_core::explore::RfSmc;
-use rsmc_core::litmus::{Interpreter, Size, Weights, random};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::step::{Executor, Explorer, Plan, Run};
+use rsmc_testkit::litmus::{Interpreter, Size, Weights, random};
+use rsmc_testkit::naive;
 
 /// A question, and what the exploration was told.
 type Asked = (Instance, bool);

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 use rsmc_core::base::{LocId, Poset};
-use rsmc_core::consistency::{Flaw, Instance, Move, Shape, Verifier, check_witness, close, naive_sc};
+use rsmc_core::consistency::{Flaw, Instance, Move, Shape, Verifier, check_witness, close};
 use rsmc_core::model::MemoryModel::Sc;
+use rsmc_testkit::naive_sc;
 
 /// An event: thread, location, whether it reads, whether it writes.
 type Drawn = (usize, u32, bool, bool);

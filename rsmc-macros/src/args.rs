@@ -4,9 +4,10 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Error, Expr, Result, Token};
+use syn::{Error, Result, Token};
 
 use crate::errors::all_or_errors;
+use crate::expr::Expr;
 use crate::known::{KNOWN, Known, argument_names};
 use crate::suggest::{self, hint};
 use crate::value::{self, Asked, Model};

@@ -1,10 +1,10 @@
 //! The annotated function: its parts, and what rules it out as a test.
 
-use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Error, Meta, Result, Safety, Signature, Token, Visibility};
+use syn::{Attribute, Error, Generics, LitStr, Meta, Result, Token, Visibility};
 
 use crate::errors::all_or_errors;
 
@@ -27,6 +27,81 @@ impl Parse for Function {
         let sig = input.parse()?;
         let body = braces(input)?;
         Ok(Function { attrs, vis, sig, body })
+    }
+}
+
+/// What stands before the body of a function. What a test may not have is kept for the error message.
+pub(crate) struct Signature {
+    constness: Option<Token![const]>,
+    asyncness: Option<Token![async]>,
+    safety: TokenStream,
+    abi: TokenStream,
+    keyword: Token![fn],
+    /// The name.
+    pub(crate) ident: Ident,
+    generics: Generics,
+    parameters: Group,
+    /// The arrow and the type behind it.
+    pub(crate) output: TokenStream,
+    where_clause: TokenStream,
+}
+
+impl Parse for Signature {
+    /// Leaves the body, which is the last token.
+    fn parse(input: ParseStream) -> Result<Signature> {
+        let constness = input.parse()?;
+        let asyncness = input.parse()?;
+        let safety = safety(input)?;
+        let abi = abi(input)?;
+        let keyword = input.parse()?;
+        let ident = input.parse()?;
+        let generics = input.parse()?;
+        let parameters = match input.fork().parse() {
+            Ok(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => group,
+            _ => return Err(input.error("expected `(`")),
+        };
+        input.parse::<TokenTree>()?;
+        let output = until(input, |input| input.peek(Token![where]))?;
+        let where_clause = until(input, |_| false)?;
+        Ok(Signature { constness, asyncness, safety, abi, keyword, ident, generics, parameters, output, where_clause })
+    }
+}
+
+impl ToTokens for Signature {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Signature { constness, asyncness, safety, abi, keyword, ident, generics, .. } = self;
+        let Signature { parameters, output, where_clause, .. } = self;
+        tokens.extend(
+            quote!(#constness #asyncness #safety #abi #keyword #ident #generics #parameters #output #where_clause),
+        );
+    }
+}
+
+/// `unsafe` or `safe`, if it is there.
+fn safety(input: ParseStream) -> Result<TokenStream> {
+    let is_safe = |ident: &Ident| ident == "safe";
+    if input.peek(Token![unsafe]) || input.fork().parse().is_ok_and(|ident| is_safe(&ident)) {
+        return input.parse::<TokenTree>().map(TokenStream::from);
+    }
+    Ok(TokenStream::new())
+}
+
+/// `extern "C"` or `extern`, if it is there.
+fn abi(input: ParseStream) -> Result<TokenStream> {
+    let keyword: Option<Token![extern]> = input.parse()?;
+    let name: Option<LitStr> = if keyword.is_some() && input.peek(LitStr) { Some(input.parse()?) } else { None };
+    Ok(quote!(#keyword #name))
+}
+
+/// The next tokens: all but the last, or those before one at which `ends` holds.
+fn until(input: ParseStream, ends: impl Fn(ParseStream) -> bool) -> Result<TokenStream> {
+    let mut tokens = TokenStream::new();
+    loop {
+        let ahead = input.fork();
+        if ahead.parse::<TokenTree>().is_err() || ahead.is_empty() || ends(input) {
+            return Ok(tokens);
+        }
+        tokens.extend([input.parse::<TokenTree>()?]);
     }
 }
 
@@ -58,20 +133,15 @@ impl Function {
 
     /// Why the signature is not that of a test.
     fn unsuitable_signature(&self) -> impl Iterator<Item = Error> {
-        let Signature { constness, asyncness, safety, abi, generics, inputs, variadic, .. } = &self.sig;
-        let safety = match safety {
-            Safety::Default => None,
-            other => Some(other.to_token_stream()),
-        };
-        let parameters = quote!(#inputs #variadic);
+        let Signature { constness, asyncness, safety, abi, generics, parameters, where_clause, .. } = &self.sig;
         let reasons = [
             (tokens(constness), "rsmc::test cannot run const functions: remove `const`"),
             (tokens(asyncness), "rsmc::test cannot run async functions yet"),
-            (safety.unwrap_or_default(), "rsmc::test cannot run unsafe functions: put an `unsafe` block into the body"),
+            (tokens(safety), "rsmc::test cannot run unsafe functions: put an `unsafe` block into the body"),
             (tokens(abi), "rsmc::test cannot run extern functions: remove `extern`"),
             (tokens(generics), "rsmc::test cannot run generic functions: nothing would choose the arguments"),
-            (tokens(&generics.where_clause), "rsmc::test cannot run generic functions: remove the `where` clause"),
-            (parameters, "rsmc::test runs functions without parameters: nothing would pass these"),
+            (tokens(where_clause), "rsmc::test cannot run generic functions: remove the `where` clause"),
+            (parameters.stream(), "rsmc::test runs functions without parameters: nothing would pass these"),
         ];
         reasons.into_iter().filter(|(at, _)| !at.is_empty()).map(|(at, reason)| Error::new_spanned(at, reason))
     }

@@ -8,6 +8,7 @@ mod args;
 mod duration;
 mod errors;
 mod expand;
+mod expr;
 mod function;
 mod known;
 mod suggest;

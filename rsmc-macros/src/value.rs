@@ -4,10 +4,11 @@ use std::ops::RangeInclusive;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Error, Expr, ExprArray, ExprLit, Lit, LitInt, LitStr, Result};
+use syn::{Error, Lit, LitInt, LitStr, Result};
 
 use crate::duration;
 use crate::errors::all_or_errors;
+use crate::expr::Expr;
 use crate::known::{EXPLORERS, Kind, Known, MODELS, names};
 use crate::suggest::{self, hint};
 
@@ -40,7 +41,6 @@ pub(crate) enum Asked {
 
 /// Reads the value of the argument `known`, which the user wrote as `name`.
 pub(crate) fn read(known: &Known, name: &Ident, value: &Expr) -> Result<Asked> {
-    let value = ungrouped(value);
     let argument = match &known.kind {
         Kind::Memory => return memory(known, value),
         Kind::Explorer => explorer(known, value)?,
@@ -58,21 +58,21 @@ pub(crate) fn read(known: &Known, name: &Ident, value: &Expr) -> Result<Asked> {
 /// Reads `"sc"` or `["sc", "tso"]`.
 fn memory(known: &Known, value: &Expr) -> Result<Asked> {
     match value {
-        Expr::Array(array) => models(known, array).map(Asked::Models),
+        Expr::List { elements, .. } => models(known, value, elements).map(Asked::Models),
         _ => model(&string(known, value, "the name of a memory model, or a list of them")?).map(Asked::Model),
     }
 }
 
 /// Reads the list of memory models; reports all its errors.
-fn models(known: &Known, array: &ExprArray) -> Result<Vec<Model>> {
-    if array.elems.is_empty() {
+fn models(known: &Known, list: &Expr, elements: &[Expr]) -> Result<Vec<Model>> {
+    if elements.is_empty() {
         let message = format!("list at least one memory model: {}", suggest::list(names(MODELS)));
-        return Err(Error::new_spanned(array, message));
+        return Err(Error::new_spanned(list, message));
     }
     let mut models: Vec<Model> = Vec::new();
     let mut errors = Vec::new();
-    for element in &array.elems {
-        match string(known, ungrouped(element), "names of memory models").and_then(|text| model(&text)) {
+    for element in elements {
+        match string(known, element, "names of memory models").and_then(|text| model(&text)) {
             Ok(again) if models.iter().any(|model| model.ident == again.ident) => {
                 errors.push(Error::new_spanned(element, format!("memory model `{}` is listed twice", again.ident)))
             }
@@ -92,7 +92,7 @@ fn model(text: &LitStr) -> Result<Model> {
 
 /// Reads the name of an explorer, with a word of its own for a list, which `memory` would take.
 fn explorer(known: &Known, value: &Expr) -> Result<TokenStream> {
-    if matches!(value, Expr::Array(_)) {
+    if matches!(value, Expr::List { .. }) {
         return Err(Error::new_spanned(
             value,
             "`explorer` takes one name, only `memory` takes a list: write one test per explorer",
@@ -174,17 +174,9 @@ fn string(known: &Known, value: &Expr, what: &str) -> Result<LitStr> {
 /// The literal that `value` is.
 fn literal(value: &Expr) -> Option<&Lit> {
     match value {
-        Expr::Lit(ExprLit { lit, .. }) => Some(lit),
+        Expr::Literal(literal) => Some(literal),
         _ => None,
     }
-}
-
-/// `value` without the invisible groups around what a `macro_rules!` macro passed on.
-fn ungrouped(mut value: &Expr) -> &Expr {
-    while let Expr::Group(group) = value {
-        value = &group.expr;
-    }
-    value
 }
 
 /// The error for a value of the wrong kind.

@@ -1,7 +1,7 @@
 //! Values that have to be dropped, once.
 
-use std::fmt;
-use std::mem::ManuallyDrop;
+use core::fmt;
+use core::mem::ManuallyDrop;
 
 #[cfg(feature = "model")]
 use rsmc_core::runtime::{Birth, hook};
@@ -103,11 +103,21 @@ impl<T> Drop for Track<T> {
         if self.goes() {
             // SAFETY: the value is not used after this.
             unsafe { ManuallyDrop::drop(&mut self.value) };
-        } else if !crate::thread::panicking() {
-            panic!("a tracked value is dropped twice");
+        } else {
+            dropped_twice();
         }
     }
 }
+
+#[cfg(feature = "model")]
+fn dropped_twice() {
+    if !crate::thread::panicking() {
+        panic!("a tracked value is dropped twice");
+    }
+}
+
+#[cfg(not(feature = "model"))]
+fn dropped_twice() {}
 
 impl<T: fmt::Debug> fmt::Debug for Track<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -83,11 +83,11 @@ impl Nondet for u8 {
 impl Nondet for i8 {
     #[track_caller]
     fn any() -> Self {
-        u8::any().cast_signed()
+        u8::any() as i8
     }
 }
 
-impl Nondet for std::cmp::Ordering {
+impl Nondet for core::cmp::Ordering {
     #[track_caller]
     fn any() -> Self {
         choose(3).cmp(&1)
@@ -111,7 +111,7 @@ impl<T: Nondet, E: Nondet> Nondet for Result<T, E> {
 impl<T: Nondet, const N: usize> Nondet for [T; N] {
     #[track_caller]
     fn any() -> Self {
-        std::array::from_fn(|_| T::any())
+        core::array::from_fn(|_| T::any())
     }
 }
 

@@ -17,6 +17,15 @@
 //! | [`alloc`] | [`Track`](alloc::Track): a value that must be dropped, once |
 //! | [`choose`], [`nondet`] | what a check goes through in every possible way, besides schedules |
 //!
+//! # Features and versions of Rust
+//!
+//! `std` (on by default): without it the crate is `#![no_std]` and has what `core` and `alloc` offer: [`sync::atomic`],
+//! [`Arc`](sync::Arc) and [`Weak`](sync::Weak), [`cell`], [`hint`], [`Duration`](time::Duration), [`choose`], [`nondet`] and
+//! [`alloc`]. `model` needs `std`, and turns it on.
+//!
+//! Without `model` the crate builds with Rust 1.63. Items of std that are newer are there where the compiler has them, as
+//! [`OnceLock`](sync::OnceLock) since 1.70 and [`LazyLock`](sync::LazyLock) since 1.80. `model` needs Rust 1.88.
+//!
 //! # What a check cannot see
 //!
 //! - Memory reached through raw pointers ([`UnsafeCell::get`](cell::UnsafeCell::get), `as_ptr` of an atomic): use
@@ -48,10 +57,19 @@
 //! [`coerce_arc!`] or [`sync::arc_from_std`], which work in both kinds of build. Methods with `self: Arc<Self>` are
 //! out of reach.
 
+#![cfg_attr(not(feature = "std"), no_std)]
+#![warn(unsafe_op_in_unsafe_fn)]
+// With `model` the crate needs Rust 1.88, as rsmc-core does.
+#![cfg_attr(feature = "model", allow(clippy::incompatible_msrv))]
+
+#[cfg(not(feature = "model"))]
+extern crate alloc as allocated;
+
 pub mod alloc;
 mod choice;
 #[cfg(feature = "model")]
 mod model;
+#[cfg(feature = "std")]
 mod real_future;
 #[cfg(not(feature = "model"))]
 mod std_only;
@@ -60,7 +78,17 @@ pub use choice::{Nondet, choose, nondet};
 #[cfg(feature = "model")]
 pub use model::{Label, cell, future, hint, label, sync, thread, time};
 #[cfg(not(feature = "model"))]
-pub use std_only::{cell, future, hint, label, sync, thread, time};
+pub use std_only::{cell, hint, label, sync, time};
+#[cfg(all(feature = "std", not(feature = "model")))]
+pub use std_only::{future, thread};
+
+#[doc(hidden)]
+pub mod __private {
+    #[cfg(all(not(feature = "model"), target_has_atomic = "ptr"))]
+    pub use allocated::sync::Arc;
+    #[cfg(feature = "model")]
+    pub use std::sync::Arc;
+}
 
 /// Declares values that belong to each thread; mirrors [`std::thread_local!`], also with `const { … }`.
 ///
@@ -99,7 +127,7 @@ macro_rules! thread_local {
 
 /// Declares values that belong to each thread: [`std::thread_local!`].
 #[macro_export]
-#[cfg(not(feature = "model"))]
+#[cfg(all(feature = "std", not(feature = "model")))]
 macro_rules! thread_local {
     ($($all:tt)*) => {
         ::std::thread_local! { $($all)* }
@@ -119,6 +147,6 @@ macro_rules! thread_local {
 #[macro_export]
 macro_rules! coerce_arc {
     ($arc:expr => $to:ty) => {
-        $crate::sync::coerce_arc_with($arc, |arc| -> ::std::sync::Arc<$to> { arc })
+        $crate::sync::coerce_arc_with($arc, |arc| -> $crate::__private::Arc<$to> { arc })
     };
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -12,7 +12,9 @@ use std::task::{Context, Poll, Wake, Waker};
 /// # Panics
 /// If the future panics.
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
+    let mut future = future;
+    // SAFETY: the future is not moved from here to the end of the function, where it is dropped. (`pin!` needs Rust 1.68.)
+    let mut future = unsafe { Pin::new_unchecked(&mut future) };
     let token = Arc::new(Token { available: Mutex::new(false), given: Condvar::new() });
     let waker = Waker::from(Arc::clone(&token));
     let mut context = Context::from_waker(&waker);

@@ -1,4 +1,5 @@
 //! One source of behaviours, run on std, on the shim outside a check, and on the shim inside one.
+#![allow(clippy::incompatible_msrv, reason = "tests are built by the compiler of the workspace")]
 #![allow(clippy::let_underscore_lock, clippy::redundant_pattern_matching, unused_qualifications)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

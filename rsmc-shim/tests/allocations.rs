@@ -3,6 +3,7 @@
 //!
 //! The tests of this binary take turns, since they count the allocations of the whole process. They are here, since a program
 //! has one global allocator, and `rsmc` brings its own.
+#![allow(clippy::incompatible_msrv, reason = "tests are built by the compiler of the workspace")]
 #![cfg(feature = "model")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

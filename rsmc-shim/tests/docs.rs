@@ -1,4 +1,5 @@
 //! The documentation of every public item says what a check does with it, as far as a reader may believe otherwise.
+#![allow(clippy::incompatible_msrv, reason = "tests are built by the compiler of the workspace")]
 
 use std::path::{Path, PathBuf};
 

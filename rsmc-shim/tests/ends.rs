@@ -1,4 +1,5 @@
 //! Executions that end before their threads do, and panics that std would abort for.
+#![allow(clippy::incompatible_msrv, reason = "tests are built by the compiler of the workspace")]
 #![cfg(feature = "model")]
 
 mod support;

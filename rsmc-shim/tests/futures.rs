@@ -1,4 +1,5 @@
 //! `block_on` and `AtomicWaker`, in both kinds of build, outside a check and inside.
+#![allow(clippy::incompatible_msrv, reason = "tests are built by the compiler of the workspace")]
 
 use std::future::{Future, poll_fn, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,5 @@
 //! What the shim does inside an execution, beyond what std does.
+#![allow(clippy::incompatible_msrv, reason = "tests are built by the compiler of the workspace")]
 #![cfg(feature = "model")]
 
 mod support;

@@ -1,4 +1,5 @@
 //! Without the feature `model`, the paths name the types of std themselves.
+#![allow(clippy::incompatible_msrv, reason = "tests are built by the compiler of the workspace")]
 #![cfg(not(feature = "model"))]
 
 use std::any::TypeId;

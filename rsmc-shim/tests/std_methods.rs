@@ -2,6 +2,7 @@
 //!
 //! What std has is read from its documentation, where the toolchain has that (the component `rust-docs`); elsewhere nothing
 //! is compared. Methods of traits are not looked at, and a method counts as there if a source of its type defines one of its name.
+#![allow(clippy::incompatible_msrv, reason = "tests are built by the compiler of the workspace")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -12,6 +12,7 @@ use rsmc_core::seed::Seed;
 use rsmc_core::session::jobs::{Answer, Job, Link};
 use rsmc_core::session::{Config, check_body};
 
+use crate::ctrl_c;
 use crate::jobs::VARIABLE;
 use crate::jobs::wire::{FromWorker, ToWorker, VERSION, receive, send};
 
@@ -52,7 +53,7 @@ impl Assignment {
             drop(LAST.set(stream));
         }
         // Ctrl-C in a terminal reaches all processes. What it means says the coordinator; this process ends with that.
-        drop(ctrlc::try_set_handler(|| ()));
+        ctrl_c::handle(|| ());
         let worked = check_body(config, body, |body| body.check().work(&mut Connection::new(stream)));
         exit(i32::from(worked.is_err()))
     }

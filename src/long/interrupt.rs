@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
 use rsmc_core::runtime::expect_exit;
 
+use crate::ctrl_c;
+
 /// What a process ends with that was interrupted.
 const STATUS: i32 = 130;
 
@@ -24,10 +26,7 @@ impl Listening {
     pub(super) fn start() -> Self {
         static INSTALLED: Once = Once::new();
         LISTENING.fetch_add(1, SeqCst);
-        INSTALLED.call_once(|| {
-            // Otherwise the program has one.
-            drop(ctrlc::try_set_handler(interrupt));
-        });
+        INSTALLED.call_once(|| ctrl_c::handle(interrupt));
         Self
     }
 
@@ -44,7 +43,8 @@ impl Listening {
         drop(writeln!(std::io::stderr(), "\nrsmc: {report}"));
         drop(self);
         if LISTENING.load(SeqCst) == 0 {
-            exit();
+            expect_exit();
+            std::process::exit(STATUS);
         }
         loop {
             std::thread::park();
@@ -58,14 +58,10 @@ impl Drop for Listening {
     }
 }
 
+/// The handler. It may run as a signal handler.
 fn interrupt() {
     let again = INTERRUPTED.swap(true, SeqCst);
     if again || LISTENING.load(SeqCst) == 0 {
-        exit();
+        ctrl_c::end_at_once(STATUS);
     }
-}
-
-fn exit() -> ! {
-    expect_exit();
-    std::process::exit(STATUS)
 }

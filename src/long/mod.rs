@@ -2,12 +2,14 @@
 //!
 //! - `place`, `file`: the checkpoint of a check that was stopped.
 //! - `shown`: how far a check is, on a terminal or in lines.
+//! - `status`: lines at the end of a terminal that are drawn again and again.
 //! - `interrupt`: Ctrl-C.
 
 mod file;
 mod interrupt;
 mod place;
 mod shown;
+mod status;
 
 use std::path::Path;
 use std::time::Duration;

@@ -3,23 +3,20 @@
 //! what they are to tell about.
 
 use std::io::{IsTerminal, Write};
-use std::sync::LazyLock;
 use std::time::Duration;
 
-use indicatif::{FormattedDuration, HumanCount, MultiProgress, ProgressBar, ProgressStyle};
 use rsmc_core::report::visible;
 use rsmc_core::session::{Estimate, Progress};
+
+use crate::long::status::Status;
 
 /// How often there is a line where there is no terminal.
 const LINES: Duration = Duration::from_secs(60);
 
-/// The lines of all checks that run.
-static ALL: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
-
 /// What is shown of one check.
 pub(super) struct Shown {
     name: String,
-    bar: Option<ProgressBar>,
+    status: Option<Status>,
     lines: Lines,
 }
 
@@ -47,14 +44,13 @@ impl Lines {
 impl Shown {
     pub(super) fn new(test: Option<&str>) -> Self {
         let name = test.map_or("rsmc".to_owned(), |test| format!("rsmc: {}", visible(test)));
-        Self { name, bar: None, lines: Lines::new() }
+        Self { name, status: None, lines: Lines::new() }
     }
 
     /// Shows how far a long check is.
     pub(super) fn show(&mut self, progress: &Progress) {
         if std::io::stderr().is_terminal() {
-            let bar = self.bar.get_or_insert_with(begin);
-            bar.set_message(line(&self.name, progress));
+            self.status.get_or_insert_with(Status::new).show(line(&self.name, progress));
         } else if self.lines.is_due(progress.elapsed) {
             // If nobody hears it, the check goes on.
             drop(writeln!(std::io::stderr(), "{}", line(&self.name, progress)));
@@ -63,40 +59,52 @@ impl Shown {
 
     /// Takes the line away.
     pub(super) fn clear(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
-        }
+        self.status = None;
     }
-}
-
-/// A line of its own: libtest may have begun one with the name of the test.
-fn begin() -> ProgressBar {
-    drop(writeln!(std::io::stderr()));
-    let style = ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
-    ALL.add(ProgressBar::new_spinner().with_style(style))
 }
 
 /// In the order of what may be cut off at the edge of a narrow terminal: the last first.
 fn line(name: &str, progress: &Progress) -> String {
     let seconds = progress.elapsed.as_secs_f64().max(1e-3);
     let rate = progress.runs_here as f64 / seconds;
-    let mut parts = vec![format!("{name}: {} executions", HumanCount(progress.executions))];
+    let mut parts = vec![format!("{name}: {} executions", grouped(progress.executions))];
     parts.extend(progress.estimate.map(in_all));
-    parts.push(format!("{} runs/s", HumanCount(rate as u64)));
+    parts.push(format!("{} runs/s", grouped(rate as u64)));
     if progress.depth > 0 {
         parts.push(format!("depth {}", progress.depth));
     }
     parts.extend(resident().map(|bytes| format!("{} MiB", bytes >> 20)));
-    parts.push(FormattedDuration(progress.elapsed).to_string());
+    parts.push(clock(progress.elapsed));
     parts.join(", ")
 }
 
 /// How many runs there will be.
 fn in_all(estimate: Estimate) -> String {
     match estimate.range {
-        Some((low, high)) => format!("of {} to {} runs", HumanCount(low), HumanCount(high)),
-        None => format!("of at least {} runs", HumanCount(estimate.at_least)),
+        Some((low, high)) => format!("of {} to {} runs", grouped(low), grouped(high)),
+        None => format!("of at least {} runs", grouped(estimate.at_least)),
     }
+}
+
+/// A number in groups of three digits: `1,234,567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A time as `hours:minutes:seconds`, after the days if there are some.
+fn clock(time: Duration) -> String {
+    let (minutes, seconds) = (time.as_secs() / 60, time.as_secs() % 60);
+    let (hours, minutes) = (minutes / 60, minutes % 60);
+    let days = if hours < 24 { String::new() } else { format!("{}d ", hours / 24) };
+    format!("{days}{:02}:{minutes:02}:{seconds:02}", hours % 24)
 }
 
 /// The memory of this process, in bytes, where the system says it.
@@ -137,6 +145,14 @@ mod tests {
         let last = &lines[lines.len() - 1];
         assert!(last.starts_with("rsmc: a::test: 124 executions, of 125 to "), "{last}");
         assert!(last.contains(", depth ") && last.ends_with(", 00:00:00"), "{last}");
+    }
+
+    #[test]
+    fn numbers_and_times_are_easy_to_read() {
+        let numbers = [0, 999, 1_000, 12_345, 123_456, 1_234_567].map(grouped);
+        assert_eq!(numbers, ["0", "999", "1,000", "12,345", "123,456", "1,234,567"]);
+        let times = [0, 59, 61, 86_399, 86_400, 200_000].map(|seconds| clock(Duration::from_secs(seconds)));
+        assert_eq!(times, ["00:00:00", "00:00:59", "00:01:01", "23:59:59", "1d 00:00:00", "2d 07:33:20"]);
     }
 
     /// Asked ten times a second, as checks are; one execution takes three minutes.

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use loom::model::Builder;
 use loom::sync::atomic::{AtomicU32, fence};
 use loom::thread::{self, JoinHandle};
-use rsmc_core::litmus::{Expr, Outcome, Program, Stmt, StmtKind, ThreadProgram};
 use rsmc_core::trace::RmwKind;
+use rsmc_testkit::litmus::{Expr, Outcome, Program, Stmt, StmtKind, ThreadProgram};
 
 /// A model ends after so many iterations.
 const MOST: usize = 1_000_000;

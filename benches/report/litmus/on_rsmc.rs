@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use rsmc_core::explore::RfSmc;
-use rsmc_core::litmus::{Interpreter, Outcome, Program};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::step::{Executor, Explorer, Plan, Run};
+use rsmc_testkit::litmus::{Interpreter, Outcome, Program};
 
 /// The models of the page; each allows what those before it allow.
 pub const MODELS: [MemoryModel; 4] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11];

@@ -86,6 +86,36 @@ impl Instance {
         self.items.is_empty()
     }
 
+    /// The events, by number.
+    pub fn items(&self) -> &[Shape] {
+        &self.items
+    }
+
+    /// Program order: pairs of events of which the first is performed before the second.
+    pub fn edges(&self) -> &[(u32, u32)] {
+        &self.edges
+    }
+
+    /// Pairs of a buffered store and an event that is not performed before the store is flushed.
+    pub fn fences(&self) -> &[(u32, u32)] {
+        &self.fences
+    }
+
+    /// The writes that are good for a read, without the initial value.
+    pub fn good_writes(&self, read: usize) -> impl Iterator<Item = usize> {
+        self.goods.iter().filter(move |good| good.0 as usize == read).map(|good| good.1 as usize)
+    }
+
+    /// True if the initial value is good for a read.
+    pub fn is_init_good(&self, read: usize) -> bool {
+        self.init_good[read]
+    }
+
+    /// The number of locations: one more than the largest.
+    pub fn locs(&self) -> usize {
+        self.locs
+    }
+
     /// Adds an event and returns its number. A read has no good write yet.
     pub fn push(&mut self, shape: Shape) -> usize {
         debug_assert!(!shape.buffered || (shape.writes && !shape.reads), "only a plain store waits in a buffer");

@@ -42,14 +42,14 @@ impl Prefix {
         instance: &Instance,
         model: MemoryModel,
         closure: bool,
-        rank: impl Fn(usize) -> u32,
+        rank: &dyn Fn(usize) -> u32,
     ) -> Result<(), Cycle> {
         close_nodes(instance, model, closure, &mut self.nodes, &mut self.order)?;
         let nodes = &self.nodes;
         self.done.reset(nodes.len());
         self.ranked.clear();
         self.ranked.extend(0..nodes.len() as u32);
-        self.ranked.sort_by_key(|&node| rank(nodes.event[node as usize] as usize));
+        self.ranked.sort_unstable_by_key(|&node| (rank(nodes.event[node as usize] as usize), node));
         self.current.clear();
         self.current.resize(instance.locs, INIT);
         self.wanted.clear();

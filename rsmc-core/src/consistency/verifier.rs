@@ -76,9 +76,9 @@ impl Verifier {
     /// Under TSO and PSO if some read has not exactly one good write.
     pub fn verify(&mut self, instance: &Instance, rank: impl Fn(usize) -> u32, witness: &mut Vec<Move>) -> bool {
         match self.algorithm {
-            Algorithm::Sc => self.sc.verify(instance, rank, witness),
-            Algorithm::Tso => self.search(instance, rank, &VerifyTso, witness),
-            Algorithm::Pso => self.search(instance, rank, &VerifyPso, witness),
+            Algorithm::Sc => self.sc.verify(instance, &rank, witness),
+            Algorithm::Tso => self.search(instance, &rank, &VerifyTso, witness),
+            Algorithm::Pso => self.search(instance, &rank, &VerifyPso, witness),
         }
     }
 
@@ -86,7 +86,7 @@ impl Verifier {
     fn search(
         &mut self,
         instance: &Instance,
-        rank: impl Fn(usize) -> u32,
+        rank: &dyn Fn(usize) -> u32,
         strategy: &impl Strategy,
         witness: &mut Vec<Move>,
     ) -> bool {

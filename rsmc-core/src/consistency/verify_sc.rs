@@ -71,7 +71,7 @@ impl VerifySc {
     }
 
     /// As [`super::Verifier::verify`].
-    pub(super) fn verify(&mut self, instance: &Instance, rank: impl Fn(usize) -> u32, witness: &mut Vec<Move>) -> bool {
+    pub(super) fn verify(&mut self, instance: &Instance, rank: &dyn Fn(usize) -> u32, witness: &mut Vec<Move>) -> bool {
         self.close(instance) && self.search(instance, rank, witness)
     }
 
@@ -86,7 +86,7 @@ impl VerifySc {
     }
 
     /// As [`Self::verify`], from the order that [`Self::close`] has found for the same instance.
-    pub(super) fn search(&mut self, instance: &Instance, rank: impl Fn(usize) -> u32, witness: &mut Vec<Move>) -> bool {
+    pub(super) fn search(&mut self, instance: &Instance, rank: &dyn Fn(usize) -> u32, witness: &mut Vec<Move>) -> bool {
         self.start(instance, rank);
         let found = self.grow(instance);
         if found {
@@ -95,11 +95,11 @@ impl VerifySc {
         found
     }
 
-    fn start(&mut self, instance: &Instance, rank: impl Fn(usize) -> u32) {
+    fn start(&mut self, instance: &Instance, rank: &dyn Fn(usize) -> u32) {
         let n = instance.items.len();
         self.ranked.clear();
         self.ranked.extend(0..n as u32);
-        self.ranked.sort_by_key(|&event| rank(event as usize));
+        self.ranked.sort_unstable_by_key(|&event| (rank(event as usize), event));
         self.done.reset(n);
         self.active.clear();
         self.active.resize(instance.locs, INIT);

@@ -18,7 +18,7 @@ mod script;
 use std::fmt;
 use std::str::FromStr;
 
-use data_encoding::BASE64URL_NOPAD;
+use base64ct::{Base64UrlUnpadded, Encoding};
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -147,7 +147,7 @@ fn hash(bytes: &[u8]) -> [u8; 4] {
 
 impl fmt::Display for Seed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{PREFIX}{}", BASE64URL_NOPAD.encode(&self.bytes()))
+        write!(f, "{PREFIX}{}", Base64UrlUnpadded::encode_string(&self.bytes()))
     }
 }
 
@@ -163,7 +163,7 @@ impl FromStr for Seed {
             let start: String = text.chars().take(40).collect();
             return Err(SeedError::NotASeed(start));
         };
-        let bytes = BASE64URL_NOPAD.decode(code.as_bytes()).map_err(|_| SeedError::Damaged)?;
+        let bytes = Base64UrlUnpadded::decode_vec(code).map_err(|_| SeedError::Damaged)?;
         Seed::from_bytes(&bytes).ok_or(SeedError::Damaged)
     }
 }

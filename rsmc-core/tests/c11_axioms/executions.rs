@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::Ordering;
 
-use rsmc_core::litmus::{Expr, Outcome, Program, Stmt, StmtKind, ThreadProgram};
 use rsmc_core::trace::Rmw;
+use rsmc_testkit::litmus::{Expr, Outcome, Program, Stmt, StmtKind, ThreadProgram};
 
 use super::{Event, Graph, Kind, consistent};
 

@@ -6,7 +6,7 @@
 //!
 //! No round is left out for that, and nothing is known of the rule by which the checker leaves rounds out.
 
-use rsmc_core::litmus::{Program, States, StmtKind};
+use rsmc_testkit::litmus::{Program, States, StmtKind};
 
 use super::executions::{Code, CutOff, State, for_each_maximal};
 use super::{Kind, is_consistent, modification_orders};

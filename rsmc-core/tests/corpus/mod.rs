@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use rsmc_core::litmus::{Program, parse};
+use rsmc_testkit::litmus::{Program, parse};
 
 /// All programs with the names of their files.
 pub fn corpus() -> Vec<(String, Program)> {

@@ -6,8 +6,8 @@ mod mutate;
 
 use std::rc::Rc;
 
-use rsmc_core::litmus::{Program, Weights, random};
 use rsmc_core::session::{Checkpoint, Config, ExplorerKind};
+use rsmc_testkit::litmus::{Program, Weights, random};
 
 use crate::oracle::{self, number};
 use crate::{MODELS, Who, bounded, kind, part, spinning};

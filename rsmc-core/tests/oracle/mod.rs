@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 
 use rsmc_core::base::Digest;
 use rsmc_core::explore::Exhaustive;
-use rsmc_core::litmus::{Interpreter, Program, Size, Weights, random, shrink};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
 use rsmc_core::trace::{Trace, outcome_digest};
+use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, random, shrink};
 
 /// An equivalence, and an explorer that runs one execution of each of its classes.
 #[derive(Clone, Copy)]
@@ -109,7 +109,7 @@ macro_rules! mixes {
     ($oracle:ident, $memory:ident: $($name:ident: $size:ident, $weights:ident;)+) => {
         $(#[test]
         fn $name() {
-            use rsmc_core::litmus::Weights;
+            use rsmc_testkit::litmus::Weights;
             use rsmc_core::model::MemoryModel;
             $oracle.compare(stringify!($name), MemoryModel::$memory, oracle::$size, &Weights::$weights);
         })+

@@ -1,8 +1,8 @@
 //! Random programs in which a thread spins.
 
 use rsmc_core::base::mix;
-use rsmc_core::litmus::{Program, parse};
 use rsmc_core::model::MemoryModel;
+use rsmc_testkit::litmus::{Program, parse};
 
 /// A stream of small numbers.
 struct Draw(u64);

@@ -1,20 +1,20 @@
 //! `UnsafeCell`.
 
-use std::fmt;
-use std::marker::PhantomData;
+use core::fmt;
+use core::marker::PhantomData;
 
 /// [`std::cell::UnsafeCell`] with accesses that a check can see: [`with`](Self::with),
 /// [`with_mut`](Self::with_mut), [`ptr`](Self::ptr) and [`ptr_mut`](Self::ptr_mut). In this build they only pass the pointer on.
 ///
 /// std's `from_mut` and `raw_get` are left out, as in the build for checks, where this type is more than its value.
 #[repr(transparent)]
-pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
+pub struct UnsafeCell<T: ?Sized>(core::cell::UnsafeCell<T>);
 
 impl<T> UnsafeCell<T> {
     /// Wraps a value.
     #[inline]
     pub const fn new(value: T) -> Self {
-        Self(std::cell::UnsafeCell::new(value))
+        Self(core::cell::UnsafeCell::new(value))
     }
 
     /// Unwraps the value.
@@ -73,7 +73,16 @@ impl<T: ?Sized> UnsafeCell<T> {
 
     /// The value, which nobody else can access.
     #[inline]
+    #[cfg(since_1_83)]
+    #[allow(clippy::incompatible_msrv)]
     pub const fn get_mut(&mut self) -> &mut T {
+        self.0.get_mut()
+    }
+
+    /// The value, which nobody else can access.
+    #[inline]
+    #[cfg(not(since_1_83))]
+    pub fn get_mut(&mut self) -> &mut T {
         self.0.get_mut()
     }
 }
@@ -116,7 +125,8 @@ impl<T: ?Sized> MutPtr<'_, T> {
     /// # Safety
     /// Nobody else may access it while the reference is used.
     #[inline]
-    #[expect(clippy::mut_from_ref, reason = "the cell is shared")]
+    // The cell is shared.
+    #[allow(clippy::mut_from_ref)]
     pub unsafe fn deref(&self) -> &mut T {
         // SAFETY: the caller's.
         unsafe { &mut *self.cell.get() }

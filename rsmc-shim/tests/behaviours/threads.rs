@@ -83,7 +83,7 @@ fn scope_panics() {
             })
         }));
         assert!(m.is_poisoned());
-        let Err(payload) = result;
+        let payload = result.unwrap_err();
         std::panic::resume_unwind(payload);
     });
     assert_eq!(said, "the body");

@@ -80,7 +80,7 @@ impl Complete {
     /// As [`Self::search`], from the order that [`Self::close`] has found for the same instance.
     pub(super) fn search_closed(&mut self, instance: &Instance, witness: &mut Vec<Move>) -> bool {
         if !self.model.has_buffers() {
-            return self.sc.search(instance, |event| event as u32, witness);
+            return self.sc.search(instance, &|event| event as u32, witness);
         }
         self.start(instance);
         let found = self.run(instance);

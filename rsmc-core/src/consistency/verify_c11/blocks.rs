@@ -202,7 +202,7 @@ impl Blocks {
     }
 
     /// The rank of the first write of a block.
-    pub(super) fn rank(&self, block: usize, rank: &impl Fn(usize) -> u32) -> u32 {
+    pub(super) fn rank(&self, block: usize, rank: &dyn Fn(usize) -> u32) -> u32 {
         match self.blocks[block].first {
             NONE => 0,
             first => rank(first as usize),
@@ -210,9 +210,9 @@ impl Blocks {
     }
 
     /// All writes, block by block in an order that respects `order`, otherwise by rank.
-    pub(super) fn in_order(&self, order: &Poset, rank: impl Fn(usize) -> u32, writes: &mut Vec<usize>) {
+    pub(super) fn in_order(&self, order: &Poset, rank: &dyn Fn(usize) -> u32, writes: &mut Vec<usize>) {
         let mut waits_for: Vec<usize> = (0..self.len()).map(|block| ones(order.before(block)).count()).collect();
-        let key = |block: usize| Reverse((self.blocks[block].loc.index(), self.rank(block, &rank), block));
+        let key = |block: usize| Reverse((self.blocks[block].loc.index(), self.rank(block, rank), block));
         let mut ready: BinaryHeap<_> = (0..self.len()).filter(|&block| waits_for[block] == 0).map(key).collect();
         while let Some(Reverse((_, _, block))) = ready.pop() {
             let mut member = self.blocks[block].first;

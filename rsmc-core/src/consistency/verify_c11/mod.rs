@@ -57,7 +57,7 @@ impl VerifyC11 {
         let mut state = std::mem::take(&mut self.state);
         let found = self.start(graph, nodes, &mut state).is_ok() && self.decide(&mut state, &rank);
         if found {
-            self.blocks.in_order(&state.order, rank, order);
+            self.blocks.in_order(&state.order, &rank, order);
         }
         self.state = state;
         found
@@ -70,7 +70,7 @@ impl VerifyC11 {
     }
 
     /// Decides the pairs of blocks that coherence leaves open and `psc` sees, each in the order of the ranks first.
-    fn decide(&mut self, state: &mut State, rank: &impl Fn(usize) -> u32) -> bool {
+    fn decide(&mut self, state: &mut State, rank: &dyn Fn(usize) -> u32) -> bool {
         self.open.clear();
         if self.psc.is_trivial() {
             return true;

@@ -91,9 +91,7 @@ impl<T: ?Sized> Weak<T> {
     #[must_use]
     pub fn as_ptr(&self) -> *const T {
         let pointer = self.value.as_ptr();
-        if let Some(shared) = &self.shared
-            && self.value.strong_count() > 0
-        {
+        if let Some(shared) = self.shared.as_ref().filter(|_| self.value.strong_count() > 0) {
             remember(pointer.addr(), shared);
         }
         pointer

@@ -96,11 +96,13 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         let was_panicking = hook::threads::panicking();
         let held = Held::InRun { place, found_poisoned, was_panicking, taken_by: hook::threads::current(), pass: None };
         let mut guard = Self { lock, held, not_send: PhantomData };
-        if size_of_val(&*guard) > 0
-            && let Held::InRun { pass, .. } = &mut guard.held
-        {
-            lock.touch();
-            *pass = Some(lock.door.pass_in_run());
+        let has_data = size_of_val(&*guard) > 0;
+        match &mut guard.held {
+            Held::InRun { pass, .. } if has_data => {
+                lock.touch();
+                *pass = Some(lock.door.pass_in_run());
+            }
+            _ => {}
         }
         guard
     }

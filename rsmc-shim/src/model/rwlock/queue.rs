@@ -55,7 +55,8 @@ impl Raw {
             Err(TryLockError::WouldBlock) => return Err(TryLockError::WouldBlock),
         };
         let with = |guard| RawWrite { gate, guard, lock: &self.lock };
-        match self.lock.try_write() {
+        let tried = self.lock.try_write();
+        match tried {
             Ok(guard) => Ok(with(guard)),
             Err(TryLockError::Poisoned(error)) => Err(PoisonError::new(with(error.into_inner())).into()),
             Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),

@@ -103,9 +103,7 @@ impl Home {
     /// If another check, or code outside, does not let go of the data for ten seconds.
     #[inline]
     pub(crate) fn touch<T: ?Sized>(&self, data: *mut T, door: Option<&Door>) {
-        if let Some(image) = image::get()
-            && image.has(from_ref(self).addr())
-        {
+        if let Some(image) = image::get().filter(|image| image.has(from_ref(self).addr())) {
             self.touch_static(image, data, door);
         }
     }

@@ -70,9 +70,7 @@ impl<T: 'static> LocalKey<T> {
     fn put<V>(&'static self, value: V, make: fn(V) -> T, replace: fn(&T, V)) -> Option<V> {
         let mut value = Some(value);
         let own = hook::threads::local(self.key(), || make(value.take().expect("it is made once")));
-        if own.is_some()
-            && let Some(value) = value.take()
-        {
+        if let Some(value) = own.and_then(|_| value.take()) {
             self.with(|own| replace(own, value));
         }
         value

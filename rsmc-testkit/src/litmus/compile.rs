@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use crate::litmus::check;
 use crate::litmus::names::{Names, Place, PlaceInfo};
 use crate::litmus::{Error, Expr, Operator, Program, Stmt, StmtKind, ThreadProgram};
-use crate::trace::RmwKind;
+use rsmc_core::trace::RmwKind;
 
 /// A number of a register within its thread.
 pub(super) type Register = usize;

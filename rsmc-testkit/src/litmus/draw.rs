@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use crate::litmus::text::failure_order;
 use crate::litmus::{Expr, Operator, Stmt, StmtKind, Weights};
-use crate::trace::RmwKind;
+use rsmc_core::trace::RmwKind;
 
 /// The names of locations, and of locks.
 pub(super) const LOCATIONS: [&str; 6] = ["x", "y", "z", "u", "v", "w"];

@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::Ordering;
 
 use crate::litmus::{Expr, Outcome};
-use crate::trace::RmwKind;
+use rsmc_core::trace::RmwKind;
 
 /// A line of the text. All lines are equal: programs are compared by what they say, not by where they say it.
 #[derive(Clone, Copy, Debug, Default)]

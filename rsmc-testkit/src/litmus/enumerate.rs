@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::litmus::{Expr, Location, Program, Stmt, StmtKind, ThreadProgram};
-use crate::trace::RmwKind;
+use rsmc_core::trace::RmwKind;
 
 /// The locations of an enumerated program.
 const LOCATIONS: [&str; 2] = ["x", "y"];

@@ -10,8 +10,8 @@ use crate::litmus::Expr;
 use crate::litmus::compile::{Cas, Compiled, Instruction};
 use crate::litmus::expr::MASK;
 use crate::litmus::names::Place;
-use crate::model::MemoryModel;
-use crate::trace::{HELD, POISONED, Rmw};
+use rsmc_core::model::MemoryModel;
+use rsmc_core::trace::{HELD, POISONED, Rmw};
 
 /// The most instructions a thread may take without a visible operation.
 const SILENT: u32 = 1 << 16;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::litmus::{Error, Program, StmtKind, ThreadProgram};
-use crate::trace::CHOICE;
+use rsmc_core::trace::CHOICE;
 
 /// A place in the table of locations: variables, then locks, then one park token for each thread, then one place for the
 /// choices of each thread, then cells.

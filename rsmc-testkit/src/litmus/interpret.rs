@@ -1,6 +1,6 @@
 //! The interpreter: an executor whose threads are positions in lists of instructions.
 //!
-//! It drives [`crate::machine`] exactly as the coroutine runtime does, and shares nothing with it: locations are
+//! It drives [`rsmc_core::machine`] exactly as the coroutine runtime does, and shares nothing with it: locations are
 //! added at their first access, each thread stands before its next visible operation.
 //!
 //! Limits. Instructions between two visible operations are not bounded by the machine; after [`SILENT`] of them the
@@ -9,15 +9,15 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::base::{IdVec, LocId, ThreadId, mix};
 use crate::litmus::compile::{Compiled, Instruction, compile};
 use crate::litmus::expr::MASK;
 use crate::litmus::names::Place;
 use crate::litmus::{Error, Expr, Outcome, Program};
-use crate::machine::{Machine, Next, Outcome as Performed, Rules, State};
-use crate::model::MemoryModel;
-use crate::step::{End, Executor, Knowledge, Plan, Run, Watcher};
-use crate::trace::{Action, LocInfo, NoteKind, Op, POISONED, Rmw, Site};
+use rsmc_core::base::{IdVec, LocId, ThreadId, mix};
+use rsmc_core::machine::{Machine, Next, Outcome as Performed, Rules, State};
+use rsmc_core::model::MemoryModel;
+use rsmc_core::step::{End, Executor, Knowledge, Plan, Run, Watcher};
+use rsmc_core::trace::{Action, LocInfo, NoteKind, Op, POISONED, Rmw, Site};
 
 /// The most instructions a thread may take without a visible operation.
 const SILENT: u32 = 1 << 16;

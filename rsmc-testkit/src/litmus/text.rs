@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 
 use crate::litmus::{Expected, Line, Program, Stmt, StmtKind};
-use crate::trace::RmwKind;
+use rsmc_core::trace::RmwKind;
 
 /// The orderings with their suffixes.
 pub(super) const ORDERS: [(Ordering, &str); 5] = [

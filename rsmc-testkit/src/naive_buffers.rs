@@ -3,9 +3,9 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::base::BitSet;
-use crate::consistency::{Instance, Move};
-use crate::model::MemoryModel;
+use rsmc_core::base::BitSet;
+use rsmc_core::consistency::{Instance, Move, Shape};
+use rsmc_core::model::MemoryModel;
 
 /// A witness of the instance under TSO, found by [`naive`].
 pub fn naive_tso(instance: &Instance) -> Option<Vec<Move>> {
@@ -36,8 +36,8 @@ pub fn naive_pso(instance: &Instance) -> Option<Vec<Move>> {
 /// If a read does not have exactly one good write, or if a buffered store and another event of its thread are not
 /// ordered by the edges.
 pub fn naive(instance: &Instance, model: MemoryModel, also: &[(Move, Move)]) -> Option<Vec<Move>> {
-    let n = instance.items.len();
-    let total = n + instance.items.iter().filter(|item| item.buffered).count();
+    let n = instance.len();
+    let total = n + instance.items().iter().filter(|item| item.buffered).count();
     let mut search = Search::new(instance, model, also);
     let mut seen = FxHashSet::default();
     // The moves made, each with what its location held before; and the first move to try next.
@@ -83,30 +83,30 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(instance: &'a Instance, model: MemoryModel, also: &[(Move, Move)]) -> Self {
-        let n = instance.items.len();
+        let n = instance.len();
         let source = sources(instance);
-        let mut readers = vec![0; n + instance.locs];
+        let mut readers = vec![0; n + instance.locs()];
         source.iter().flatten().for_each(|&value| readers[value] += 1);
         Self {
             instance,
             before: constraints(instance, model, also, &source),
             source,
             made: BitSet::new(2 * n),
-            memory: (n..n + instance.locs).collect(),
+            memory: (n..n + instance.locs()).collect(),
             readers,
         }
     }
 
     /// The event of a move, its location, and whether the move changes memory.
     fn target(&self, step: usize) -> (usize, usize, bool) {
-        let n = self.instance.items.len();
-        let item = self.instance.items[step % n];
+        let n = self.instance.len();
+        let item = self.instance.items()[step % n];
         (step % n, item.loc.0 as usize, if step < n { item.writes && !item.buffered } else { item.buffered })
     }
 
     /// Whether the beginning can be extended by the move.
     fn can(&self, step: usize) -> bool {
-        let n = self.instance.items.len();
+        let n = self.instance.len();
         let (event, loc, visible) = self.target(step);
         if self.made.contains(step) || (step >= n && !visible) || !subset(&self.before[step], &self.made) {
             return false;
@@ -148,21 +148,16 @@ impl<'a> Search<'a> {
 
 /// By event, the one value that is good for it, if it reads.
 fn sources(instance: &Instance) -> Vec<Option<usize>> {
-    let n = instance.items.len();
-    let mut good: Vec<Vec<usize>> = vec![Vec::new(); n];
-    for (read, item) in instance.items.iter().enumerate().filter(|&(read, _)| instance.init_good[read]) {
-        good[read].push(n + item.loc.0 as usize);
-    }
-    for &(read, write) in &instance.goods {
-        good[read as usize].push(write as usize);
-    }
-    let one = |(reads, mut good): (bool, Vec<usize>)| {
+    let n = instance.len();
+    let one = |(event, item): (usize, &Shape)| {
+        let initial = instance.is_init_good(event).then_some(n + item.loc.0 as usize);
+        let mut good: Vec<usize> = initial.into_iter().chain(instance.good_writes(event)).collect();
         good.sort_unstable();
         good.dedup();
-        assert_eq!(good.len(), usize::from(reads), "one good write per read");
+        assert_eq!(good.len(), usize::from(item.reads), "one good write per read");
         good.pop()
     };
-    instance.items.iter().map(|item| item.reads).zip(good).map(one).collect()
+    instance.items().iter().enumerate().map(one).collect()
 }
 
 /// By move, the moves that come before it whatever the rest of the execution looks like.
@@ -172,13 +167,13 @@ fn constraints(
     also: &[(Move, Move)],
     source: &[Option<usize>],
 ) -> Vec<BitSet> {
-    let (items, n) = (&instance.items, instance.items.len());
+    let (items, n) = (instance.items(), instance.len());
     let number = |step| match step {
         Move::Perform(event) => event,
         Move::Flush(store) => n + store,
     };
     let mut before = vec![BitSet::new(2 * n); 2 * n];
-    for &(a, b) in &instance.fences {
+    for &(a, b) in instance.fences() {
         before[b as usize].insert(n + a as usize);
     }
     for &(a, b) in also {
@@ -213,16 +208,16 @@ fn constraints(
 
 /// Whether `value` is a buffered store of the thread of `event`.
 fn is_own_store(instance: &Instance, event: usize, value: usize) -> bool {
-    instance.items.get(value).is_some_and(|store| store.buffered && store.thread == instance.items[event].thread)
+    instance.items().get(value).is_some_and(|store| store.buffered && store.thread == instance.items()[event].thread)
 }
 
 /// By event, the events that are performed before it: what follows from the edges.
 fn closure(instance: &Instance) -> Vec<BitSet> {
-    let n = instance.items.len();
+    let n = instance.len();
     let mut older = vec![BitSet::new(n); n];
     loop {
         let mut changed = false;
-        for &(a, b) in &instance.edges {
+        for &(a, b) in instance.edges() {
             let mut set = older[a as usize].clone();
             set.insert(a as usize);
             if !subset(&set, &older[b as usize]) {

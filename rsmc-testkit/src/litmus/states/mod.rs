@@ -28,8 +28,8 @@ use rustc_hash::FxHashMap;
 
 use crate::litmus::compile::{Compiled, compile};
 use crate::litmus::{Error, Outcome, Program};
-use crate::model::MemoryModel;
 use fair::{Edge, Graph};
+use rsmc_core::model::MemoryModel;
 use step::{Impact, State, Steps};
 
 /// What all executions of a program together can do.
