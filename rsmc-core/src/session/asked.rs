@@ -1,7 +1,7 @@
 //! What is asked about a failure afterwards: does the same body fail under other conditions?
 //!
-//! Each question is an exploration by RF-SMC, within bounds. Cost: at most [`MOST_RUNS`] runs each, the same on every machine;
-//! [`Asked::until`] is a safety net.
+//! Each question is an exploration by RF-SMC, within bounds. Cost: at most [`MOST_RUNS`] runs each, the same on every
+//! machine; [`Asked::until`] is a safety net.
 
 use std::time::Instant;
 

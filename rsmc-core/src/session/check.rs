@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use crate::session::course::Course;
 use crate::session::findings::Findings;
 use crate::session::jobs::{Answer, Crew, Job, Link, run_job};
 use crate::session::progress::{Clock, Progress, Pulse};
-use crate::session::run::Course;
 use crate::session::trivial::fail_if_trivial;
 use crate::session::{Checkpoint, Config, Limit, Report, Verdict};
 use crate::step::{Executor, Run, Watcher};
@@ -86,8 +86,9 @@ impl<'c> Check<'c> {
         Self { resume, ..self }
     }
 
-    /// Shows `show` how far the check is, with so much time between two calls or a little more; with no time, before each
-    /// execution. If it returns false, the verdict is [`Incomplete`](Verdict::Incomplete), for [`Limit::Interrupted`].
+    /// Shows `show` how far the check is, with so much time between two calls or a little more; with no time, before
+    /// each execution. If it returns false, the verdict is [`Incomplete`](Verdict::Incomplete), for
+    /// [`Limit::Interrupted`].
     ///
     /// Such a check may take long: see [`run_part`](Self::run_part).
     pub fn pulse(self, every: Duration, show: impl FnMut(&Progress) -> bool + 'c) -> Self {
@@ -102,8 +103,8 @@ impl<'c> Check<'c> {
         self.run_part().0
     }
 
-    /// Runs it. If it has a [`pulse`](Self::pulse) and is stopped, by that or by the limit of time, there is a checkpoint from
-    /// which another check goes on, unless a note of the report says why not.
+    /// Runs it. If it has a [`pulse`](Self::pulse) and is stopped, by that or by the limit of time, there is a
+    /// checkpoint from which another check goes on, unless a note of the report says why not.
     ///
     /// # Panics
     /// As [`run`](Self::run).
@@ -112,10 +113,10 @@ impl<'c> Check<'c> {
         if let Some(why) = resume.as_ref().and_then(|checkpoint| checkpoint.misfit(config)) {
             panic!("the checkpoint does not fit: {why}");
         }
-        let mut course = Course { findings: Findings::new(config, watch), clock: Clock::new(config, pulse) };
+        let (findings, clock) = (Findings::new(config, watch), Clock::new(config, pulse));
+        let mut course = Course { findings, clock, checkpoint: None };
         let verdict = course.explore(executor, crew, resume);
-        let Course { mut findings, clock } = course;
-        let checkpoint = findings.checkpoint.take();
+        let Course { mut findings, clock, checkpoint } = course;
         findings.explain(executor);
         let mut report = findings.report(verdict, &clock);
         let is_stopped = matches!(report.verdict, Verdict::Incomplete(Limit::Duration(_) | Limit::Interrupted));
@@ -136,7 +137,8 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// Does one job of it. What is seen is part of the answer; a run that ends in a livelock counts only if that is new.
+    /// Does one job of it. What is seen is part of the answer; a run that ends in a livelock counts only if that is
+    /// new.
     pub fn answer(mut self, job: &Job, link: &mut dyn Link) -> Answer {
         run_job(self.config, self.executor, job, link, &mut *self.watch)
     }

@@ -1,34 +1,32 @@
 //! A check that was stopped, as a value: another process of the same executable goes on from it.
 //!
-//! Problem. A check that ends at `max_duration` has covered a part of what there is. What it covered is not to be explored
-//! again.
+//! Problem. A check that ends at `max_duration` has covered a part of what there is. What it covered is not to be
+//! explored again.
 //!
-//! Method. A check stops between two executions. The plan that was to be run next goes back to its explorer; the state of
-//! that is kept ([`crate::explore::rf_smc::Checkpoint`]; for samples their number), with what was counted, what the executor
-//! knows, and the schedule of the first failure under `keep_going`. Whoever resumes begins with all that, and explores exactly
-//! the rest: counts and verdict are those of a check that was not stopped.
+//! Method. A check stops between two executions. The plan that was to be run next goes back to its explorer; the state
+//! of that is kept ([`crate::explore::rf_smc::Checkpoint`]; for samples their number), with what was counted, what the
+//! executor knows, and the schedule of the first failure under `keep_going`. Whoever resumes begins with all that, and
+//! explores exactly the rest: counts and verdict are those of a check that was not stopped.
 //!
 //! Where workers explore, the state is what the coordinator has when all answers are in and what was not answered is
-//! taken back ([`crate::session::jobs`]): a tree of decisions instead of one path, or several ranges of samples. Who goes
-//! on from that coordinates, with as many workers as it has, or none.
+//! taken back ([`crate::session::jobs`]): a tree of decisions instead of one path, or several ranges of samples. Who
+//! goes on from that coordinates, with as many workers as it has, or none.
 //!
-//! Deviations. Executions of pinned seeds are run again by each part, and counted once. The failure is found again by its
-//! schedule. `Config::max_duration` is the time of one part.
+//! Deviations. Executions of pinned seeds are run again by each part, and counted once. The failure is found again by
+//! its schedule. `Config::max_duration` is the time of one part.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
-use crate::explore::rf_smc::{SavedTree, Tree};
-use crate::explore::{DEPTHS, Divisible, Saved};
+use crate::explore::DEPTHS;
 use crate::session::findings::Findings;
-use crate::session::jobs::{Samples, Shared};
+use crate::session::jobs::{Begin, Left};
 use crate::session::judge::{Finding, judge};
 use crate::session::progress::Clock;
-use crate::session::run::Course;
 use crate::session::tally::Tally;
-use crate::session::{Config, ExplorerKind, FailureKind};
+use crate::session::{Config, FailureKind};
 use crate::step::{Executor, Knowledge, Plan, Route, Run, SchedulingPolicy};
 
 /// A check that was stopped between two executions; see the module.
@@ -44,23 +42,6 @@ pub struct Checkpoint {
     knowledge: Knowledge,
     first: Option<Failing>,
     elapsed: Duration,
-}
-
-/// What is left to explore.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Left {
-    /// By one explorer.
-    Explorer(Saved),
-    /// The tree of RF-SMC that workers share.
-    Shared(SavedTree),
-    /// Samples that workers share; what was counted in them is not in the figures.
-    Ranges(Samples),
-}
-
-/// Where a check goes on.
-pub(super) enum Begin {
-    Explorer(Box<dyn Divisible>),
-    Shared(Shared),
 }
 
 /// What led to the first failure.
@@ -88,8 +69,7 @@ impl Checkpoint {
 
     /// How many executions were counted before it.
     pub fn executions(&self) -> u64 {
-        let shared = if let Left::Ranges(samples) = &self.left { samples.sum().0.executions } else { 0 };
-        self.tally.executions + shared
+        self.tally.executions + self.left.executions()
     }
 
     /// How long the check took before it, all parts of it.
@@ -97,8 +77,25 @@ impl Checkpoint {
         self.elapsed
     }
 
-    /// Why a check with this configuration cannot go on from it: the first setting that makes it another check, with both
-    /// values, or that it is damaged. Limits, pinned seeds and the number of processes may differ.
+    /// Takes it over, and returns the explorer that goes on.
+    pub(super) fn resume(
+        self,
+        findings: &mut Findings<'_>,
+        clock: &mut Clock<'_>,
+        executor: &mut dyn Executor,
+    ) -> Begin {
+        executor.know(&self.knowledge);
+        if let Some(failing) = self.first {
+            findings.fail_again(&failing, executor);
+        }
+        (clock.before, clock.runs_before) = (self.elapsed, self.tally.runs);
+        findings.tally = self.tally;
+        findings.livelocks = self.livelocks.into_iter().collect();
+        self.left.resume(findings.config)
+    }
+
+    /// Why a check with this configuration cannot go on from it: the first setting that makes it another check, with
+    /// both values, or that it is damaged. Limits, pinned seeds and the number of processes may differ.
     pub fn misfit(&self, config: &Config) -> Option<String> {
         let now = settings(config);
         let mut pairs = self.settings.iter().zip(&now);
@@ -112,14 +109,8 @@ impl Checkpoint {
     /// Whether it is one that could have been written: what is wrong in it is not found when it is too late.
     fn is_sound(&self, settings: &[(String, String)], config: &Config) -> bool {
         let threads = self.knowledge.threads.len();
-        let left = match (&self.left, config.explorer) {
-            (Left::Explorer(saved), kind) => kind.saves_as(saved) && saved.is_sound(threads),
-            (Left::Shared(tree), ExplorerKind::ReadsFrom) => tree.is_sound(threads),
-            (Left::Ranges(samples), ExplorerKind::Random) => samples.is_sound(),
-            _ => false,
-        };
         self.settings == settings
-            && left
+            && self.left.is_sound(config.explorer, threads)
             && self.tally.is_sound()
             && self.knowledge.is_sound()
             && self.elapsed < LONGEST
@@ -150,30 +141,6 @@ fn settings(config: &Config) -> Vec<(String, String)> {
 
 /// No check runs so long.
 const LONGEST: Duration = Duration::from_secs(1 << 36);
-
-impl Course<'_> {
-    /// Takes over what the checkpoint has, and goes on with what is left.
-    pub(super) fn resume(&mut self, checkpoint: Checkpoint, executor: &mut dyn Executor) -> Begin {
-        let Checkpoint { left, tally, livelocks, knowledge, first, elapsed, .. } = checkpoint;
-        let (findings, clock) = (&mut self.findings, &mut self.clock);
-        executor.know(&knowledge);
-        if let Some(failing) = first {
-            findings.fail_again(&failing, executor);
-        }
-        (clock.before, clock.runs_before) = (elapsed, tally.runs);
-        findings.tally = tally;
-        findings.livelocks = livelocks.into_iter().collect();
-        let config = findings.config;
-        match left {
-            Left::Explorer(saved) => Begin::Explorer(saved.restore(&config.for_explorers())),
-            Left::Shared(tree) => Begin::Shared(Shared::Tree(Tree::restore(tree))),
-            Left::Ranges(mut samples) => {
-                samples.until(config.enough_executions().expect("a search at random has a limit"));
-                Begin::Shared(Shared::Samples(samples))
-            }
-        }
-    }
-}
 
 impl Findings<'_> {
     /// Runs the first failing execution of the parts before, for its trace. Not counted: it was.

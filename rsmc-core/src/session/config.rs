@@ -1,6 +1,5 @@
 //! What a check is asked to do.
 
-use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -9,44 +8,9 @@ use thiserror::Error;
 use crate::machine::Sees;
 pub use crate::model::MemoryModel;
 use crate::seed::Seed;
+use crate::session::ExplorerKind;
+use crate::session::explorers::implemented;
 use crate::session::nearest::then_known;
-
-/// How executions are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ExplorerKind {
-    /// One execution per reads-from class: RF-SMC. Exhaustive and optimal.
-    ReadsFrom,
-    /// At most one execution per reads-value-from class: RVF-SMC. Exhaustive; under SC only.
-    ReadsValueFrom,
-    /// One execution per view class (ViewXplore): exhaustive, with the fewest executions.
-    View,
-    /// Every interleaving of visible operations, without any reduction. For tiny programs and as an oracle.
-    Exhaustive,
-    /// Uniformly random scheduling, until a limit is reached. Proves nothing.
-    Random,
-    /// Probabilistic concurrency testing, until a limit is reached. Proves nothing.
-    Pct,
-}
-
-macro_rules! names {
-    ($type:ident, $what:literal, $($variant:ident = $name:literal),+ $(,)?) => {
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self { $($type::$variant => $name),+ })
-            }
-        }
-
-        impl FromStr for $type {
-            type Err = ConfigError;
-            fn from_str(name: &str) -> Result<Self, ConfigError> {
-                match name {
-                    $($name => Ok($type::$variant),)+
-                    _ => Err(ConfigError::UnknownName { what: $what, name: name.to_owned(), known: &[$($name),+] }),
-                }
-            }
-        }
-    };
-}
 
 impl FromStr for MemoryModel {
     type Err = ConfigError;
@@ -54,32 +18,6 @@ impl FromStr for MemoryModel {
         let unknown =
             || ConfigError::UnknownName { what: "memory model", name: name.to_owned(), known: &MemoryModel::NAMES };
         MemoryModel::named(name).ok_or_else(unknown)
-    }
-}
-
-names!(
-    ExplorerKind,
-    "explorer",
-    ReadsFrom = "reads-from",
-    ReadsValueFrom = "reads-value-from",
-    View = "view",
-    Exhaustive = "exhaustive",
-    Random = "random",
-    Pct = "pct",
-);
-
-/// The models of an explorer as a list in a sentence.
-fn models_of(explorer: ExplorerKind) -> String {
-    list(explorer.models().map(|memory| memory.description().name))
-}
-
-/// Several names as a list in a sentence.
-pub(super) fn list(names: impl Iterator<Item = &'static str>) -> String {
-    let names: Vec<&str> = names.collect();
-    match names.as_slice() {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 
@@ -99,11 +37,8 @@ pub enum ConfigError {
     },
     /// A pair of explorer and memory model that is not implemented.
     #[error(
-        "the explorer `{explorer}` is not implemented for the memory model `{memory}`; \
-         implemented are reads-from, exhaustive, random and pct, each for {}, view for {}, and reads-value-from for {}",
-        models_of(ExplorerKind::ReadsFrom),
-        models_of(ExplorerKind::View),
-        models_of(ExplorerKind::ReadsValueFrom)
+        "the explorer `{explorer}` is not implemented for the memory model `{memory}`; implemented are {}",
+        implemented()
     )]
     NotImplemented {
         /// The explorer.

@@ -1,7 +1,7 @@
 //! The loop of every exploration: plan, run, judge, observe.
 //!
-//! A check, the job of a worker, and a question about a failure are explorations. Each brings an explorer, its [`Limits`], and a
-//! [`Sink`] for its runs.
+//! A check, the job of a worker, and a question about a failure are explorations. Each brings an explorer, its
+//! [`Limits`], and a [`Sink`] for its runs.
 
 use crate::base::Digest;
 use crate::explore::Divisible;

@@ -1,14 +1,81 @@
 //! The explorers by their kinds: the one place of a session that tells them apart.
 
+use std::cmp::Reverse;
+use std::fmt;
+use std::str::FromStr;
+
 use crate::explore::view_xplore::Traversal;
 use crate::explore::{Divisible, Exhaustive, OnePlan, Pct, Random, RfSmc, RvfSmc, Saved, Settings, ViewXplore};
 use crate::model::MemoryModel;
-use crate::session::{Config, ExplorerKind};
+use crate::session::nearest::list;
+use crate::session::{Config, ConfigError};
 
 /// The number of executions after which a random explorer stops, unless another one is set.
 const RANDOM_EXECUTIONS: u64 = 10_000;
 
+/// How executions are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ExplorerKind {
+    /// One execution per reads-from class: RF-SMC. Exhaustive and optimal.
+    ReadsFrom,
+    /// At most one execution per reads-value-from class: RVF-SMC. Exhaustive; under SC only.
+    ReadsValueFrom,
+    /// One execution per view class (ViewXplore): exhaustive, with the fewest executions.
+    View,
+    /// Every interleaving of visible operations, without any reduction. For tiny programs and as an oracle.
+    Exhaustive,
+    /// Uniformly random scheduling, until a limit is reached. Proves nothing.
+    Random,
+    /// Probabilistic concurrency testing, until a limit is reached. Proves nothing.
+    Pct,
+}
+
+/// Every kind, in the order of [`NAMES`].
+const ALL: [ExplorerKind; NAMES.len()] = [
+    ExplorerKind::ReadsFrom,
+    ExplorerKind::ReadsValueFrom,
+    ExplorerKind::View,
+    ExplorerKind::Exhaustive,
+    ExplorerKind::Random,
+    ExplorerKind::Pct,
+];
+
+/// The names of explorers in configurations.
+const NAMES: [&str; 6] = ["reads-from", "reads-value-from", "view", "exhaustive", "random", "pct"];
+
+impl fmt::Display for ExplorerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for ExplorerKind {
+    type Err = ConfigError;
+    fn from_str(name: &str) -> Result<Self, ConfigError> {
+        let unknown = || ConfigError::UnknownName { what: "explorer", name: name.to_owned(), known: &NAMES };
+        ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(unknown)
+    }
+}
+
+/// The models that each explorer is implemented for, as the end of a sentence.
+pub(super) fn implemented() -> String {
+    let models = |kind: ExplorerKind| list(kind.models().map(|memory| memory.description().name));
+    let (all, mut some): (Vec<_>, Vec<_>) =
+        ALL.into_iter().partition(|kind| kind.models().count() == MemoryModel::ALL.len());
+    some.sort_by_key(|kind| Reverse(kind.models().count()));
+    let mut text = format!("{}, each for {}", list(all.iter().map(|kind| kind.name())), models(all[0]));
+    for (number, &kind) in some.iter().enumerate() {
+        let and = if number + 1 == some.len() { "and " } else { "" };
+        text += &format!(", {and}{kind} for {}", models(kind));
+    }
+    text
+}
+
 impl ExplorerKind {
+    fn name(self) -> &'static str {
+        NAMES[self as usize]
+    }
+
     /// True if it explores the executions of a model.
     pub(super) fn is_implemented_for(self, memory: MemoryModel) -> bool {
         match self {
@@ -19,7 +86,7 @@ impl ExplorerKind {
     }
 
     /// The models that it explores, the strongest first.
-    pub(super) fn models(self) -> impl DoubleEndedIterator<Item = MemoryModel> {
+    fn models(self) -> impl DoubleEndedIterator<Item = MemoryModel> {
         MemoryModel::ALL.into_iter().filter(move |&memory| self.is_implemented_for(memory))
     }
 
@@ -74,5 +141,22 @@ impl Config {
             ExplorerKind::Random => Box::new(Random::new(settings.seed)),
             ExplorerKind::Pct => Box::new(Pct::new(settings.seed)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_in_the_order_of_their_names() {
+        assert!(ALL.iter().enumerate().all(|(number, &kind)| kind as usize == number));
+    }
+
+    #[test]
+    fn what_is_implemented_is_listed() {
+        let listed = "reads-from, exhaustive, random and pct, each for sc, tso, pso and c11, view for sc, tso and pso, and \
+                      reads-value-from for sc";
+        assert_eq!(implemented(), listed);
     }
 }

@@ -12,9 +12,7 @@ use crate::session::progress::Clock;
 use crate::session::same::Sameness;
 use crate::session::shrink::{Cost, LONGEST as SHRINKS_FOR, shrink};
 use crate::session::tally::Tally;
-use crate::session::{
-    Checkpoint, Config, Estimate, Failure, FailureKind, MemoryModel, Needs, Remedy, Report, Seen, Verdict,
-};
+use crate::session::{Config, Estimate, Failure, FailureKind, MemoryModel, Needs, Remedy, Report, Seen, Verdict};
 use crate::step::{End, Executor, Forced, Plan, Run, Step};
 use crate::trace::reads_from_class;
 
@@ -38,8 +36,6 @@ pub(super) struct Findings<'c> {
     stale_pins: Vec<String>,
     /// The number of runs there would have been, if this check was stopped.
     pub(super) estimate: Option<Estimate>,
-    /// The state from which another check goes on, if this one was stopped.
-    pub(super) checkpoint: Option<Checkpoint>,
 }
 
 /// A failing execution that may be run in another order.
@@ -99,7 +95,6 @@ impl<'c> Findings<'c> {
             notes: Vec::new(),
             stale_pins: Vec::new(),
             estimate: None,
-            checkpoint: None,
         }
     }
 
@@ -130,7 +125,8 @@ impl<'c> Findings<'c> {
         false
     }
 
-    /// Runs the execution of a seed. What the executor learns from it is forgotten: the exploration has to learn by itself.
+    /// Runs the execution of a seed. What the executor learns from it is forgotten: the exploration has to learn by
+    /// itself.
     fn run_seed(&mut self, seed: &Seed, executor: &mut dyn Executor) -> Run {
         let (before, mut run) = (executor.knowledge(), Run::default());
         loop {

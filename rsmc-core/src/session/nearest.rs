@@ -1,4 +1,4 @@
-//! "Did you mean …?": the nearest known name by edit distance, as the attribute says it of its arguments.
+//! Names in sentences. "Did you mean …?": the nearest known name by edit distance, as the attribute says it of its arguments.
 
 use strsim::levenshtein;
 
@@ -27,5 +27,15 @@ pub(super) fn then_known(given: &str, known: &[&str]) -> String {
     match nearest(given, known.iter().copied()) {
         Some(name) => format!(", did you mean `{name}`? Known are"),
         None => "; known are".to_owned(),
+    }
+}
+
+/// Several names as a list in a sentence.
+pub(super) fn list(names: impl Iterator<Item = &'static str>) -> String {
+    let names: Vec<&str> = names.collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }

@@ -7,8 +7,6 @@ use std::time::{Duration, Instant};
 
 use crate::explore::Divisible;
 use crate::explore::rf_smc::Estimate;
-use crate::session::driver::Limits;
-use crate::session::jobs::Team;
 use crate::session::tally::Tally;
 use crate::session::{Config, Limit};
 
@@ -24,7 +22,8 @@ pub struct Progress {
     pub runs_here: u64,
     /// The time that this part of the check has taken.
     pub elapsed: Duration,
-    /// The number of decisions on the path to what is run next. 0 where the explorer has none, or other processes explore.
+    /// The number of decisions on the path to what is run next. 0 where the explorer has none, or other processes
+    /// explore.
     pub depth: usize,
     /// The number of runs in all, where decisions are known.
     pub estimate: Option<Estimate>,
@@ -45,7 +44,7 @@ impl<'c> Pulse<'c> {
 
 /// The time that a check takes.
 pub(super) struct Clock<'c> {
-    config: &'c Config,
+    pub(super) config: &'c Config,
     started: Instant,
     pulse: Option<Pulse<'c>>,
     /// The time and the runs of the parts of the check before this one.
@@ -59,8 +58,8 @@ impl<'c> Clock<'c> {
         Self { config, started: Instant::now(), pulse, before: Duration::ZERO, runs_before: 0 }
     }
 
-    /// The reason for which the check stops now, other than what it has found or counted. If processes share the exploration,
-    /// there is no explorer.
+    /// The reason for which the check stops now, other than what it has found or counted. If processes share the
+    /// exploration, there is no explorer.
     pub(super) fn stops(&mut self, counted: &Tally, explorer: Option<&dyn Divisible>) -> Option<Limit> {
         let elapsed = self.started.elapsed();
         if let Some(pulse) = self.pulse.as_mut().filter(|pulse| elapsed >= pulse.next) {
@@ -94,28 +93,5 @@ impl<'c> Clock<'c> {
     /// The time that the check has taken, with the parts before this one.
     pub(super) fn elapsed(&self) -> Duration {
         self.before + self.started.elapsed()
-    }
-}
-
-/// The limits of a check that this process explores.
-pub(super) struct Here<'h, 'c> {
-    pub(super) clock: &'h mut Clock<'c>,
-    /// The workers to which it hands over.
-    pub(super) team: Option<&'h mut Team<'c>>,
-}
-
-impl Limits for Here<'_, '_> {
-    fn most_executions(&self) -> Option<u64> {
-        self.clock.config.enough_executions()
-    }
-
-    fn stops(&mut self, counted: &Tally, explorer: &dyn Divisible) -> Option<Limit> {
-        self.clock.stops(counted, Some(explorer))
-    }
-
-    /// When a worker is ready, or it is known that there will be none.
-    fn pauses(&mut self, _counted: &Tally) -> bool {
-        let Some(team) = self.team.as_mut().filter(|_| self.clock.is_time_to_divide()) else { return false };
-        team.is_ready(self.clock.config.divide_after == Duration::ZERO) || team.is_gone().is_some()
     }
 }

@@ -1,22 +1,43 @@
 //! A check from its first run to its verdict: by this process, and from some time on by workers.
 
+use std::time::Duration;
+
 use crate::explore::Divisible;
-use crate::session::checkpoint::{Begin, Checkpoint, Left};
-use crate::session::driver::{Driver, Ended, Sink};
-use crate::session::findings::Findings;
-use crate::session::jobs::{Crew, Nobody, Shared, Team, Then};
-use crate::session::progress::{Clock, Here};
+use crate::session::checkpoint::Checkpoint;
+use crate::session::course::Course;
+use crate::session::driver::{Driver, Ended, Limits, Sink};
+use crate::session::jobs::{Begin, Crew, Left, Nobody, Shared, Team, Then};
+use crate::session::progress::Clock;
+use crate::session::tally::Tally;
 use crate::session::{Limit, Verdict};
 use crate::step::Executor;
 
-/// A check that goes on.
-pub(super) struct Course<'c> {
-    pub(super) findings: Findings<'c>,
-    pub(super) clock: Clock<'c>,
+/// The limits of a check that this process explores.
+struct Here<'h, 'c> {
+    clock: &'h mut Clock<'c>,
+    /// The workers to which it hands over.
+    team: Option<&'h mut Team<'c>>,
+}
+
+impl Limits for Here<'_, '_> {
+    fn most_executions(&self) -> Option<u64> {
+        self.clock.config.enough_executions()
+    }
+
+    fn stops(&mut self, counted: &Tally, explorer: &dyn Divisible) -> Option<Limit> {
+        self.clock.stops(counted, Some(explorer))
+    }
+
+    /// When a worker is ready, or it is known that there will be none.
+    fn pauses(&mut self, _counted: &Tally) -> bool {
+        let Some(team) = self.team.as_mut().filter(|_| self.clock.is_time_to_divide()) else { return false };
+        team.is_ready(self.clock.config.divide_after == Duration::ZERO) || team.is_gone().is_some()
+    }
 }
 
 impl<'c> Course<'c> {
-    /// Explores until there is a verdict: from a checkpoint if there is one, and with workers if the explorer can be divided.
+    /// Explores until there is a verdict: from a checkpoint if there is one, and with workers if the explorer can be
+    /// divided.
     pub(super) fn explore(
         &mut self,
         executor: &mut dyn Executor,
@@ -54,19 +75,24 @@ impl<'c> Course<'c> {
         }
     }
 
+    /// Takes over what a checkpoint has.
+    fn resume(&mut self, checkpoint: Checkpoint, executor: &mut dyn Executor) -> Begin {
+        checkpoint.resume(&mut self.findings, &mut self.clock, executor)
+    }
+
     fn start_over(&mut self) -> Box<dyn Divisible> {
         self.findings.start_over();
         self.findings.config.new_explorer()
     }
 
-    /// Ends a check at a limit. If the check may take long, the plan that is not run goes into a checkpoint with all that is left.
+    /// Ends a check at a limit. If the check may take long, the plan that is not run goes into a checkpoint with all
+    /// that is left.
     fn stop(&mut self, limit: Limit, explorer: &mut dyn Divisible, executor: &dyn Executor) -> Verdict {
         self.findings.estimate = explorer.estimate_after(self.findings.tally.runs);
         if self.clock.is_long() && matches!(limit, Limit::Duration(_) | Limit::Interrupted) {
             explorer.retract();
             let left = explorer.save().map(Left::Explorer);
-            self.findings.checkpoint =
-                left.map(|left| Checkpoint::new(&self.findings, &self.clock, left, executor.knowledge()));
+            self.checkpoint = left.map(|left| Checkpoint::new(&self.findings, &self.clock, left, executor.knowledge()));
         }
         Verdict::Incomplete(limit)
     }

@@ -14,7 +14,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::session::asked::{Answer, Asked};
-use crate::session::config::list;
+use crate::session::nearest::list;
 use crate::session::same::Sameness;
 use crate::session::{Config, FailureKind, MemoryModel};
 use crate::step::{Executor, Step};

@@ -4,23 +4,24 @@
 //!
 //! Method. What is likely to be large is given away first. Only where a worker has nothing to do and nothing is left to
 //! give, the one that is longest at its job is asked to answer; what it has left is divided. A job is away until it is
-//! answered. If its worker ends instead, by its own doing, and says where it was, the test has crashed there. If it says nothing, the
-//! job is given away again, *careful*: the worker then says at every step where it is. If that worker ends as well, by its own
-//! doing, the test has crashed, and the last thing that it said is the schedule. A job in which three workers ended is given up, and so is the check.
+//! answered. If its worker ends instead, by its own doing, and says where it was, the test has crashed there. If it
+//! says nothing, the job is given away again, *careful*: the worker then says at every step where it is. If that worker
+//! ends as well, by its own doing, the test has crashed, and the last thing that it said is the schedule. A job in
+//! which three workers ended is given up, and so is the check.
 //!
 //! Where the check is stopped, all are asked to answer. What is not answered soon counts as not explored, so all that
-//! is left is known here, and goes into a checkpoint. A check that goes on from one begins here; until the first worker is
-//! ready, or if there is none, this process does jobs itself.
+//! is left is known here, and goes into a checkpoint. A check that goes on from one begins here; until the first worker
+//! is ready, or if there is none, this process does jobs itself.
 
 use std::time::{Duration, Instant};
 
 use crate::seed::Seed;
 use crate::session::checkpoint::Checkpoint;
+use crate::session::course::Course;
 use crate::session::findings::Findings;
 use crate::session::jobs::shared::{Part, Shared};
 use crate::session::jobs::{Answer, Crew, Death, Job, Link, News, Problem, run_job};
 use crate::session::progress::Clock;
-use crate::session::run::Course;
 use crate::session::{Estimate, Limit, Verdict};
 use crate::step::{Executor, Knowledge};
 
@@ -117,9 +118,9 @@ impl<'t> Team<'t> {
         executor: &mut dyn Executor,
     ) -> Then {
         let (knowledge, again) = (executor.knowledge(), Vec::new());
-        let Course { findings, clock } = course;
+        let Course { findings, clock, checkpoint } = course;
         let mut coordinator =
-            Coordinator { team: self, findings, clock, executor, shared, again, knowledge, problem: None };
+            Coordinator { team: self, findings, clock, checkpoint, executor, shared, again, knowledge, problem: None };
         let then = coordinator.coordinate();
         for (worker, state) in self.states.iter_mut().enumerate() {
             if matches!(state, State::Busy { .. }) {
@@ -135,6 +136,7 @@ struct Coordinator<'a, 't, 'c> {
     team: &'a mut Team<'t>,
     findings: &'a mut Findings<'c>,
     clock: &'a mut Clock<'c>,
+    checkpoint: &'a mut Option<Checkpoint>,
     executor: &'a mut dyn Executor,
     shared: Shared,
     /// Jobs whose workers ended.
@@ -293,8 +295,8 @@ impl Coordinator<'_, '_, '_> {
         (over || (fails && !keep_going)).then(|| self.over(Verdict::Verified))
     }
 
-    /// Notes a failure. Of several the one with the fewest steps is shown, and of these the one that comes first in some
-    /// order.
+    /// Notes a failure. Of several the one with the fewest steps is shown, and of these the one that comes first in
+    /// some order.
     fn note(&mut self, problem: Option<Problem>) {
         let rank = |problem: &Problem| (problem.steps.len(), problem.steps.clone(), problem.newest.clone());
         if let Some(problem) = problem
@@ -349,7 +351,7 @@ impl Coordinator<'_, '_, '_> {
         self.show_problem();
         if let Some(left) = self.shared.save(self.findings.config.keep_going) {
             let checkpoint = Checkpoint::new(self.findings, self.clock, left, self.knowledge.clone());
-            self.findings.checkpoint = Some(checkpoint);
+            *self.checkpoint = Some(checkpoint);
         }
         self.over(Verdict::Incomplete(limit))
     }

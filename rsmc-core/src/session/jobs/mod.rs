@@ -1,8 +1,8 @@
 //! A check by several executors at once: a coordinator gives jobs away, workers answer.
 //!
 //! A *job* is a part of what is left to explore, and an answer says all that came of it, at once: so a worker that ends
-//! without an answer loses nothing, and nothing is counted twice. How jobs and answers travel, and what a worker is, is not
-//! known here: [`Crew`] and [`Link`] are the two ends of that. `docs/protocol.md` describes the messages.
+//! without an answer loses nothing, and nothing is counted twice. How jobs and answers travel, and what a worker is, is
+//! not known here: [`Crew`] and [`Link`] are the two ends of that. `docs/protocol.md` describes the messages.
 //!
 //! - `coordinate`: the coordinator. It owns what is left, the counts, and the names of threads.
 //! - `shared`: what is left, whichever explorer began.
@@ -29,7 +29,7 @@ use crate::step::{Knowledge, Step};
 
 pub(super) use coordinate::{Nobody, Team, Then};
 pub(super) use samples::Samples;
-pub(super) use shared::Shared;
+pub(super) use shared::{Begin, Left, Shared};
 pub(super) use work::run_job;
 
 /// A part of what is left to explore.

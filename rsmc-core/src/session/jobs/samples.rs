@@ -1,7 +1,7 @@
 //! What is left of a check at random, where several workers share it.
 //!
-//! Executions have numbers, and jobs are ranges of them. Answers are added up in the order of the numbers, up to the first
-//! failure: so the report is the same however many workers there are.
+//! Executions have numbers, and jobs are ranges of them. Answers are added up in the order of the numbers, up to the
+//! first failure: so the report is the same however many workers there are.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

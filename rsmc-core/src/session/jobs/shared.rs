@@ -1,12 +1,15 @@
-//! The rest of an exploration that workers share: the one place of the coordinator that tells explorers apart.
+//! The rest of an exploration that workers share, and as data: what tells explorers apart for the coordinator and for
+//! checkpoints.
 
 use std::ops::Range;
 
-use crate::explore::rf_smc::{Ticket, Tree};
-use crate::explore::{Division, Task};
-use crate::session::checkpoint::Left;
+use serde::{Deserialize, Serialize};
+
+use crate::explore::rf_smc::{SavedTree, Ticket, Tree};
+use crate::explore::{Divisible, Division, Saved, Task};
 use crate::session::jobs::{Answer, Problem, Samples};
 use crate::session::tally::Tally;
+use crate::session::{Config, ExplorerKind};
 use crate::step::Route;
 
 /// The rest of an exploration.
@@ -92,8 +95,8 @@ impl Shared {
         }
     }
 
-    /// Takes in what came of a part; if it `ends` the exploration, nothing behind the part is of interest. From an answer that is
-    /// added up at the end, it takes the counts and the failure.
+    /// Takes in what came of a part; if it `ends` the exploration, nothing behind the part is of interest. From an
+    /// answer that is added up at the end, it takes the counts and the failure.
     pub(super) fn take_in(&mut self, part: Part, answer: &mut Answer, ends: bool) {
         match (self, part) {
             (Shared::Tree(tree), Part::Subtree(ticket)) => {
@@ -125,6 +128,51 @@ impl Shared {
         match self {
             Shared::Tree(_) => Default::default(),
             Shared::Samples(samples) => samples.sum(),
+        }
+    }
+}
+
+/// The rest of an exploration in a checkpoint.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::session) enum Left {
+    /// The state of one explorer.
+    Explorer(Saved),
+    /// The tree of RF-SMC that workers share.
+    Shared(SavedTree),
+    /// Samples that workers share, with their counts, which are not in the counts of the check.
+    Ranges(Samples),
+}
+
+/// The explorer, or the rest of an exploration, with which a resumed check goes on.
+pub(in crate::session) enum Begin {
+    Explorer(Box<dyn Divisible>),
+    Shared(Shared),
+}
+
+impl Left {
+    /// True if a check by such an explorer can have written it; its executor knows so many threads.
+    pub(in crate::session) fn is_sound(&self, explorer: ExplorerKind, threads: usize) -> bool {
+        match self {
+            Left::Explorer(saved) => explorer.saves_as(saved) && saved.is_sound(threads),
+            Left::Shared(tree) => explorer == ExplorerKind::ReadsFrom && tree.is_sound(threads),
+            Left::Ranges(samples) => explorer == ExplorerKind::Random && samples.is_sound(),
+        }
+    }
+
+    /// The executions that are not in the counts of the check.
+    pub(in crate::session) fn executions(&self) -> u64 {
+        if let Left::Ranges(samples) = self { samples.sum().0.executions } else { 0 }
+    }
+
+    /// The exploration that goes on, with the limit of executions that there is now.
+    pub(in crate::session) fn resume(self, config: &Config) -> Begin {
+        match self {
+            Left::Explorer(saved) => Begin::Explorer(saved.restore(&config.for_explorers())),
+            Left::Shared(tree) => Begin::Shared(Shared::Tree(Tree::restore(tree))),
+            Left::Ranges(mut samples) => {
+                samples.until(config.enough_executions().expect("a search at random has a limit"));
+                Begin::Shared(Shared::Samples(samples))
+            }
         }
     }
 }
