@@ -1,14 +1,12 @@
 //! Accesses of tracked cells last as long as their closure or pointer.
 
-mod support;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::support::{explore, failure, pairs, verified_alone};
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicU32, Ordering::*};
 use rsmc::{FailureKind, Verdict, thread};
-use support::{explore, failure, pairs, verified_alone};
 
 #[derive(Default)]
 struct Slot {

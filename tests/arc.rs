@@ -1,13 +1,11 @@
 //! `Arc` in a check: sharing costs nothing, and what a program observes of counts is explored.
 
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::{OnDrop, failure, results, verified_alone};
 use rsmc::sync::atomic::{AtomicU32, Ordering::*};
 use rsmc::sync::{Arc, Mutex, Weak};
 use rsmc::{Config, FailureKind, Verdict, thread};
-use support::{OnDrop, failure, results, verified_alone};
 
 #[test]
 fn sharing_adds_no_execution() {

@@ -1,16 +1,11 @@
 //! The counts of an `Arc` in a check: what a program is told of them follows from the steps of the execution, as std's code has
 //! them, for every explorer that proves and every model. The results were worked out by hand from that code.
 
-mod support;
-
-#[path = "support/shared.rs"]
-mod shared;
-
+use crate::support::shared::Shared;
+use crate::support::{explore, failure, pairs, verified};
 use rsmc::sync::atomic::{AtomicU32, Ordering::*};
 use rsmc::sync::{Arc, Weak};
 use rsmc::{FailureKind, MemoryModel, outcomes, thread};
-use shared::Shared;
-use support::{explore, failure, pairs, verified};
 
 /// A body has exactly these results, and under C11 those of the second list as well.
 #[track_caller]

@@ -4,9 +4,7 @@
 //! Without a Chromium nothing is tested, which is said on standard error; with `NEEDS_TOOLS=1` that is a failure.
 #![cfg(unix)]
 
-#[path = "browser/devtools.rs"]
 mod devtools;
-#[path = "browser/pages.rs"]
 mod pages;
 
 use devtools::Browser;

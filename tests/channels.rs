@@ -1,18 +1,16 @@
 //! Channels in a check: deadlocks and what looks like one, orders of messages, time, and what is left behind.
 
-mod support;
-
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::Mutex as StdMutex;
 use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering::Relaxed as StdRelaxed};
 use std::time::Duration;
 
+use crate::support::{OnDrop, count, explore, failure, verified};
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, TrySendError, channel, sync_channel};
 use rsmc::sync::{Condvar, Mutex};
 use rsmc::{Config, Explorer, Failure, FailureKind, MemoryModel, Verdict, thread};
-use support::{OnDrop, count, explore, failure, verified};
 
 const HOUR: Duration = Duration::from_secs(3600);
 

@@ -57,12 +57,12 @@ fn run(check: &str, variables: &[(&str, &str)]) -> (bool, String) {
     (status.success(), String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr))
 }
 
-/// `<target>/rsmc/checkpoint.<check>.checkpoint`; it does not exist.
+/// `<target>/rsmc/all.<check>.checkpoint`; it does not exist.
 fn no_checkpoint(check: &str) -> PathBuf {
     let executable = std::env::current_exe().unwrap();
     let target = executable.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists());
     let target = target.unwrap_or(executable.ancestors().nth(3).unwrap());
-    let path = target.join("rsmc").join(format!("checkpoint.{}.checkpoint", check.replace("::", ".")));
+    let path = target.join("rsmc").join(format!("all.{}.checkpoint", check.replace("::", ".")));
     if path.exists() {
         fs::remove_file(&path).unwrap();
     }
@@ -93,15 +93,15 @@ fn increments(threads: u32) {
 
 #[test]
 fn a_check_in_parts_is_the_whole_check() {
-    let path = no_checkpoint("checks::whole");
-    let (passes, text) = run("checks::whole", &[PART]);
+    let path = no_checkpoint("checkpoint::checks::whole");
+    let (passes, text) = run("checkpoint::checks::whole", &[PART]);
     assert!(passes && text.contains("incomplete, NOT a proof: stopped at max_duration = 0.02 s"), "{text}");
-    assert!(text.contains("to go on from here: RSMC_RESUME=1 cargo test checks::whole"), "{text}");
+    assert!(text.contains("to go on from here: RSMC_RESUME=1 cargo test checkpoint::checks::whole"), "{text}");
     assert!(!text.contains("verified") && text.contains("\n  left: ") && text.contains("may fail"), "{text}");
     let mut last = 0;
     for part in 1.. {
         assert!(path.exists(), "{} after part {part}", path.display());
-        let (passes, text) = run("checks::whole", &[PART, RESUME]);
+        let (passes, text) = run("checkpoint::checks::whole", &[PART, RESUME]);
         assert!(passes, "{text}");
         let before = number_before(&text, " executions\n");
         assert!(text.contains("note: resumed after ") && before >= last, "{text}");
@@ -113,7 +113,7 @@ fn a_check_in_parts_is_the_whole_check() {
         assert!(part < 500, "{text}");
     }
     assert!(!path.exists(), "{} is not needed any more", path.display());
-    let (passes, text) = run("checks::whole", &[RESUME]);
+    let (passes, text) = run("checkpoint::checks::whole", &[RESUME]);
     assert!(passes && text.contains("there was no checkpoint to resume from"), "{text}");
 }
 
@@ -121,16 +121,16 @@ fn a_check_in_parts_is_the_whole_check() {
 #[test]
 fn a_check_of_several_processes_in_parts_is_the_whole_check() {
     const PART: (&str, &str) = ("RSMC_MAX_DURATION", "300ms");
-    let path = no_checkpoint("checks::shared");
-    let (_, text) = run("checks::shared", &[]);
+    let path = no_checkpoint("checkpoint::checks::shared");
+    let (_, text) = run("checkpoint::checks::shared", &[]);
     let all = number_before(text.split("verified: ").nth(1).expect(&text), " executions");
-    let (passes, text) = run("checks::shared", &[PART, ("RSMC_JOBS", "2")]);
+    let (passes, text) = run("checkpoint::checks::shared", &[PART, ("RSMC_JOBS", "2")]);
     assert!(passes && text.contains("incomplete, NOT a proof: stopped at max_duration = 0.30 s"), "{text}");
-    assert!(text.contains("to go on from here: RSMC_RESUME=1 cargo test checks::shared"), "{text}");
+    assert!(text.contains("to go on from here: RSMC_RESUME=1 cargo test checkpoint::checks::shared"), "{text}");
     let mut last = number_before(&text, " executions (");
     for jobs in ["3", "1", "2"].into_iter().cycle() {
         assert!(path.exists(), "{}", path.display());
-        let (passes, text) = run("checks::shared", &[PART, RESUME, ("RSMC_JOBS", jobs)]);
+        let (passes, text) = run("checkpoint::checks::shared", &[PART, RESUME, ("RSMC_JOBS", jobs)]);
         assert!(passes && text.contains(&format!("note: resumed after {last} executions")), "{text}");
         if text.contains(&format!("verified: {all} executions")) {
             break;
@@ -158,38 +158,38 @@ fn refused(check: &str, change: impl FnOnce(&Path), variables: &[(&str, &str)], 
 #[test]
 fn stale_checkpoints_are_refused() {
     let cut = |path: &Path| fs::write(path, &fs::read(path).unwrap()[..100]).unwrap();
-    refused("checks::stale", cut, &[RESUME], "it is damaged");
+    refused("checkpoint::checks::stale", cut, &[RESUME], "it is damaged");
     let other = |path: &Path| fs::write(path, "something else").unwrap();
-    refused("checks::stale", other, &[RESUME], "it is no checkpoint");
+    refused("checkpoint::checks::stale", other, &[RESUME], "it is no checkpoint");
     let memory = ("RSMC_MEMORY", "sc");
     refused(
-        "checks::stale",
+        "checkpoint::checks::stale",
         |_| (),
         &[RESUME, memory],
         "it was made with memory = c11, and this check has memory = sc",
     );
     let moved = |path: &Path| {
-        let (_, text) = run("checks::moved", &[PART]);
-        fs::rename(path.with_file_name("checkpoint.checks.moved.checkpoint"), path).expect(&text);
+        let (_, text) = run("checkpoint::checks::moved", &[PART]);
+        fs::rename(path.with_file_name("all.checkpoint.checks.moved.checkpoint"), path).expect(&text);
     };
-    refused("checks::stale", moved, &[RESUME], "it is one of `checks::moved@");
+    refused("checkpoint::checks::stale", moved, &[RESUME], "it is one of `checkpoint::checks::moved@");
 }
 
 /// Another build: the same executable with one more byte, in another place but with the same name.
 #[cfg(unix)]
 #[test]
 fn a_checkpoint_of_another_build_is_refused() {
-    let path = no_checkpoint("checks::rebuilt");
-    let (_, text) = run("checks::rebuilt", &[PART]);
+    let path = no_checkpoint("checkpoint::checks::rebuilt");
+    let (_, text) = run("checkpoint::checks::rebuilt", &[PART]);
     assert!(path.exists(), "{text}");
     let executable = std::env::current_exe().unwrap();
-    let rebuilt = executable.with_file_name("checkpoint-00000000deadbeef");
+    let rebuilt = executable.with_file_name("all-00000000deadbeef");
     fs::copy(&executable, &rebuilt).unwrap();
     let mut bytes = fs::read(&rebuilt).unwrap();
     bytes.push(0);
     fs::write(&rebuilt, bytes).unwrap();
     let mut again = Command::new(&rebuilt);
-    again.args(["checks::rebuilt", "--exact", "--nocapture"]).env(CHILD, "1").envs([RESUME]);
+    again.args(["checkpoint::checks::rebuilt", "--exact", "--nocapture"]).env(CHILD, "1").envs([RESUME]);
     let output = again.output().unwrap();
     fs::remove_file(&rebuilt).unwrap();
     fs::remove_file(&path).unwrap();
@@ -208,8 +208,9 @@ fn interrupt(whom: &str) {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_check_says_so_and_can_be_resumed() {
-    let path = no_checkpoint("checks::interrupted");
-    let mut child = interruptible("checks::interrupted").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let path = no_checkpoint("checkpoint::checks::interrupted");
+    let mut child =
+        interruptible("checkpoint::checks::interrupted").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let start = Instant::now();
     std::thread::sleep(Duration::from_millis(2500));
     assert!(child.try_wait().unwrap().is_none(), "the check takes longer than that");
@@ -219,10 +220,10 @@ fn an_interrupted_check_says_so_and_can_be_resumed() {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(130), "{text}");
     assert!(text.contains("incomplete, NOT a proof: stopped at an interrupt"), "{text}");
-    assert!(text.contains("RSMC_RESUME=1 cargo test checks::interrupted"), "{text}");
+    assert!(text.contains("RSMC_RESUME=1 cargo test checkpoint::checks::interrupted"), "{text}");
     assert!(text.contains("\n  left: "), "{text}");
     let covered = number_before(&text, " executions");
-    let (_, text) = run("checks::interrupted", &[RESUME, PART]);
+    let (_, text) = run("checkpoint::checks::interrupted", &[RESUME, PART]);
     assert!(text.contains(&format!("resumed after {covered} executions")), "{covered}: {text}");
     fs::remove_file(&path).unwrap();
 }
@@ -231,8 +232,9 @@ fn an_interrupted_check_says_so_and_can_be_resumed() {
 #[cfg(unix)]
 #[test]
 fn a_second_interrupt_ends_the_process_at_once() {
-    let path = no_checkpoint("checks::hangs");
-    let mut child = interruptible("checks::hangs").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let path = no_checkpoint("checkpoint::checks::hangs");
+    let mut child =
+        interruptible("checkpoint::checks::hangs").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
     assert!(said.any(|line| line.unwrap().contains(HANGS)), "it comes to that");
     interrupt(&child.id().to_string());
@@ -266,7 +268,7 @@ fn workers_of(check: &str) -> Vec<String> {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupted_check_of_several_processes_says_so_and_leaves_none_behind() {
-    const CHECK: &str = "checks::divided";
+    const CHECK: &str = "checkpoint::checks::divided";
     let path = no_checkpoint(CHECK);
     let mut command = interruptible(CHECK);
     let mut child = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -299,7 +301,7 @@ fn an_interrupted_check_of_several_processes_says_so_and_leaves_none_behind() {
 #[cfg(unix)]
 #[test]
 fn a_short_check_ends_as_everything_does() {
-    let mut child = interruptible("checks::short").stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = interruptible("checkpoint::checks::short").stdout(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(300));
     assert!(child.try_wait().unwrap().is_none(), "the check takes longer than that");
     interrupt(&child.id().to_string());

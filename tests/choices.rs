@@ -1,14 +1,12 @@
 //! What a check goes through besides schedules: choices, and what happens without cause.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::sync::Mutex as StdMutex;
 
+use crate::support::{explore, failure, pairs, results, verified};
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use rsmc::sync::{Condvar, Mutex};
 use rsmc::{Config, Explorer, FailureKind, Verdict, choose, nondet, thread};
-use support::{explore, failure, pairs, results, verified};
 
 #[test]
 fn all_choices_are_made() {

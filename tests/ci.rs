@@ -101,17 +101,17 @@ fn lines(file: &Path) -> BTreeMap<String, Value> {
 #[test]
 fn what_is_not_complete_fails_where_that_is_asked_for() {
     let fail = [("RSMC_INCOMPLETE", "fail")];
-    for test in ["inner::executions", "inner::samples", "inner::time"] {
+    for test in ["ci::inner::executions", "ci::inner::samples", "ci::inner::time"] {
         assert!(passes(test, &[]).0, "{test}");
         let (passed, text) = passes(test, &fail);
         assert!(!passed && text.contains("incomplete, NOT a proof: stopped at"), "{test}: {text}");
         assert!(text.contains("RSMC_INCOMPLETE=fail: a check that is not complete fails"), "{test}: {text}");
     }
-    assert!(passes("inner::complete", &fail).0);
+    assert!(passes("ci::inner::complete", &fail).0);
     let replayed = seed().to_string();
     let replay = ("RSMC_REPLAY", replayed.as_str());
-    assert!(!passes("inner::fails", &[replay]).0);
-    let (passed, text) = passes("inner::complete", &[("RSMC_INCOMPLETE", "yes")]);
+    assert!(!passes("ci::inner::fails", &[replay]).0);
+    let (passed, text) = passes("ci::inner::complete", &[("RSMC_INCOMPLETE", "yes")]);
     assert!(!passed && text.contains("`RSMC_INCOMPLETE` must be `fail`"), "{text}");
 }
 
@@ -121,13 +121,18 @@ fn every_check_has_a_line() {
     let path = file.to_str().unwrap();
     assert!(!run("no::such::test", &[("RSMC_SUMMARY", path)]).stdout.is_empty() && !file.exists());
     for test in ["complete", "executions", "samples", "time", "fails", "stale"] {
-        run(&format!("inner::{test}"), &[("RSMC_SUMMARY", path)]);
+        run(&format!("ci::inner::{test}"), &[("RSMC_SUMMARY", path)]);
     }
-    run("inner::samples", &[("RSMC_SUMMARY", path), ("RSMC_INCOMPLETE", "fail")]);
+    run("ci::inner::samples", &[("RSMC_SUMMARY", path), ("RSMC_INCOMPLETE", "fail")]);
     assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), 7);
     let lines = lines(&file);
     let is = |test: &str, key: &str, value: Value| {
-        assert_eq!(lines[&format!("inner::{test}")][key], value, "{key}: {:#}", lines[&format!("inner::{test}")]);
+        assert_eq!(
+            lines[&format!("ci::inner::{test}")][key],
+            value,
+            "{key}: {:#}",
+            lines[&format!("ci::inner::{test}")]
+        );
     };
     for (test, verdict, passed) in [
         ("complete", "verified", true),
@@ -139,7 +144,7 @@ fn every_check_has_a_line() {
     ] {
         is(test, "verdict", verdict.into());
         is(test, "passed", passed.into());
-        is(test, "crate", "ci".into());
+        is(test, "crate", "all".into());
     }
     is("complete", "executions", 2.into());
     is("complete", "model", "c11".into());
@@ -164,7 +169,7 @@ fn lines_of_tests_that_run_at_once_stay_whole() {
     let processes: Vec<_> = (0..6)
         .map(|_| {
             let mut command = Command::new(std::env::current_exe().unwrap());
-            command.args(["inner::", "--test-threads=4"]).env("RSMC_SUMMARY", &file).env_remove(RUN);
+            command.args(["ci::inner::", "--test-threads=4"]).env("RSMC_SUMMARY", &file).env_remove(RUN);
             command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap()
         })
         .collect();
@@ -177,23 +182,42 @@ fn lines_of_tests_that_run_at_once_stay_whole() {
 #[test]
 fn a_summary_that_cannot_be_written_fails_the_check() {
     let folder = env!("CARGO_TARGET_TMPDIR");
-    let (passed, text) = passes("inner::complete", &[("RSMC_SUMMARY", folder)]);
+    let (passed, text) = passes("ci::inner::complete", &[("RSMC_SUMMARY", folder)]);
     assert!(!passed && text.contains(&format!("RSMC_SUMMARY: cannot write {folder}: ")), "{text}");
-    let (passed, text) = passes("inner::complete", &[("RSMC_SUMMARY", "")]);
+    let (passed, text) = passes("ci::inner::complete", &[("RSMC_SUMMARY", "")]);
     assert!(!passed && text.contains("`RSMC_SUMMARY` must name a file"), "{text}");
 }
 
 #[test]
 fn a_pinned_seed_that_became_stale_is_said_and_not_kept() {
-    let output = run("inner::stale", &[]);
+    let output = run("ci::inner::stale", &[]);
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{text}");
-    let said = "rsmc: inner::stale: pinned seed 1 was passed over: it does not fit this test any more: operation ";
+    let said = "rsmc: ci::inner::stale: pinned seed 1 was passed over: it does not fit this test any more: operation ";
     assert!(text.starts_with(said) && text.lines().count() == 1, "{text}");
     // One that fits, and one of another model, are nothing to tell.
-    assert!(run("inner::complete", &[]).stderr.is_empty());
+    assert!(run("ci::inner::complete", &[]).stderr.is_empty());
     let report = rsmc::explore(&Config::default().explorer(Explorer::View).pin(seed()), || update(true));
     assert!(report.notes.len() == 1 && report.stale_pins.is_empty(), "{report:?}");
+}
+
+/// A filter that fits no test passes: the modules of tests that `.ci` names are there.
+#[test]
+fn the_pipeline_names_modules_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut named = 0;
+    for script in [".ci/run", ".ci/memcheck"] {
+        let text = std::fs::read_to_string(root.join(script)).unwrap();
+        let modules =
+            text.split_whitespace().filter_map(|word| word.split_once("::")).filter(|&(name, _)| name != "runtime");
+        for (module, rest) in modules {
+            let file = format!("{module}/{rest}").trim_end_matches(['/', ':']).to_owned() + ".rs";
+            let exists = ["tests", "rsmc-core/tests"].iter().any(|folder| root.join(folder).join(&file).exists());
+            assert!(exists, "{script} names {module}::{rest}, and there is no {file}");
+            named += 1;
+        }
+    }
+    assert!(named > 40, "{named}");
 }
 
 /// The page has the keys of a line, and the variables that there are.
@@ -201,7 +225,7 @@ fn a_pinned_seed_that_became_stale_is_said_and_not_kept() {
 fn the_page_fits() {
     let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/ci.md")).unwrap();
     let file = file("page");
-    for test in ["inner::executions", "inner::fails"] {
+    for test in ["ci::inner::executions", "ci::inner::fails"] {
         run(test, &[("RSMC_SUMMARY", file.to_str().unwrap())]);
     }
     for line in lines(&file).values() {

@@ -1,13 +1,12 @@
 //! The command that a report prints runs the failing test again, with its seed, and no other test.
 
-#[path = "support/child.rs"]
-mod child;
-
 use std::process::Command;
 use std::time::Duration;
 
 use rsmc::Config;
 use rsmc::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use crate::support::child;
 
 /// An update in two steps is lost; only in processes that are meant to fail.
 fn update() {
@@ -107,19 +106,19 @@ fn variables_that_nobody_reads() {
     };
     let expected = |test: &str, set: &str, starter: &str| {
         format!(
-            "rsmc: in_vain::{test}: {set} set, but this check was started by `rsmc::{starter}`, which does not read the environment; \
+            "rsmc: commands::in_vain::{test}: {set} set, but this check was started by `rsmc::{starter}`, which does not read the environment; \
              `rsmc::check` does\n"
         )
     };
     let (log, replay) = (("RSMC_LOG", "trace"), ("RSMC_REPLAY", "x"));
-    assert_eq!(said("in_vain::explored", &[]), "");
-    assert_eq!(said("in_vain::explored", &[log]), expected("explored", "RSMC_LOG is", "explore"));
+    assert_eq!(said("commands::in_vain::explored", &[]), "");
+    assert_eq!(said("commands::in_vain::explored", &[log]), expected("explored", "RSMC_LOG is", "explore"));
     assert_eq!(
-        said("in_vain::outcomes", &[log, replay]),
+        said("commands::in_vain::outcomes", &[log, replay]),
         expected("outcomes", "RSMC_REPLAY and RSMC_LOG are", "outcomes")
     );
     let seed = rsmc::outcomes(&Config::default(), || rsmc::choose(2)).get(&1).unwrap().seed.to_string();
-    assert_eq!(said("in_vain::replayed_by_the_configuration", &[("RSMC_REPLAY", &seed)]), "");
+    assert_eq!(said("commands::in_vain::replayed_by_the_configuration", &[("RSMC_REPLAY", &seed)]), "");
 }
 
 /// What this executable says with arguments, as failing tests do.
@@ -146,12 +145,13 @@ fn replay((seed, arguments): (&str, &str)) -> String {
 
 #[test]
 fn of_tests() {
-    for arguments in [&["checks::update"][..], &["checks::update", "--test-threads=1"]] {
+    for arguments in [&["commands::checks::update"][..], &["commands::checks::update", "--test-threads=1"]] {
         let arguments = [arguments, &["--skip", "aborts"]].concat();
         let text = run(&arguments, None);
         let mut found = commands(&text);
         found.sort_by_key(|(_, arguments)| arguments.len());
-        let names = ["checks::update", "checks::update_too", "checks::update_by_attribute"];
+        let names =
+            ["commands::checks::update", "commands::checks::update_too", "commands::checks::update_by_attribute"];
         let expected = names.map(|name| format!("{name} -- --exact"));
         assert_eq!(found.iter().map(|(_, arguments)| *arguments).collect::<Vec<_>>(), expected);
         for (command, name) in found.into_iter().zip(names) {
@@ -169,18 +169,18 @@ fn of_tests() {
 /// The arguments say which test it is, as with cargo-nextest, also where the thread has another name.
 #[test]
 fn of_a_test_alone() {
-    let text = run(&["--exact", "checks::elsewhere", "--nocapture"], None);
+    let text = run(&["--exact", "commands::checks::elsewhere", "--nocapture"], None);
     let found = commands(&text);
-    assert!(matches!(found[..], [(_, "checks::elsewhere -- --exact")]), "{text}");
+    assert!(matches!(found[..], [(_, "commands::checks::elsewhere -- --exact")]), "{text}");
     assert!(replay(found[0]).contains("found after 1 execution "));
 }
 
 #[cfg(unix)]
 #[test]
 fn of_a_test_that_ends_the_process() {
-    let ended = child::run("checks::update_aborts", "fails", &[], Duration::from_secs(60)).unwrap();
+    let ended = child::run("commands::checks::update_aborts", "fails", &[], Duration::from_secs(60)).unwrap();
     let found = commands(&ended.stderr);
-    assert!(matches!(found[..], [(_, "checks::update_aborts -- --exact")]), "{ended:?}");
+    assert!(matches!(found[..], [(_, "commands::checks::update_aborts -- --exact")]), "{ended:?}");
     let again = replay(found[0]);
-    assert!(again.contains("SIGABRT in `checks::update_aborts`"), "{again}");
+    assert!(again.contains("SIGABRT in `commands::checks::update_aborts`"), "{again}");
 }

@@ -5,27 +5,27 @@
 //! `RSMC_ORACLE_PROGRAMS` sets how many seeds are changed (default 10,000), and a tenth as many checkpoints; `RSMC_ORACLE_SEED`
 //! shifts the changes.
 
-#[path = "damage/bodies.rs"]
 mod bodies;
 #[path = "../rsmc-core/tests/damage/mutate.rs"]
 mod mutate;
-mod support;
-#[path = "../rsmc-core/tests/damage/watch.rs"]
 mod watch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use crate::support::{child, pairs};
 use bodies::{BODIES, Body};
 use data_encoding::BASE64URL_NOPAD;
 use mutate::Draw;
 use rsmc::{Config, Explorer, FailureKind, Limit, Report, Seed, Verdict};
 use rsmc_core::session::{Checkpoint, check_body};
 use rsmc_core::step::Run;
-use support::pairs;
 use xxhash_rust::xxh3::xxh3_64;
 
 const PREFIX: &str = "rsmc3-";
+
+/// No test takes longer, even with ten times as many changes.
+const LONGEST: Duration = Duration::from_secs(300);
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
@@ -115,6 +115,10 @@ fn wrong(body: &Body, report: &Report, replayed: bool) -> Option<String> {
 
 #[test]
 fn seeds_that_were_changed() {
+    child::alone("damage::seeds_that_were_changed", LONGEST, change_seeds);
+}
+
+fn change_seeds() {
     let (rounds, first) = (rounds(), number("RSMC_ORACLE_SEED", 0));
     let seeds = seeds();
     let contents: Vec<Vec<u8>> = seeds.iter().map(|(_, seed)| content(seed)).collect();
@@ -209,6 +213,10 @@ fn resume(body: &Body, config: &Config, resume: Option<Checkpoint>, runs: u32) -
 
 #[test]
 fn checkpoints_that_were_changed() {
+    child::alone("damage::checkpoints_that_were_changed", LONGEST, change_checkpoints);
+}
+
+fn change_checkpoints() {
     let (rounds, first) = (rounds() / 10, number("RSMC_ORACLE_SEED", 0));
     let checkpoints = checkpoints();
     let contents: Vec<Vec<u8>> = checkpoints.iter().map(|(.., bytes)| bytes.clone()).collect();

@@ -10,22 +10,15 @@ use std::process::Command;
 use rsmc::{Config, MemoryModel, RenderOptions, Seed, Verdict};
 
 /// The first example of `docs/guide.md`. Its test is not one here, because it fails.
-#[path = "docs/counter.rs"]
 mod counter;
 /// The example of README.md. Its test is not one here, because it fails.
-#[path = "docs/letter.rs"]
 mod letter;
 /// The library of `docs/session.md`. Its test is not one here, because it fails.
-#[path = "docs/mailbox.rs"]
 mod mailbox;
 /// The same after the fix.
-#[path = "docs/mailbox_fixed.rs"]
 mod mailbox_fixed;
-#[path = "docs/outcomes.rs"]
 mod outcomes;
-#[path = "docs/reports.rs"]
 mod reports;
-#[path = "docs/switching.rs"]
 mod switching;
 
 /// Asks `tests::the_letter_arrives` to do something.
@@ -142,7 +135,7 @@ fn in_session(text: &str) -> String {
 /// The lines that `RSMC_LOG=trace` prints for the failing execution.
 fn traced() -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["tests::the_letter_arrives", "--exact", "--nocapture"]).env(RUN, "1").env("RSMC_LOG", "trace");
+    command.args(["docs::tests::the_letter_arrives", "--exact", "--nocapture"]).env(RUN, "1").env("RSMC_LOG", "trace");
     command.env("RSMC_REPLAY", seed(mailbox::tests::the_letter_arrives).to_string());
     let output = String::from_utf8(command.output().unwrap().stderr).unwrap();
     let lines: Vec<&str> = output.lines().filter(|line| line.starts_with("rsmc:")).collect();

@@ -2,18 +2,16 @@
 
 #![cfg(unix)]
 
-#[path = "support/child.rs"]
-mod child;
-
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::AtomicBool as StdAtomicBool;
 use std::time::{Duration, Instant};
 
-use child::Ended;
 use rsmc::sync::Arc;
 use rsmc::sync::atomic::{AtomicU32, Ordering::*};
 use rsmc::{Config, FailureKind, Verdict, thread};
+
+use crate::support::child::{self, Ended};
 
 /// In a process for it, runs a case.
 #[test]
@@ -213,7 +211,7 @@ fn lock_of_std_that_is_left() {
 }
 
 fn run(case: &str, variables: &[(&str, &str)]) -> Ended {
-    child::run("child_process", case, variables, Duration::from_secs(60)).unwrap()
+    child::run("ends::child_process", case, variables, Duration::from_secs(60)).unwrap()
 }
 
 /// The seed that a process has said.
@@ -230,7 +228,7 @@ fn place_of(ended: &Ended) -> Vec<String> {
         .stderr
         .lines()
         .filter(|line| !line.contains("does not read the environment"))
-        .filter(|line| line.contains("child_process") || line.contains("last operation"))
+        .filter(|line| line.contains("ends::child_process") || line.contains("last operation"))
         .map(str::to_owned)
         .collect()
 }
@@ -258,26 +256,34 @@ const LAST: &str = "its last operation: load u32_2 → 2 (sc, from #";
 
 #[test]
 fn a_segmentation_fault_says_its_seed() {
-    let says =
-        ["SIGSEGV in `child_process`, thread main", LAST, "at tests/ends.rs:", "cargo test child_process -- --exact"];
+    let says = [
+        "SIGSEGV in `ends::child_process`, thread main",
+        LAST,
+        "at tests/ends.rs:",
+        "cargo test ends::child_process -- --exact",
+    ];
     dies("segmentation fault", by(libc_numbers::SIGSEGV), &says);
     dies("fault after an overflow", by(libc_numbers::SIGSEGV), &says[..3]);
 }
 
 #[test]
 fn an_abort_says_its_seed() {
-    dies("abort", by(libc_numbers::SIGABRT), &["SIGABRT in `child_process`, thread main", LAST]);
+    dies("abort", by(libc_numbers::SIGABRT), &["SIGABRT in `ends::child_process`, thread main", LAST]);
     dies(
         "abort after one that was caught",
         by(libc_numbers::SIGABRT),
-        &["SIGABRT in `child_process`, thread main", LAST],
+        &["SIGABRT in `ends::child_process`, thread main", LAST],
     );
-    dies("illegal instruction", by(libc_numbers::SIGILL), &["SIGILL in `child_process`"]);
+    dies("illegal instruction", by(libc_numbers::SIGILL), &["SIGILL in `ends::child_process`"]);
 }
 
 #[test]
 fn an_exit_says_its_seed() {
-    dies("exit", |ended| ended.status.code() == Some(3), &["`exit` was called in `child_process`, thread main", LAST]);
+    dies(
+        "exit",
+        |ended| ended.status.code() == Some(3),
+        &["`exit` was called in `ends::child_process`, thread main", LAST],
+    );
 }
 
 /// Of such a thread, and of a signal that the process as a whole gets, nobody knows which execution it belongs to; but the test is known.
@@ -286,7 +292,7 @@ fn real_threads_die_with_a_word() {
     let ended = run("fault of a real thread", &[]);
     assert!(by(libc_numbers::SIGSEGV)(&ended), "{ended:?}");
     assert!(
-        ended.stderr.contains("SIGSEGV in a thread that no check knows, while `child_process` goes on"),
+        ended.stderr.contains("SIGSEGV in a thread that no check knows, while `ends::child_process` goes on"),
         "{ended:?}"
     );
     let ended = run("exit of a real thread", &[]);
@@ -297,7 +303,7 @@ fn real_threads_die_with_a_word() {
     let ended = run("overflow of a real thread", &[]);
     assert!(by(libc_numbers::SIGABRT)(&ended), "{ended:?}");
     assert!(ended.stderr.contains("has overflowed its stack"), "std says so: {ended:?}");
-    assert!(ended.stderr.contains("in a thread that no check knows, while `child_process` goes on"), "{ended:?}");
+    assert!(ended.stderr.contains("in a thread that no check knows, while `ends::child_process` goes on"), "{ended:?}");
 }
 
 /// The stack of a modelled thread that overflows ends the check only, and what has nothing to do with checks is as it was.
@@ -315,7 +321,7 @@ fn what_is_nobodys_death_is_as_before() {
 #[test]
 fn a_lock_of_std_across_a_step_is_no_hang() {
     let says = [
-        "stuck in `child_process`, thread t",
+        "stuck in `ends::child_process`, thread t",
         "for 0.30 s",
         "it did nothing since it was started at tests/ends.rs:",
         "waits for a lock",
@@ -327,7 +333,8 @@ fn a_lock_of_std_across_a_step_is_no_hang() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_lock_of_std_that_an_execution_leaves_is_no_hang() {
-    let says = ["stuck in `child_process`, thread main", "a thread of an earlier execution", "join or load first"];
+    let says =
+        ["stuck in `ends::child_process`, thread main", "a thread of an earlier execution", "join or load first"];
     let ended = run("lock of std that was left", &[]);
     assert!(by(libc_numbers::SIGABRT)(&ended), "{ended:?}");
     says.iter().for_each(|says| assert!(ended.stderr.contains(says), "{says}: {ended:?}"));
@@ -339,7 +346,7 @@ fn threads_that_never_come_to_an_operation_are_no_hang() {
         dies(
             case,
             by(libc_numbers::SIGABRT),
-            &["stuck in `child_process`, thread main", LAST, "it spins on an atomic of std"],
+            &["stuck in `ends::child_process`, thread main", LAST, "it spins on an atomic of std"],
         );
     }
 }
@@ -363,7 +370,7 @@ fn time_in_which_nothing_is_seen_may_be_longer() {
 #[test]
 #[cfg(target_os = "linux")]
 fn output_is_waited_for() {
-    let mut child = child::command("child_process", "prints much", &[]).spawn().unwrap();
+    let mut child = child::command("ends::child_process", "prints much", &[]).spawn().unwrap();
     std::thread::sleep(Duration::from_secs(1));
     let mut printed = Vec::new();
     child.stdout.take().unwrap().read_to_end(&mut printed).unwrap();

@@ -20,7 +20,7 @@ fn pairs() -> impl Iterator<Item = (MemoryModel, Explorer)> {
 
 /// The right ones, tested the way a user would.
 mod correct {
-    use crate::{algorithms, pairs};
+    use super::{algorithms, pairs};
 
     #[rsmc::test]
     fn treiber_stack() {
@@ -137,11 +137,11 @@ mod correct {
 mod broken {
     use rsmc::{Config, Failure, FailureKind, MemoryModel, Verdict};
 
-    use crate::algorithms::{
+    use super::algorithms::{
         arc_swap, chase_lev, dekker_lock, michael_scott_queue, mpsc_parking, oneshot, peterson_lock, publish,
         ref_count, seqlock, spin_lock, spsc_ring, treiber_stack,
     };
-    use crate::{C11, Explorer, MODELS, Pso, Tso, pairs};
+    use super::{C11, Explorer, MODELS, Pso, Tso, pairs};
 
     #[test]
     fn treiber_stack_push_once() {

@@ -1,19 +1,15 @@
 //! What a failing check reports, and that it harms nobody else.
 
-#[path = "support/shared.rs"]
-mod shared;
-mod support;
-
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering::Relaxed as StdRelaxed};
 use std::time::Instant;
 
+use crate::support::shared::Shared;
+use crate::support::{OnDrop, count, failure, verified, verified_alone};
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::*};
 use rsmc::sync::{Arc, Mutex};
 use rsmc::{Config, Explorer, Failure, FailureKind, MemoryModel, Seed, Verdict, thread};
-use shared::Shared;
-use support::{OnDrop, count, failure, verified, verified_alone};
 
 /// A writer publishes through a flag with these orderings; a reader looks.
 fn publish(store: std::sync::atomic::Ordering, load: std::sync::atomic::Ordering) -> impl Fn() + Sync {

@@ -92,12 +92,12 @@ fn names(dir: &Path) -> Vec<String> {
 #[test]
 fn a_stale_seed_is_not_kept_again() {
     let dir = folder("stale");
-    let text = run("failing::long", &dir, true);
-    let (file, moved) = (dir.join("files.failing.long.seed"), dir.join("moved.seed"));
+    let text = run("files::failing::long", &dir, true);
+    let (file, moved) = (dir.join("all.files.failing.long.seed"), dir.join("moved.seed"));
     let seed = fs::read_to_string(&file).expect(&text);
     fs::rename(&file, &moved).unwrap();
     let mut again = Command::new(std::env::current_exe().unwrap());
-    again.args(["failing::long", "--exact", "--nocapture"]).env("RSMC_REPORT_DIR", &dir).env(FAIL, "1");
+    again.args(["files::failing::long", "--exact", "--nocapture"]).env("RSMC_REPORT_DIR", &dir).env(FAIL, "1");
     let text = String::from_utf8(again.env("RSMC_REPLAY", &moved).output().unwrap().stderr).unwrap();
     let was = "stale seed: the seed does not fit this test any more\n  operation 161 was an update and is a store now";
     assert!(text.contains(was), "{text}");
@@ -107,9 +107,9 @@ fn a_stale_seed_is_not_kept_again() {
 #[test]
 fn a_failure_has_three_files_and_the_report_names_the_page() {
     for (test, name) in [
-        ("failing::with_the_attribute", "files.failing.with_the_attribute"),
-        ("failing::per_model::c11", "files.failing.per_model.c11"),
-        ("failing::by_a_call", "files.failing.by_a_call"),
+        ("files::failing::with_the_attribute", "all.files.failing.with_the_attribute"),
+        ("files::failing::per_model::c11", "all.files.failing.per_model.c11"),
+        ("files::failing::by_a_call", "all.files.failing.by_a_call"),
     ] {
         let dir = folder(name).join("new");
         let text = run(test, &dir, true);
@@ -131,12 +131,12 @@ fn a_failure_has_three_files_and_the_report_names_the_page() {
 #[test]
 fn what_passes_has_no_files_and_what_is_there_is_overwritten() {
     let dir = folder("passes");
-    run("failing::with_the_attribute", &dir, false);
+    run("files::failing::with_the_attribute", &dir, false);
     assert!(!dir.exists());
     fs::create_dir_all(&dir).unwrap();
-    let page = dir.join("files.failing.with_the_attribute.html");
+    let page = dir.join("all.files.failing.with_the_attribute.html");
     fs::write(&page, "old").unwrap();
-    run("failing::with_the_attribute", &dir, true);
+    run("files::failing::with_the_attribute", &dir, true);
     assert!(fs::read_to_string(&page).unwrap().starts_with("<!DOCTYPE html>"));
 }
 
@@ -146,7 +146,7 @@ fn a_failure_is_not_lost_where_nothing_can_be_written() {
     let file = folder("no_folder");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "").unwrap();
-    let text = run("failing::with_the_attribute", &file.join("below"), true);
+    let text = run("files::failing::with_the_attribute", &file.join("below"), true);
     assert!(text.contains("panic: assertion") || text.contains("an update is lost"), "{text}");
     assert!(text.contains(&format!("RSMC_REPORT_DIR: cannot write {}", file.display())), "{text}");
     assert!(text.contains("RSMC_REPLAY=rsmc3-"), "{text}");

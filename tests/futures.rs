@@ -1,16 +1,14 @@
 //! `block_on` and `AtomicWaker` in a check: what is explored, and how a lost wake-up is reported.
 
-mod support;
-
 use std::future::poll_fn;
 use std::sync::Mutex as StdMutex;
 use std::task::{Context, Poll, Waker};
 
+use crate::support::{explore, failure, verified, verified_alone};
 use rsmc::MemoryModel::{C11, Pso, Sc, Tso};
 use rsmc::future::{AtomicWaker, block_on};
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use rsmc::{Config, Explorer, FailureKind, Verdict, thread};
-use support::{explore, failure, verified, verified_alone};
 
 /// Something that happens once, and a task that waits for it.
 #[derive(Default)]

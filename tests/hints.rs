@@ -1,12 +1,10 @@
 //! What must not be reached, or must be true: a failure in a check, not undefined behaviour.
 
-mod support;
-
+use crate::support::{failure, pairs, verified};
 use rsmc::hint::{assert_unchecked, unreachable_unchecked};
 use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicU32, Ordering::*};
 use rsmc::{FailureKind, Verdict, thread};
-use support::{failure, pairs, verified};
 
 #[test]
 fn what_is_unreachable_fails_where_it_is_reached() {

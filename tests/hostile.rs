@@ -4,27 +4,20 @@
 #![cfg(unix)]
 #![allow(clippy::print_stdout, reason = "what is printed is tested")]
 
-#[path = "support/child.rs"]
-mod child;
-#[path = "hostile/drops.rs"]
 mod drops;
-#[path = "hostile/locks.rs"]
 mod locks;
-#[path = "hostile/memory.rs"]
 mod memory;
-#[path = "hostile/panics.rs"]
 mod panics;
-#[path = "hostile/process.rs"]
 mod process;
-#[path = "hostile/threads.rs"]
 mod threads;
-#[path = "hostile/values.rs"]
 mod values;
 
 use std::sync::Mutex;
 use std::time::Duration;
 
 use rsmc::{Config, FailureKind, Verdict};
+
+use crate::support::child;
 
 /// A body, and what is to come of it.
 struct Case {
@@ -108,7 +101,7 @@ fn say(text: &str) {
 
 /// What is wrong with what came of a case.
 fn wrong(case: &Case) -> Option<String> {
-    let ended = match child::run("hostile_body", case.name, &[], LONGEST) {
+    let ended = match child::run("hostile::hostile_body", case.name, &[], LONGEST) {
         Ok(ended) => ended,
         Err(late) => return Some(late),
     };

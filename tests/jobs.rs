@@ -236,13 +236,13 @@ fn is_reported(crash: fn(), signal: &str, test: &str) {
 #[test]
 #[cfg(unix)]
 fn an_abort_is_reported_with_its_schedule() {
-    is_reported(|| std::process::abort(), "SIGABRT", "aborts");
+    is_reported(|| std::process::abort(), "SIGABRT", "jobs::aborts");
 }
 
 #[test]
 #[cfg(unix)]
 fn a_segmentation_fault_is_reported_with_its_schedule() {
-    is_reported(segmentation_fault, "SIGSEGV", "writes_to_nowhere");
+    is_reported(segmentation_fault, "SIGSEGV", "jobs::writes_to_nowhere");
 }
 
 /// The workers of a test that runs in this process.
@@ -265,7 +265,7 @@ fn workers_of(test: &str) -> Vec<String> {
 #[test]
 #[cfg(target_os = "linux")]
 fn workers_that_are_killed_lose_nothing() {
-    const NAME: &str = "workers_that_are_killed_lose_nothing";
+    const NAME: &str = "jobs::workers_that_are_killed_lose_nothing";
     let (over, killed) = (AtomicBool::new(false), AtomicU64::new(0));
     let report = std::thread::scope(|scope| {
         if std::env::var_os("RSMC_WORKER").is_none() {
@@ -294,7 +294,7 @@ fn workers_that_are_killed_lose_nothing() {
 #[cfg(target_os = "linux")]
 fn no_worker_outlives_its_check() {
     failure(&with_jobs(3), lost_update);
-    assert_eq!(workers_of("no_worker_outlives_its_check"), Vec::<String>::new());
+    assert_eq!(workers_of("jobs::no_worker_outlives_its_check"), Vec::<String>::new());
 }
 
 /// Where no worker can come to the check, it goes on alone, and says so.

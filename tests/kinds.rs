@@ -284,5 +284,4 @@ fn every_kind_has_an_example_and_a_near_miss() {
     }
 }
 
-#[path = "kinds/pictures.rs"]
 mod pictures;

@@ -1,17 +1,16 @@
 //! Threads of executions that are over are left where they stand: no destructor of theirs runs, and what they own is taken back.
 
 #![cfg(target_os = "linux")]
-mod support;
 
 use std::cell::RefCell;
 use std::sync::Mutex as StdMutex;
 use std::sync::atomic::AtomicUsize as StdAtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use crate::support::OnDrop;
 use rsmc::sync::atomic::AtomicUsize;
 use rsmc::sync::{Arc, Mutex};
 use rsmc::{Config, Explorer, FailureKind, MemoryModel, Verdict, hint, thread};
-use support::OnDrop;
 
 /// A ticket lock whose threads hold something while they wait.
 fn tickets(threads: usize, while_waiting: impl Fn() -> Box<dyn std::any::Any> + Send + Clone + 'static) {

@@ -1,15 +1,26 @@
-//! The memory of threads that are left behind is taken back. In a process of its own, whose memory it measures.
+//! The memory of threads that are left behind is taken back.
 #![cfg(target_os = "linux")]
 
 use std::sync::atomic::Ordering::Release;
+use std::time::Duration;
 
 use rsmc::sync::Arc;
 use rsmc::sync::atomic::AtomicBool;
 use rsmc::{Config, Explorer, thread};
 
-/// Thousands of executions that end in a deadlock leave 40 kB each behind: several times what a check has.
+use crate::support::child;
+
 #[test]
 fn what_nobody_knows_any_more_is_taken_back() {
+    child::alone(
+        "left_memory::what_nobody_knows_any_more_is_taken_back",
+        Duration::from_secs(300),
+        thousands_of_deadlocks,
+    );
+}
+
+/// Thousands of executions that end in a deadlock leave 40 kB each behind: several times what a check has.
+fn thousands_of_deadlocks() {
     let config = Config::default().explorer(Explorer::Random).seed(1).max_executions(10_000);
     let report = rsmc::explore(&config.keep_going(true), || {
         let stop = Arc::new(AtomicBool::new(false));

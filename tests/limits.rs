@@ -1,15 +1,13 @@
 //! Limits are looked at while an explorer thinks, and not only between executions.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::sync::Mutex as StdMutex;
 use std::time::{Duration, Instant};
 
+use crate::support::pairs;
 use rsmc::sync::Mutex;
 use rsmc::{Config, Explorer, Limit, Verdict, choose, thread};
 use rsmc_core::session::check_body;
-use support::pairs;
 
 /// Threads that hardly have anything to do with each other: one class, and a number of read-cuts that is exponential in theirs.
 fn apart() {

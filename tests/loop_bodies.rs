@@ -8,13 +8,9 @@
 //! often each is sampled, `RSMC_ORACLE_RUNS` when the exploration of one is given up, and `RSMC_ORACLE_SPIN_BOUND` is the
 //! `spin_bound` of the exploration.
 
-#[path = "loop_bodies/body.rs"]
 mod body;
-#[path = "loop_bodies/forms.rs"]
 mod forms;
-#[path = "loop_bodies/locals.rs"]
 mod locals;
-#[path = "loop_bodies/memory.rs"]
 mod memory;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,16 +1,14 @@
 //! Memory that is lost: nodes that nobody frees, and to which nothing leads any more. Where something does, nothing is reported.
 #![cfg(target_os = "linux")]
 
-mod support;
-
 use std::ptr::null_mut;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicPtr as StdAtomicPtr;
 use std::sync::atomic::Ordering::*;
 
+use crate::support::pairs;
 use rsmc::sync::atomic::{AtomicPtr, AtomicU32};
 use rsmc::{FailureKind, Report, Verdict, thread};
-use support::pairs;
 
 #[track_caller]
 fn message(report: &Report) -> Option<String> {

@@ -1,16 +1,14 @@
 //! Memory that is used after it was freed, or freed twice: what is found, what is not, and what the report says.
 #![cfg(unix)]
 
-mod support;
-
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::*;
 
+use crate::support::pairs;
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, fence};
 use rsmc::sync::{Arc, Mutex};
 use rsmc::{FailureKind, Report, Verdict, thread};
-use support::pairs;
 
 fn kind_of(report: &Report) -> Option<FailureKind> {
     match &report.verdict {

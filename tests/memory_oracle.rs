@@ -4,16 +4,14 @@
 //! `RSMC_ORACLE_PROGRAMS` says how many programs there are, `RSMC_ORACLE_SEED` shifts them.
 #![cfg(unix)]
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool as StdAtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
+use crate::support::pairs;
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::AtomicU32;
 use rsmc::{Verdict, thread};
-use support::pairs;
 
 const FLAGS: usize = 2;
 const NODES: usize = 2;

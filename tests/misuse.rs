@@ -1,17 +1,15 @@
 //! What is left at the end, what is dropped twice, and what a check cannot follow: each found, each with a near miss.
 
-mod support;
-
 use std::cell::RefCell;
 use std::sync::Mutex as StdMutex;
 
+use crate::support::{failure, verified, verified_alone};
 use rsmc::alloc::Track;
 use rsmc::cell::{Cell, UnsafeCell};
 use rsmc::future::AtomicWaker;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use rsmc::sync::{Arc, Condvar, Mutex, Once, OnceLock, RwLock, Weak};
 use rsmc::{Config, Failure, FailureKind, Verdict, thread};
-use support::{failure, verified, verified_alone};
 
 #[track_caller]
 fn fails_with(config: Config, body: impl Fn() + Sync) -> Failure {

@@ -1,13 +1,11 @@
 //! Methods that std has only since releases after the oldest one that is supported: in a check, and outside.
 
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::{explore, results, verified};
 use rsmc::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::*};
 use rsmc::sync::{Arc, LazyLock, RwLock, RwLockWriteGuard};
 use rsmc::{FailureKind, Verdict, thread};
-use support::{explore, results, verified};
 
 #[test]
 fn updates_are_not_lost() {

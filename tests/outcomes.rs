@@ -1,14 +1,11 @@
 //! `rsmc::outcomes`: all results of a body, each with its classes and a seed.
 
-#[path = "support/shared.rs"]
-mod shared;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::support::shared::Shared;
 use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use rsmc::{Config, Explorer, FailureKind, Limit, MemoryModel, Outcomes, Verdict, outcomes, thread};
-use shared::Shared;
 
 const MODELS: [MemoryModel; 4] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11];
 

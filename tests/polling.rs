@@ -1,20 +1,16 @@
 //! What a loop means that polls a lock, a future or a choice, under every explorer that proves and every memory model it knows.
 
-#[path = "support/everywhere.rs"]
-mod everywhere;
-mod support;
-
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use everywhere::{Livelock, Panic, Verified, everywhere, in_each, soon, with, writes_x};
+use crate::support::everywhere::{Livelock, Panic, Verified, everywhere, in_each, soon, with, writes_x};
+use crate::support::pairs;
 use rsmc::MemoryModel::C11;
 use rsmc::future::block_on;
 use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use rsmc::sync::{Arc, Condvar, Mutex};
 use rsmc::{Explorer, choose, hint, thread};
-use support::pairs;
 /// A future that is polled again at once, while another thread is busy.
 #[test]
 fn a_future_that_wakes_itself() {

@@ -1,13 +1,11 @@
 //! Primitives other than atomics and locks, in a check: what is explored, what is reported, what starts anew.
 
-mod support;
-
 use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering::Relaxed as StdRelaxed};
 
+use crate::support::{OnDrop, count, explore, failure, verified};
 use rsmc::sync::atomic::{AtomicU32, Ordering::*};
 use rsmc::sync::{Condvar, LazyLock, Mutex, MutexGuard, Once, OnceLock};
 use rsmc::{Config, FailureKind, Verdict, thread};
-use support::{OnDrop, count, explore, failure, verified};
 
 #[test]
 fn locals_start_anew_and_are_dropped_where_a_thread_ends() {

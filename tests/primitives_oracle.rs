@@ -9,23 +9,16 @@
 //! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets, a tenth of them also `divided`, `RSMC_ORACLE_SEED` shifts them, and
 //! `RSMC_ORACLE_RUNS` says when brute force gives up on one.
 
-#[path = "support/child.rs"]
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod child;
-#[path = "primitives_oracle/divided.rs"]
 mod divided;
-#[path = "primitives_oracle/locks.rs"]
 mod locks;
-#[path = "primitives_oracle/messages.rs"]
 mod messages;
-#[path = "primitives_oracle/oracle.rs"]
 mod oracle;
-#[path = "primitives_oracle/program.rs"]
 mod program;
-#[path = "primitives_oracle/values.rs"]
 mod values;
 
 use oracle::{compare, number};
+
+use crate::support::child;
 
 macro_rules! mixes {
     ($($name:ident: $mix:path;)+) => {
@@ -49,7 +42,7 @@ macro_rules! mixes {
         #[test]
         fn parts_and_workers_make_no_difference() {
             let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 40), number("RSMC_ORACLE_SEED", 0));
-            divided::compare_all("one_program", &[$(stringify!($name)),+], first, programs.div_ceil(10));
+            divided::compare_all("primitives_oracle::one_program", &[$(stringify!($name)),+], first, programs.div_ceil(10));
         }
     };
 }

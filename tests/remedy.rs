@@ -1,14 +1,11 @@
 //! What would mend a failure: the stronger orderings that a report names, each of which is found by exploring with them, and
 //! mends the source.
 
-#[path = "support/shared.rs"]
-mod shared;
-
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
+use crate::support::shared::Shared;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32};
 use rsmc::{Config, FailureKind, MemoryModel, Report, Verdict, thread};
-use shared::Shared;
 
 fn explored(memory: MemoryModel, body: impl Fn() + Sync) -> Report {
     rsmc::explore(&Config::default().memory(memory), body)

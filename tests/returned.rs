@@ -60,11 +60,11 @@ fn check(test: &str, line: u32, says: &str) {
 
 #[test]
 fn an_error_is_told_where_the_test_is() {
-    check("inner::error", inner::ERROR, "the test returned an error: \"no number\"");
+    check("returned::inner::error", inner::ERROR, "the test returned an error: \"no number\"");
 }
 
 #[test]
 fn an_exit_code_is_one_of_success_or_fails_the_check() {
-    check("inner::code", inner::CODE, "which is not success");
-    check("inner::codes::c11", inner::CODES, "which is not success");
+    check("returned::inner::code", inner::CODE, "which is not success");
+    check("returned::inner::codes::c11", inner::CODES, "which is not success");
 }

@@ -1,15 +1,13 @@
 //! Memory that threads get again: ABA is found with `reuse`, and without it cannot happen.
 #![cfg(unix)]
 
-mod support;
-
 use std::cell::UnsafeCell;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::*;
 
+use crate::support::pairs;
 use rsmc::sync::atomic::{AtomicPtr, AtomicU32};
 use rsmc::{Config, MemoryModel, Report, Verdict, thread};
-use support::pairs;
 
 fn is_verified(report: &Report) -> bool {
     matches!(report.verdict, Verdict::Verified)

@@ -1,15 +1,13 @@
 //! `RwLock` in a check: what is explored, what is reported, what starts anew.
 
-mod support;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering::Relaxed as StdRelaxed};
 
+use crate::support::{OnDrop, count, explore, failure, verified};
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use rsmc::sync::{Mutex, RwLock, TryLockError};
 use rsmc::{Config, Explorer, Failure, FailureKind, Verdict, thread};
-use support::{OnDrop, count, explore, failure, verified};
 
 /// A counter that only its users keep from races.
 #[derive(Default)]

@@ -1,12 +1,9 @@
 //! The schedule of a failure is made small, and the report says which memory models allow the failure.
 
-#[path = "support/shared.rs"]
-mod shared;
-
+use crate::support::shared::Shared;
 use rsmc::sync::atomic::{AtomicU32, Ordering, Ordering::*};
 use rsmc::sync::{Arc, Mutex};
 use rsmc::{Config, Explorer, Failure, FailureKind, Fewest, MemoryModel, Needs, Report, Verdict, thread};
-use shared::Shared;
 
 #[track_caller]
 fn failure(report: Report) -> Failure {

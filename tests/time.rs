@@ -1,18 +1,16 @@
 //! Time in a check, and cells that are shared by `unsafe`.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::sync::Mutex as StdMutex;
 use std::time::Instant as StdInstant;
 
+use crate::support::{explore, failure, verified, verified_alone};
 use rsmc::cell::Cell;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use rsmc::sync::mpsc::{RecvTimeoutError, channel};
 use rsmc::sync::{Condvar, Mutex};
 use rsmc::time::{Duration, Instant};
 use rsmc::{Config, Explorer, FailureKind, Report, Verdict, hint, thread};
-use support::{explore, failure, verified, verified_alone};
 
 const MILLI: Duration = Duration::from_millis(1);
 const HOUR: Duration = Duration::from_secs(3600);

@@ -33,7 +33,7 @@ fn traced() {
 
 fn run(variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["traced", "--exact", "--nocapture", "--test-threads=1"]).envs(variables.iter().copied());
+    command.args(["trace_log::traced", "--exact", "--nocapture", "--test-threads=1"]).envs(variables.iter().copied());
     command.output().unwrap()
 }
 
@@ -93,7 +93,7 @@ fn broken() {
 #[test]
 fn a_bug_of_the_check_says_so() {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    let output = command.args(["broken", "--exact", "--nocapture"]).env("BROKEN", "1").output().unwrap();
+    let output = command.args(["trace_log::broken", "--exact", "--nocapture"]).env("BROKEN", "1").output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && text.contains("this is a bug in rsmc: it was asked for"), "{text}");
 }

@@ -166,7 +166,7 @@ fn what_is_incomplete_stays_so() {
 
 #[test]
 fn where_nothing_is_started_that_is_said_and_not_kept() {
-    for test in ["inner::of_std", "inner::empty"] {
+    for test in ["trivial::inner::of_std", "trivial::inner::empty"] {
         let (err, _) = run(test);
         let said =
             format!("rsmc: {test}: verified: 1 execution (reads-from, c11), 1 thread: no other was started through");
@@ -174,8 +174,10 @@ fn where_nothing_is_started_that_is_said_and_not_kept() {
         assert_eq!(err.lines().count(), 1, "{err}");
     }
     // libtest names the thread after the test.
-    assert!(run("inner::by_a_call").0.starts_with("rsmc: inner::by_a_call: verified: 1 execution"));
-    for test in ["inner::empty_and_meant", "inner::shares", "inner::atomics_of_std_and_meant"] {
+    assert!(run("trivial::inner::by_a_call").0.starts_with("rsmc: inner::by_a_call: verified: 1 execution"));
+    for test in
+        ["trivial::inner::empty_and_meant", "trivial::inner::shares", "trivial::inner::atomics_of_std_and_meant"]
+    {
         assert_eq!(run(test).0, "", "{test}");
     }
 }

@@ -1,13 +1,12 @@
 //! Text of users with characters that act on a terminal, or on the text around them: they are seen, and do nothing.
 
-#[path = "support/child.rs"]
-mod child;
-
 use std::fmt;
 use std::time::Duration;
 
 use rsmc::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rsmc::{Config, RenderOptions, Report, label, thread};
+
+use crate::support::child;
 
 /// Clears the screen, sets a title, ends a text in C, is a control character of Latin-1, and turns the direction of writing.
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;t\u{7}\0\u{9b}\r-\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}";
@@ -106,7 +105,7 @@ fn child_process() {
 
 /// What a process says, and what std's hook for panics says in it.
 fn said(case: &str, variables: &[(&str, &str)]) -> String {
-    let ended = child::run("child_process", case, variables, Duration::from_secs(60)).unwrap();
+    let ended = child::run("visible::child_process", case, variables, Duration::from_secs(60)).unwrap();
     assert!(!ended.status.success(), "{ended:?}");
     ended.stdout + &ended.stderr
 }
@@ -128,5 +127,5 @@ fn processes() {
 fn last_words() {
     let text = said("abort", &[]);
     is_harmless(&text);
-    assert!(text.contains("rsmc: SIGABRT in `child_process`") && text.contains(r"\u{1b}[2J"), "{text}");
+    assert!(text.contains("rsmc: SIGABRT in `visible::child_process`") && text.contains(r"\u{1b}[2J"), "{text}");
 }

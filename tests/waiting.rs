@@ -1,18 +1,14 @@
 //! What a loop that waits means, under every explorer that proves and every memory model it knows. `polling` has the loops that poll
 //! a lock, a future or a choice.
 
-#[path = "support/everywhere.rs"]
-mod everywhere;
-mod support;
-
 use std::cell::Cell;
 
-use everywhere::{Livelock, Panic, Verified, everywhere, first_line, in_each, soon, with, writes_x};
+use crate::support::everywhere::{Livelock, Panic, Verified, everywhere, first_line, in_each, soon, with, writes_x};
+use crate::support::pairs;
 use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use rsmc::{Config, Explorer, Verdict, hint, render, thread};
 use rsmc_core::session::check_body;
-use support::pairs;
 /// A loop that becomes more patient.
 #[derive(Default)]
 struct Backoff {

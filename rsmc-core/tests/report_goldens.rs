@@ -2,7 +2,7 @@
 //!
 //! Those with store buffers are in `goldens/buffered.rs`.
 //!
-//! `RSMC_BLESS=1 cargo test -p rsmc-core --test report_goldens` rewrites them.
+//! `RSMC_BLESS=1 cargo test -p rsmc-core --test all report_goldens::` rewrites them.
 
 mod goldens;
 

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 #[cfg(feature = "model")]
-mod support;
+use crate::support;
 
 /// The macro that both kinds of `Arc` are coerced with.
 macro_rules! std_coerce {

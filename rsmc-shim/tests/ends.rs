@@ -2,18 +2,16 @@
 #![allow(clippy::incompatible_msrv, reason = "tests are built by the compiler of the workspace")]
 #![cfg(feature = "model")]
 
-mod support;
-
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use crate::support::{STACK, execute, passes, rules, run};
 use rsmc_core::runtime::Runtime;
 use rsmc_core::step::{End, Executor, Plan, Run, Why};
 use rsmc_shim::sync::atomic::{AtomicBool, AtomicUsize};
 use rsmc_shim::sync::{Arc, Mutex};
 use rsmc_shim::{hint, thread};
-use support::{STACK, execute, passes, rules, run};
 
 /// Counts how often it is dropped. The counter is no part of the model.
 struct Counted(Rc<Cell<u32>>);

@@ -14,7 +14,7 @@ use rsmc_shim::sync::{Arc, Mutex};
 use rsmc_shim::thread;
 
 #[cfg(feature = "model")]
-mod support;
+use crate::support;
 
 /// Every behaviour, by name.
 const ALL: &[(&str, fn())] = &[

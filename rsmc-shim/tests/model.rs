@@ -2,11 +2,10 @@
 #![allow(clippy::incompatible_msrv, reason = "tests are built by the compiler of the workspace")]
 #![cfg(feature = "model")]
 
-mod support;
-
 use std::cell::Cell;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
+use crate::support::{STACK, execute, passes, passes_always, rules, run};
 use rsmc_core::runtime::Runtime;
 use rsmc_core::step::{End, Executor, Plan, Run, SchedulingPolicy};
 use rsmc_core::trace::{NoteKind, Site};
@@ -14,7 +13,6 @@ use rsmc_shim::cell::UnsafeCell;
 use rsmc_shim::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
 use rsmc_shim::sync::{Arc, Mutex};
 use rsmc_shim::thread;
-use support::{STACK, execute, passes, rules, run};
 
 fn line_of(site: Site) -> (&'static str, u32) {
     let Site::Code(place) = site else { panic!("{site:?}") };
@@ -207,7 +205,7 @@ fn checks_at_once_share_statics_and_do_not_notice() {
         assert!(all == 3 || !cfg!(target_os = "linux"), "{all}");
     };
     let threads: Vec<_> =
-        (0..2).map(|_| std::thread::spawn(move || support::passes_always("shared", &body, 2000))).collect();
+        (0..2).map(|_| std::thread::spawn(move || passes_always("shared", &body, 2000))).collect();
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     // Put back where that is possible.
     let left = if cfg!(target_os = "linux") { 0 } else { 12_000 };
@@ -231,7 +229,7 @@ fn asking_whether_a_thread_has_ended_is_a_step() {
     assert_eq!(run.end, End::Learned);
     execute(&mut runtime, &Plan::default(), &mut run);
     assert_eq!((&run.end, run.panics.len()), (&End::Complete, 0), "{:?}", run.panics);
-    support::passes_always("is_finished", &body, 50);
+    passes_always("is_finished", &body, 50);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use rsmc::sync::{Arc, Barrier, Condvar, Mutex, RwLock, mpsc};
 use rsmc::thread;
 
-use crate::{Case, fails, passes};
+use super::{Case, fails, passes};
 
 struct OnDrop<F: FnMut()>(F);
 

@@ -7,7 +7,7 @@ use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use rsmc::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, RwLock, mpsc};
 use rsmc::thread;
 
-use crate::{Case, dies, fails, passes};
+use super::{Case, dies, fails, passes};
 
 /// Sends anything.
 struct Sent<T>(T);
@@ -58,7 +58,7 @@ pub const CASES: &[Case] = &[
             }
         });
     })
-    .with(|config| crate::usual(config).shrink(50)),
+    .with(|config| super::usual(config).shrink(50)),
     fails("a guard is dropped by another thread", WrongThread, "", || {
         let lock = Mutex::new(0);
         let guard = Sent(lock.lock().unwrap());

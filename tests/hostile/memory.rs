@@ -9,7 +9,7 @@ use rsmc::sync::atomic::{
 use rsmc::sync::{Arc, LazyLock, Mutex, Once, OnceLock, RwLock};
 use rsmc::thread;
 
-use crate::{Case, dies, fails, passes};
+use super::{Case, dies, fails, passes};
 
 pub const CASES: &[Case] = &[
     passes("an atomic moves", || {

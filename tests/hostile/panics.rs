@@ -8,7 +8,7 @@ use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use rsmc::sync::{Arc, Mutex};
 use rsmc::thread;
 
-use crate::{Case, dies, fails, passes};
+use super::{Case, dies, fails, passes};
 
 /// Panics when it is dropped.
 struct PanicsInDrop(&'static str);

@@ -4,7 +4,7 @@ use rsmc::FailureKind::Panic;
 use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use rsmc::thread;
 
-use crate::{Case, dies, fails, passes};
+use super::{Case, dies, fails, passes};
 
 /// Does something in a thread that was spawned, in one of two executions.
 fn when_seen(act: impl Fn() + Sync) {

@@ -10,7 +10,7 @@ use rsmc::sync::atomic::{
 };
 use rsmc::{Config, thread};
 
-use crate::{Case, dies, fails, passes, usual};
+use super::{Case, dies, fails, passes, usual};
 
 fn deep(depth: u64) -> u64 {
     if std::hint::black_box(depth) == 0 { 0 } else { std::hint::black_box(deep(depth - 1)) + 1 }

@@ -10,7 +10,7 @@ use rsmc::sync::atomic::{
 use rsmc::time::Instant;
 use rsmc::{choose, thread};
 
-use crate::{Case, fails, passes};
+use super::{Case, fails, passes};
 
 pub const CASES: &[Case] = &[
     fails("a choice of nothing", Panic, "", || drop(choose(0).to_string())),

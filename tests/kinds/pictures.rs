@@ -8,11 +8,7 @@ use rsmc::{FailureKind, MemoryModel, Report, Verdict};
 use serde_json::Value;
 
 use super::{Example, example, update, without_time};
-
-#[path = "../support/schema.rs"]
-mod schema;
-#[path = "../support/structure.rs"]
-mod structure;
+use crate::support::{schema, structure};
 
 const MODELS: [MemoryModel; 4] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11];
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rsmc::sync::atomic::AtomicU32;
 use rsmc::{hint, thread};
 
-use crate::body::{END, How, MANY, Shape, Shared, shapes};
+use super::body::{END, How, MANY, Shape, Shared, shapes};
 
 pub const SHAPES: &[(&str, Shape)] = shapes! {
     nested, nested_both, nested_again, two_hints,

@@ -2,7 +2,7 @@
 
 use rsmc::{hint, thread};
 
-use crate::body::{END, How, Shape, Shared, shapes};
+use super::body::{END, How, Shape, Shared, shapes};
 
 pub const SHAPES: &[(&str, Shape)] = shapes! {
     plain, plain_inverted, bounded, bounded_for, saturating, counts, counts_down, snooze, adaptive, scan_any, scan_all,

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32 as StdAtomicU32, Ordering::Relaxed};
 use rsmc::sync::Mutex;
 use rsmc::sync::atomic::AtomicU32;
 
-use crate::body::{END, How, Shape, Shared, shapes};
+use super::body::{END, How, Shape, Shared, shapes};
 
 pub const SHAPES: &[(&str, Shape)] = shapes! {
     maximum_in_cell, counter_in_cell, maximum_in_box, counter_in_box, saturating_in_box, unbounded_in_box, behind_mut_self,

@@ -8,8 +8,8 @@ use std::time::Duration;
 use rsmc::{Config, MemoryModel, Report, Verdict};
 use rsmc_core::session::check_body;
 
-use crate::child;
-use crate::program::{Log, Mix, Program};
+use super::program::{Log, Mix, Program};
+use crate::support::child;
 
 /// How many executions a program has at most, to be compared.
 const MOST: u64 = 2_000;

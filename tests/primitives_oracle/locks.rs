@@ -7,7 +7,7 @@ use std::time::Duration;
 use rsmc::sync::atomic::Ordering::Relaxed;
 use rsmc::sync::{Barrier, Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use crate::program::{Me, Mix, Operation, operations};
+use super::program::{Me, Mix, Operation, operations};
 
 pub struct Mutexes;
 

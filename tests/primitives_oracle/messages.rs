@@ -12,7 +12,7 @@ use rsmc::sync::atomic::Ordering::*;
 use rsmc::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use rsmc::thread;
 
-use crate::program::{Me, Mix, Operation, operations};
+use super::program::{Me, Mix, Operation, operations};
 
 pub struct Channels;
 

@@ -12,7 +12,7 @@ use rsmc_core::session::{Check, Config, ExplorerKind, MemoryModel};
 use rsmc_core::step::{End, Executor, Plan, Run, Why};
 use rsmc_core::trace::reads_from_class;
 
-use crate::program::{Log, Mix, Operation, Program, operations};
+use super::program::{Log, Mix, Operation, Program, operations};
 
 /// What an exploration shows.
 #[derive(Default)]

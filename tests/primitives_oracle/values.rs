@@ -9,7 +9,7 @@ use rsmc::sync::atomic::Ordering::*;
 use rsmc::sync::{Arc, LazyLock, Mutex, Once, OnceLock, Weak};
 use rsmc::{choose, nondet, thread};
 
-use crate::program::{Me, Mix, Operation, operations};
+use super::program::{Me, Mix, Operation, operations};
 
 pub struct Onces;
 

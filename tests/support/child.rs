@@ -9,7 +9,6 @@ const CASE: &str = "CASE_OF_TEST";
 
 /// What came of a process.
 #[derive(Debug)]
-#[allow(dead_code, reason = "each test asks for a part of it")]
 pub struct Ended {
     pub status: ExitStatus,
     pub stdout: String,
@@ -22,7 +21,7 @@ pub fn case() -> Option<String> {
     std::env::var(CASE).ok()
 }
 
-/// Runs the test `test` of this executable for a case in a process of its own.
+/// Runs the test `test` of this executable, by its whole name, for a case in a process of its own.
 pub fn command(test: &str, case: &str, variables: &[(&str, &str)]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
@@ -65,4 +64,13 @@ pub fn run(test: &str, case: &str, variables: &[(&str, &str)], most: Duration) -
         Some(status) => Ok(Ended { status, stdout, stderr, took: start.elapsed() }),
         None => Err(format!("{case} took longer than {most:?}: {stdout}\n{stderr}")),
     }
+}
+
+/// The body of the test `test`, in a process of its own, because it measures its process.
+pub fn alone(test: &str, most: Duration, body: impl FnOnce()) {
+    if case().is_some() {
+        return body();
+    }
+    let Ended { status, stdout, stderr, .. } = run(test, "alone", &[], most).unwrap();
+    assert!(status.success() && stdout.contains("1 passed"), "{stdout}\n{stderr}");
 }

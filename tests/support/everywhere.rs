@@ -1,6 +1,5 @@
 //! A body under every explorer that proves and every memory model it knows: the right verdict, soon, and never "verified" without
 //! an execution.
-#![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +7,7 @@ use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use rsmc::{Config, Explorer, FailureKind, Report, Verdict, render, thread};
 use rsmc_core::session::check_body;
 
-use crate::support::pairs;
+use super::pairs;
 
 /// How a check should end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

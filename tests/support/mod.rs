@@ -1,5 +1,10 @@
 //! What tests of checks share.
-#![allow(dead_code, reason = "each test uses a part of it")]
+
+pub mod child;
+pub mod everywhere;
+pub mod schema;
+pub mod shared;
+pub mod structure;
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;

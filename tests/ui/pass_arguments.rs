@@ -43,6 +43,3 @@ explorers! {
     random "random"
     pct "pct"
 }
-
-#[cfg(not(test))]
-fn main() {}

@@ -143,6 +143,3 @@ macro_rules! written_by_a_macro {
 }
 #[cfg(test)]
 written_by_a_macro!(by_macro, 1_000, "1m", { assert_eq!(1 + 1, 2) });
-
-#[cfg(not(test))]
-fn main() {}

@@ -63,6 +63,3 @@ mod nested {
         there_is_no_such_function();
     }
 }
-
-#[cfg(not(test))]
-fn main() {}

@@ -1,5 +1,4 @@
 //! Running a body once, or a few times, in the model.
-#![allow(dead_code)]
 
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
