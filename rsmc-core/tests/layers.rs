@@ -81,15 +81,15 @@ const LONGEST_FILE: usize = 600;
 const CIRCLES_LEFT: &[(&[&str], &str)] = &[
     (
         &[
-            "session/asked.rs",
+            "session/probe.rs",
             "session/judge.rs",
             "session/outcome.rs",
             "session/remedy.rs",
-            "session/same.rs",
+            "session/failure_signature.rs",
             "session/shrink/mod.rs",
             "session/shrink/cost.rs",
             "session/shrink/trial.rs",
-            "session/weakest.rs",
+            "session/model_attribution.rs",
         ],
         "an outcome has what was found out about its failure by judging other runs",
     ),

@@ -204,8 +204,7 @@ fn checks_at_once_share_statics_and_do_not_notice() {
         let all = DATA.lock().unwrap().0;
         assert!(all == 3 || !cfg!(target_os = "linux"), "{all}");
     };
-    let threads: Vec<_> =
-        (0..2).map(|_| std::thread::spawn(move || passes_always("shared", &body, 2000))).collect();
+    let threads: Vec<_> = (0..2).map(|_| std::thread::spawn(move || passes_always("shared", &body, 2000))).collect();
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     // Put back where that is possible.
     let left = if cfg!(target_os = "linux") { 0 } else { 12_000 };

@@ -31,12 +31,12 @@ pub(super) trait Limits {
         None
     }
 
-    /// Another limit that is reached, if one is. Asked before each run, and while the explorer analyses.
+    /// Another limit that is reached, if one is. Probe before each run, and while the explorer analyses.
     fn stops(&mut self, _counted: &Tally, _explorer: &dyn Divisible) -> Option<Limit> {
         None
     }
 
-    /// True if the exploration pauses. Asked after each run.
+    /// True if the exploration pauses. Probe after each run.
     fn pauses(&mut self, _counted: &Tally) -> bool {
         false
     }

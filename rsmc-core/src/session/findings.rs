@@ -6,10 +6,10 @@ use crate::base::Digest;
 use crate::explore::up_to_date;
 use crate::seed::Seed;
 use crate::session::driver::{Next, Ran, Sink};
+use crate::session::failure_signature::FailureSignature;
 use crate::session::jobs::Problem;
 use crate::session::judge::{Finding, failure, judge, unseen, why_stale};
 use crate::session::progress::Clock;
-use crate::session::same::Sameness;
 use crate::session::shrink::{Cost, LONGEST as SHRINKS_FOR, shrink};
 use crate::session::tally::Tally;
 use crate::session::{Config, Estimate, Failure, FailureKind, MemoryModel, Needs, Remedy, Report, Seen, Verdict};
@@ -40,7 +40,7 @@ pub(super) struct Findings<'c> {
 
 /// A failing execution that may be run in another order.
 struct Again {
-    same: Sameness,
+    same: FailureSignature,
     steps: Vec<Step>,
     cost: Cost,
 }
@@ -179,7 +179,7 @@ impl<'c> Findings<'c> {
     /// A failure, and what it takes to look for a better schedule of it.
     fn noted(&mut self, run: &Run, finding: Finding) -> Failure {
         let explains = self.config.shrink > 0 && self.config.replay.is_none() && run.is_maximal();
-        let same = if explains { Sameness::of(run, &finding) } else { None };
+        let same = if explains { FailureSignature::of(run, &finding) } else { None };
         self.again = same.map(|same| Again { same, steps: run.steps().collect(), cost: Cost::of(run) });
         let stale = self.config.replay.as_ref().filter(|_| finding.kind == FailureKind::StaleSeed);
         let seed = stale.cloned().unwrap_or_else(|| Seed::of_run(run, self.memory));

@@ -1,6 +1,5 @@
 //! A check from its configuration to its verdict. [`Check`] is the way in; `driver` has the loop.
 
-mod asked;
 mod body;
 mod check;
 mod checkpoint;
@@ -8,19 +7,20 @@ mod config;
 mod course;
 mod driver;
 mod explorers;
+mod failure_signature;
 mod findings;
 pub mod jobs;
 mod judge;
+mod model_attribution;
 mod nearest;
 mod outcome;
+mod probe;
 mod progress;
 mod remedy;
 mod run;
-mod same;
 mod shrink;
 mod tally;
 mod trivial;
-mod weakest;
 
 pub use crate::explore::rf_smc::Estimate;
 pub use body::{Body, assert_no_check, check_body};
@@ -28,9 +28,9 @@ pub use check::{Check, Seen};
 pub use checkpoint::Checkpoint;
 pub use config::{Config, ConfigError, MemoryModel};
 pub use explorers::ExplorerKind;
+pub use model_attribution::Needs;
 pub use nearest::nearest;
 pub use outcome::{Failure, FailureKind, Limit, Report, Verdict};
 pub use progress::Progress;
 pub use remedy::Remedy;
 pub use shrink::Fewest;
-pub use weakest::Needs;

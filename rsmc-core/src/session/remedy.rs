@@ -8,7 +8,7 @@
 //! first with which the whole exploration passes is the answer, so nothing is guessed. A place stands for all operations that
 //! are performed there.
 //!
-//! Cost. One exploration for each that is tried, of at most [`super::asked::MOST_RUNS`] runs; together at most [`MOST_TRIES`],
+//! Cost. One exploration for each that is tried, of at most [`super::probe::MOST_RUNS`] runs; together at most [`MOST_TRIES`],
 //! the same on every machine. [`LONGEST`] is a safety net; where it is used, nothing is said.
 //!
 //! Limits. Fences are neither added nor made stronger, and no more than two places are changed.
@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::base::LocId;
-use crate::session::asked::{Answer, Asked};
+use crate::session::probe::{Answer, Probe};
 use crate::session::{Config, MemoryModel};
 use crate::step::Executor;
 use crate::trace::{Action, Site, Trace};
@@ -53,14 +53,14 @@ impl Remedy {
             return (None, 0);
         }
         let knowledge = executor.knowledge();
-        let mut asked = Asked { config, same: None, executor, runs: 0, until: Instant::now() + LONGEST };
+        let mut probe = Probe { config, same: None, executor, runs: 0, until: Instant::now() + LONGEST };
         let mut mends = |changes: &[(Site, Ordering)]| {
-            asked.executor.strengthen(changes);
-            asked.executor.know(&knowledge);
-            !asked.executor.is_broken() && matches!(asked.explore(memory), Answer::Holds)
+            probe.executor.strengthen(changes);
+            probe.executor.know(&knowledge);
+            !probe.executor.is_broken() && matches!(probe.explore(memory), Answer::Holds)
         };
         let found = if mends(&all) { ways(&places).into_iter().take(MOST_TRIES).find(|way| mends(way)) } else { None };
-        let runs = asked.runs;
+        let runs = probe.runs;
         executor.strengthen(&[]);
         executor.know(&knowledge);
         (found.map(|changes| Self { changes }), runs)

@@ -1,7 +1,7 @@
 //! Shrinking: from a failing schedule to one that is easier to read and fails the same way.
 //!
 //! Problem. An explorer shows the first failing execution that it meets, in whatever order it ran it. What is the smallest
-//! schedule with the same failure ([`Sameness`])?
+//! schedule with the same failure ([`FailureSignature`])?
 //!
 //! What is small. The cost of a schedule is, in this order of weight but for one exchange:
 //!
@@ -41,8 +41,8 @@ pub use trial::Fewest;
 use std::time::Duration;
 
 use crate::session::Config;
+use crate::session::failure_signature::FailureSignature;
 use crate::session::judge::{Finding, judge};
-use crate::session::same::Sameness;
 use crate::step::{Executor, Plan, Run, Step};
 use trial::Trial;
 
@@ -73,7 +73,7 @@ pub(super) struct Shrunk {
 pub(super) fn shrink(
     steps: Vec<Step>,
     cost: Cost,
-    same: &Sameness,
+    same: &FailureSignature,
     config: &Config,
     executor: &mut dyn Executor,
 ) -> Shrunk {
@@ -100,7 +100,7 @@ pub(super) fn shrink(
             let mut run = Run::default();
             trial.execute(&best, &mut run);
             // What could not be repeated is not shown.
-            match judge(&run, config).filter(|found| Sameness::of(&run, found).as_ref() == Some(same)) {
+            match judge(&run, config).filter(|found| FailureSignature::of(&run, found).as_ref() == Some(same)) {
                 Some(finding) => shrunk.better = Some((run, finding)),
                 None => shrunk.fewest = Fewest::Unsought,
             }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use crate::session::Config;
+use crate::session::failure_signature::FailureSignature;
 use crate::session::judge::judge;
-use crate::session::same::Sameness;
 use crate::session::shrink::{Cost, LONGEST, plan};
 use crate::step::{End, Executor, Knowledge, Run, Step};
 
@@ -49,7 +49,7 @@ pub(super) enum Went {
 pub(super) struct Trial<'a> {
     executor: &'a mut dyn Executor,
     config: &'a Config,
-    pub(super) same: &'a Sameness,
+    pub(super) same: &'a FailureSignature,
     /// What the executor knew when the schedule failed, and loops. With more, the schedule would be another.
     knowledge: Knowledge,
     most: u64,
@@ -63,7 +63,12 @@ pub(super) struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    pub(super) fn new(executor: &'a mut dyn Executor, config: &'a Config, same: &'a Sameness, most: u64) -> Self {
+    pub(super) fn new(
+        executor: &'a mut dyn Executor,
+        config: &'a Config,
+        same: &'a FailureSignature,
+        most: u64,
+    ) -> Self {
         let knowledge = executor.knowledge();
         let (started, found, run) = (Instant::now(), BTreeMap::new(), Run::default());
         // One run is for the schedule that is shown in the end.
@@ -117,7 +122,7 @@ impl<'a> Trial<'a> {
         }
         let counts = self.run.is_maximal() && self.run.repeated.is_none() && !self.executor.is_broken();
         let finding = if counts { judge(&self.run, self.config) } else { None };
-        if finding.and_then(|finding| Sameness::of(&self.run, &finding)).as_ref() != Some(self.same) {
+        if finding.and_then(|finding| FailureSignature::of(&self.run, &finding)).as_ref() != Some(self.same) {
             return Went::Otherwise;
         }
         self.note();

@@ -11,7 +11,7 @@
 //! | thread left | where it was started |
 //!
 //! Threads are left out: which of two that run the same code fails makes no difference. All other kinds are alike only to
-//! themselves, and are not looked for ([`Sameness::of`] gives nothing): they break an execution off, or are no property of
+//! themselves, and are not looked for ([`FailureSignature::of`] gives nothing): they break an execution off, or are no property of
 //! its order.
 
 use crate::session::FailureKind;
@@ -21,7 +21,7 @@ use crate::trace::Site;
 
 /// What is the same in all executions that fail in one way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sameness {
+pub(super) struct FailureSignature {
     kind: FailureKind,
     /// In no order that depends on the execution.
     parts: Vec<(String, Place)>,
@@ -34,7 +34,7 @@ fn place(site: Site) -> Place {
     (site.to_string(), site.line_and_column())
 }
 
-impl Sameness {
+impl FailureSignature {
     /// What it is for this failure; `None` if another order of execution cannot show it again.
     pub(super) fn of(run: &Run, finding: &Finding) -> Option<Self> {
         let mut parts = match finding.kind {

@@ -1,14 +1,14 @@
 //! What is asked about a failure afterwards: does the same body fail under other conditions?
 //!
 //! Each question is an exploration by RF-SMC, within bounds. Cost: at most [`MOST_RUNS`] runs each, the same on every
-//! machine; [`Asked::until`] is a safety net.
+//! machine; [`Probe::until`] is a safety net.
 
 use std::time::Instant;
 
 use crate::explore::{Divisible, RfSmc};
 use crate::session::driver::{Driver, Ended, Limits, Next, Ran, Sink};
+use crate::session::failure_signature::FailureSignature;
 use crate::session::judge::{Finding, judge};
-use crate::session::same::Sameness;
 use crate::session::shrink::plan;
 use crate::session::tally::Tally;
 use crate::session::{Config, FailureKind, Limit, MemoryModel};
@@ -28,17 +28,17 @@ pub(super) enum Answer {
 }
 
 /// Explorations of the same body, bounded together.
-pub(super) struct Asked<'a> {
+pub(super) struct Probe<'a> {
     pub(super) config: &'a Config,
     /// The failure to look for, if not any.
-    pub(super) same: Option<&'a Sameness>,
+    pub(super) same: Option<&'a FailureSignature>,
     pub(super) executor: &'a mut dyn Executor,
     pub(super) runs: u64,
     /// When to give up.
     pub(super) until: Instant,
 }
 
-impl Asked<'_> {
+impl Probe<'_> {
     /// Whether a schedule fails so.
     pub(super) fn repeat(&mut self, steps: &[Step]) -> bool {
         let mut run = Run::default();
@@ -69,8 +69,8 @@ impl Asked<'_> {
 }
 
 /// True if this failure is looked for.
-fn is_sought(same: Option<&Sameness>, run: &Run, found: &Finding) -> bool {
-    same.is_none_or(|same| Sameness::of(run, found).as_ref() == Some(same))
+fn is_sought(same: Option<&FailureSignature>, run: &Run, found: &Finding) -> bool {
+    same.is_none_or(|same| FailureSignature::of(run, found).as_ref() == Some(same))
 }
 
 /// The bounds of one exploration.
@@ -84,7 +84,7 @@ impl Limits for Bounds {
 
 /// Looks for a failure.
 struct Sought<'a> {
-    same: Option<&'a Sameness>,
+    same: Option<&'a FailureSignature>,
     tally: Tally,
     fails: Option<FailureKind>,
 }

@@ -2,20 +2,20 @@
 //!
 //! Problem. A failure was found under a weak model. Is it a matter of that model, or would it happen under a stronger one too?
 //!
-//! Method. The same failure ([`Sameness`]) is looked for under each stronger model with RF-SMC, the strongest first, until
+//! Method. The same failure ([`FailureSignature`]) is looked for under each stronger model with RF-SMC, the strongest first, until
 //! one has it; if its smallest schedule delays no store and takes no old value, it is first tried under SC. That a model does
 //! not allow it is said only where its exploration was complete. A data race is judged by Rust's rules and happens under each model, so the question is another: without looking at races, does anything fail
 //! under one of the three models of machines?
 //!
-//! Cost. At most [`super::asked::MOST_RUNS`] runs for each model: the same on every machine. [`LONGEST`] is a safety net; where it is used, a
+//! Cost. At most [`super::probe::MOST_RUNS`] runs for each model: the same on every machine. [`LONGEST`] is a safety net; where it is used, a
 //! model is left open.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use crate::session::asked::{Answer, Asked};
+use crate::session::failure_signature::FailureSignature;
 use crate::session::nearest::list;
-use crate::session::same::Sameness;
+use crate::session::probe::{Answer, Probe};
 use crate::session::{Config, FailureKind, MemoryModel};
 use crate::step::{Executor, Step};
 
@@ -52,7 +52,7 @@ pub enum Needs {
 impl Needs {
     /// Explores under other models; also says in how many runs. `strong`: a schedule that may fail so under SC.
     pub(super) fn of(
-        same: &Sameness,
+        same: &FailureSignature,
         strong: Option<&[Step]>,
         memory: MemoryModel,
         config: &Config,
@@ -65,7 +65,7 @@ impl Needs {
         }
         let config = Config { check_races: config.check_races && !race, ..config.clone() };
         let knowledge = executor.knowledge();
-        let mut asked = Asked {
+        let mut probe = Probe {
             config: &config,
             same: (!race).then_some(same),
             executor,
@@ -74,11 +74,11 @@ impl Needs {
         };
         let (mut fails, mut open) = (None, Vec::new());
         for model in models {
-            if !asked.executor.follow(model) {
+            if !probe.executor.follow(model) {
                 return (None, 0);
             }
-            let repeats = !race && model.is_sequential() && strong.is_some_and(|steps| asked.repeat(steps));
-            let answer = if repeats { Answer::Fails(same.kind()) } else { asked.explore(model) };
+            let repeats = !race && model.is_sequential() && strong.is_some_and(|steps| probe.repeat(steps));
+            let answer = if repeats { Answer::Fails(same.kind()) } else { probe.explore(model) };
             match answer {
                 Answer::Fails(kind) => {
                     fails = Some((model, kind));
@@ -87,11 +87,11 @@ impl Needs {
                 Answer::Holds => {}
                 Answer::Open => open.push(model),
             }
-            if asked.executor.is_broken() {
-                return (None, asked.runs);
+            if probe.executor.is_broken() {
+                return (None, probe.runs);
             }
         }
-        let runs = asked.runs;
+        let runs = probe.runs;
         executor.follow(memory);
         executor.know(&knowledge);
         let needs = match race {
