@@ -53,6 +53,18 @@ pub enum MemoryModel {
     C11 = 3,
 }
 
+/// A property of a model. It is a constant for each, so a question in every step costs no look into memory.
+macro_rules! property {
+    ($model:ident.$property:ident) => {
+        match $model {
+            MemoryModel::Sc => sc::DESCRIPTION.$property,
+            MemoryModel::Tso => tso::DESCRIPTION.$property,
+            MemoryModel::Pso => pso::DESCRIPTION.$property,
+            MemoryModel::C11 => c11::DESCRIPTION.$property,
+        }
+    };
+}
+
 impl MemoryModel {
     /// All models by their numbers, each behind those that are stronger.
     pub const ALL: [MemoryModel; 4] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11];
@@ -69,7 +81,6 @@ impl MemoryModel {
     };
 
     /// All that is known of the model.
-    #[inline]
     pub const fn description(self) -> &'static Description {
         match self {
             MemoryModel::Sc => &sc::DESCRIPTION,
@@ -92,7 +103,7 @@ impl MemoryModel {
     /// Its store buffers.
     #[inline]
     pub fn store_buffers(self) -> StoreBuffers {
-        self.description().buffers
+        property!(self.buffers)
     }
 
     /// Whether stores may wait in a buffer at all.
@@ -104,7 +115,7 @@ impl MemoryModel {
     /// Whether executions are graphs; see [`Description::is_graph`].
     #[inline]
     pub fn is_graph(self) -> bool {
-        self.description().is_graph
+        property!(self.is_graph)
     }
 
     /// Whether it is sequential consistency: memory without buffers.
