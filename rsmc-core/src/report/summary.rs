@@ -45,7 +45,8 @@ pub fn incomplete(counts: &Counts, limit: Limit) -> String {
         wrap(&format!("  {}", what_is_left(counts)), "  "),
         "ways on:".to_owned(),
     ];
-    lines.extend(ways_on(counts.explorer, limit).iter().map(|way| wrap(&format!("- {way}"), "  ")));
+    let ways = ways_on(counts.explorer, limit, cfg!(unoptimized));
+    lines.extend(ways.iter().map(|way| wrap(&format!("- {way}"), "  ")));
     lines.join("\n")
 }
 
@@ -80,24 +81,31 @@ fn what_is_left(counts: &Counts) -> String {
     }
 }
 
-fn ways_on(explorer: ExplorerKind, limit: Limit) -> Vec<&'static str> {
+/// What a user may do about a limit. `is_slow`: this crate is compiled without optimisation.
+fn ways_on(explorer: ExplorerKind, limit: Limit, is_slow: bool) -> Vec<&'static str> {
     let raise = match limit {
         Limit::Executions(_) => "raise it: RSMC_MAX_EXECUTIONS=…, or `max_executions = …` in the attribute",
         Limit::Workers => "see whether the machine has enough memory; explore with one process: RSMC_JOBS=1",
         Limit::Interrupted => "let it run to its end",
         _ => "raise it: RSMC_MAX_DURATION=60m, or `max_duration = \"60m\"` in the attribute",
     };
+    let optimise = "optimise dependencies, which makes checks several times faster: `opt-level = 3` below \
+                    `[profile.dev.package.\"*\"]` in Cargo.toml";
     let smaller = "make the test smaller: fewer threads, fewer operations of each";
     let proof = "search all executions: RSMC_EXPLORER=reads-from";
     let random = "look for bugs at random, without a proof: RSMC_EXPLORER=pct, or random";
-    match explorer {
+    let mut ways = match explorer {
         ExplorerKind::ReadsFrom => vec![raise, smaller, random],
         _ if proves(explorer) => {
             vec![raise, "try the explorer with fewest executions: RSMC_EXPLORER=reads-from", smaller, random]
         }
         ExplorerKind::Random => vec![proof, raise, "try the other random search: RSMC_EXPLORER=pct"],
         _ => vec![proof, raise, "try the other random search: RSMC_EXPLORER=random"],
+    };
+    if is_slow && matches!(limit, Limit::Duration(_)) {
+        ways.insert(0, optimise);
     }
+    ways
 }
 
 /// How many executions it took to fail.
@@ -191,4 +199,17 @@ fn seconds(duration: Duration) -> String {
     }
     let (minutes, seconds) = (duration.as_secs() / 60, duration.as_secs() % 60);
     if seconds == 0 { format!("{minutes} min") } else { format!("{minutes} min {seconds} s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_build_is_told_how_to_become_fast() {
+        let ways = |is_slow| ways_on(ExplorerKind::ReadsFrom, Limit::Duration(Duration::from_secs(1)), is_slow);
+        let [slow, fast] = [true, false].map(ways);
+        assert!(slow[0].contains("`[profile.dev.package.\"*\"]`"), "{slow:?}");
+        assert_eq!(slow[1..], fast);
+    }
 }
