@@ -10,9 +10,12 @@ use crate::model::MemoryModel;
 /// An algorithm that answers instances.
 #[derive(Clone, Copy, Debug, Default)]
 enum Algorithm {
+    /// [`VerifySc`].
     #[default]
     Sc,
+    /// [`VerifyTso`].
     Tso,
+    /// [`VerifyPso`].
     Pso,
 }
 
