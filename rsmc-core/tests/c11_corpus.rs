@@ -1,16 +1,13 @@
 //! C11 by its axioms on the corpus: each file states its outcomes and reads-from classes under C11, two laws tie them
 //! to the other models, and what the literature says of well-known tests is found again.
 
-#[allow(dead_code, unused_imports, reason = "each test uses a part of it")]
-mod c11_axioms;
-mod corpus;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering::SeqCst;
 
-use c11_axioms::{Executions, executions};
-use corpus::corpus;
 use rsmc_testkit::litmus::{Outcome, Program, StmtKind};
+
+use crate::c11_axioms::{Executions, executions};
+use crate::corpus::corpus;
 
 /// Whether it has a loop that may wait; these have no end here.
 fn waits(program: &Program) -> bool {

@@ -3,21 +3,15 @@
 //!
 //! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 60), `RSMC_ORACLE_SEED` shifts them.
 
-#[path = "litmus_brute.rs"]
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod brute;
-#[allow(dead_code, unused_imports, reason = "each test uses a part of it")]
-mod c11_axioms;
-#[allow(dead_code, unused_imports, unused_macros, reason = "each test uses a part of it")]
-mod oracle;
-
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::SeqCst;
 
-use brute::brute;
-use c11_axioms::executions;
 use rsmc_core::model::MemoryModel;
 use rsmc_testkit::litmus::{Outcome, Program, Size, Stmt, StmtKind, Weights};
+
+use crate::c11_axioms::executions;
+use crate::litmus_brute::brute;
+use crate::oracle;
 
 const SMALL: Size = Size { threads: 4, locations: 2, locks: 2, operations: 7 };
 const TWO_THREADS: Size = Size { threads: 2, locations: 3, locks: 2, operations: 8 };

@@ -3,21 +3,17 @@
 //!
 //! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 60), `RSMC_ORACLE_SEED` shifts them.
 
-#[allow(dead_code, unused_imports, reason = "each test uses a part of it")]
-mod c11_axioms;
-#[allow(dead_code, unused_imports, unused_macros, reason = "each test uses a part of it")]
-mod oracle;
-
 use std::collections::BTreeSet;
 
-use c11_axioms::executions;
-use oracle::mixes;
 use rsmc_core::explore::{Exhaustive, Pct, Random, RfSmc};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel::{self, C11};
 use rsmc_core::step::{Executor, Explorer, Plan, Run};
 use rsmc_core::trace::reads_from_class;
 use rsmc_testkit::litmus::{Interpreter, Outcome, Program, Size, Weights};
+
+use crate::c11_axioms::executions;
+use crate::oracle::{self, mixes};
 
 /// The outcomes that an explorer shows, how many classes it runs, and how many runs it takes.
 fn explore(program: &Program, explorer: &mut dyn Explorer, most: u64) -> (BTreeSet<Outcome>, u64, u64) {

@@ -4,13 +4,8 @@
 //!
 //! `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose other and more programs, as in `rf_smc_oracle`.
 
-#[allow(dead_code, unused_imports, unused_macros, reason = "each test uses a part of it")]
-mod oracle;
-mod spinning;
-
 use std::time::Duration;
 
-use oracle::number;
 use rsmc_core::base::{Digest, mix};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
@@ -18,6 +13,9 @@ use rsmc_core::session::{Check, Checkpoint, Config, ExplorerKind, Limit, Report,
 use rsmc_core::step::Run;
 use rsmc_core::trace::reads_from_class;
 use rsmc_testkit::litmus::{Interpreter, Program, Weights, random};
+
+use crate::oracle::{self, number};
+use crate::spinning;
 
 const MODELS: [MemoryModel; 4] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso, MemoryModel::C11];
 

@@ -9,16 +9,9 @@
 //!
 //! With `--nocapture` the tests say how many instances there were.
 
-mod dice;
-mod drafts;
-mod plays;
-
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use dice::Dice;
-use drafts::{Draft, Size};
-use plays::{INIT, Machine};
 use rsmc_core::base::{LocId, ThreadId};
 use rsmc_core::consistency::{ConstructWitness, Decided, Instance, Move, Shape, Verifier, check_witness, incr, urf};
 use rsmc_core::model::MemoryModel::{self, Pso, Sc, Tso};
@@ -180,6 +173,10 @@ enum Kind {
 }
 
 use Kind::{Direct, FencedRead, FencedWrite, OrderedWrite, Read, Update, Write};
+
+use crate::dice::Dice;
+use crate::drafts::{self, Draft, Size};
+use crate::plays::{INIT, Machine};
 
 /// Which programs are tried.
 struct Bound<'a> {

@@ -3,15 +3,14 @@
 
 use std::collections::BTreeMap;
 
-mod corpus;
-
-use corpus::corpus;
 use rsmc_core::explore::Random;
 use rsmc_core::machine::Rules;
 use rsmc_core::report::{Counts, Diagram, Finding, Step};
 use rsmc_core::session::{Config, ExplorerKind, FailureKind, MemoryModel};
 use rsmc_core::step::{Executor, Explorer, Plan, Run};
 use rsmc_testkit::litmus::Interpreter;
+
+use crate::corpus::corpus;
 
 /// Runs of each program under each model.
 const RUNS: usize = 8;

@@ -3,9 +3,6 @@
 //! A program is run as Rust code that calls the runtime's hooks; nothing of the interpreter takes part. Both
 //! executors get every plan of RF-SMC, and must record the same events.
 
-#[path = "litmus_walker.rs"]
-mod walker;
-
 use rsmc_core::explore::RfSmc;
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
@@ -13,6 +10,8 @@ use rsmc_core::runtime::{Runtime, Savings};
 use rsmc_core::step::{Executor, Explorer, Plan, Run};
 use rsmc_core::trace::{Note, NoteKind};
 use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, random};
+
+use crate::litmus_walker as walker;
 
 /// All that must be equal: events and accesses of cells without their places, which threads wait, how many panicked.
 fn essence(run: &Run) -> String {

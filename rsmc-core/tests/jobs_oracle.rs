@@ -3,11 +3,7 @@
 //!
 //! `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose other and more programs, as in `rf_smc_oracle`.
 
-#[path = "jobs_oracle/changed.rs"]
 mod changed;
-#[allow(dead_code, unused_imports, unused_macros, reason = "each test uses a part of it")]
-mod oracle;
-mod spinning;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,7 +11,6 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use oracle::number;
 use rsmc_core::base::{Digest, mix};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
@@ -25,6 +20,9 @@ use rsmc_core::session::{Check, Checkpoint, Config, ExplorerKind, FailureKind, R
 use rsmc_core::step::{End, Run};
 use rsmc_core::trace::reads_from_class;
 use rsmc_testkit::litmus::{Interpreter, Program, Weights, random};
+
+use crate::oracle::{self, number};
+use crate::spinning;
 
 /// How often each class counted, and whether it ended stuck.
 type Classes = BTreeMap<Digest, (bool, u32)>;

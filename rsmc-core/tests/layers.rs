@@ -1,9 +1,7 @@
 //! The map of ARCHITECTURE.md as a test: a layer imports only what the map allows, no files import each other in a
 //! circle, files, functions and structs stay small, and few files name memory models.
 
-#[path = "layers/circles.rs"]
 mod circles;
-#[path = "layers/sizes.rs"]
 mod sizes;
 
 use std::fs;

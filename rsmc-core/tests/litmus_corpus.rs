@@ -1,17 +1,8 @@
 //! The corpus: every file states exact outcomes and counts of classes, and brute force agrees with all of them.
 
-#[path = "litmus_brute.rs"]
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod brute;
-mod corpus;
-#[path = "litmus_walker.rs"]
-mod walker;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{RangeBounds, RangeInclusive};
 
-use brute::brute;
-use corpus::corpus;
 use rsmc_core::base::Digest;
 use rsmc_core::explore::RfSmc;
 use rsmc_core::machine::Rules;
@@ -21,6 +12,10 @@ use rsmc_core::session::{Check, Config, ExplorerKind};
 use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
 use rsmc_core::trace::{outcome_digest, reads_from_class};
 use rsmc_testkit::litmus::{Expectation, Interpreter, Outcome, parse};
+
+use crate::corpus::corpus;
+use crate::litmus_brute::brute;
+use crate::litmus_walker as walker;
 
 /// The memory models for which files state what they expect.
 const MODELS: [MemoryModel; 3] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso];

@@ -1,13 +1,10 @@
 //! Generated programs: small enough for brute force, and with the trouble they are meant to have.
 
-#[path = "litmus_brute.rs"]
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod brute;
-
-use brute::{brute, rules};
 use rsmc_core::model::MemoryModel::Sc;
 use rsmc_core::step::{Executor, Plan, Run, SchedulingPolicy};
 use rsmc_testkit::litmus::{Interpreter, Size, Weights, enumerate, random};
+
+use crate::litmus_brute::{brute, rules};
 
 /// How many of 100 programs have a deadlock and a panic in some interleaving.
 fn troubles(weights: &Weights) -> (u64, u64) {

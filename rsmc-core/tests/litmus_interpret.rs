@@ -1,14 +1,11 @@
 //! The interpreter, on programs whose outcomes are known.
 
-#[path = "litmus_brute.rs"]
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod brute;
-
-use brute::{brute, rules};
 use rsmc_core::model::MemoryModel::Sc;
 use rsmc_core::step::{End, Executor, Expect, Forced, Plan, Run, SchedulingPolicy, Why};
 use rsmc_core::trace::{Event, Site};
 use rsmc_testkit::litmus::{Interpreter, parse};
+
+use crate::litmus_brute::{brute, rules};
 
 /// The outcomes of all interleavings, as text.
 #[track_caller]

@@ -1,8 +1,5 @@
 //! What is shown of an execution while it goes on is what is shown of it in the end, on random programs.
 
-#[path = "litmus_walker.rs"]
-mod walker;
-
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -13,6 +10,8 @@ use rsmc_core::report::Live;
 use rsmc_core::runtime::Runtime;
 use rsmc_core::step::{Executor, Explorer, Plan, Run};
 use rsmc_testkit::litmus::{Program, Size, Weights, random};
+
+use crate::litmus_walker as walker;
 
 /// Compares the executions of a program, and says how many lines they have.
 fn compare(program: &Program, memory: MemoryModel) -> usize {

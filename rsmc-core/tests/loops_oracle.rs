@@ -6,10 +6,6 @@
 //!
 //! `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose other and more programs, as in `rf_smc_oracle`.
 
-#[allow(dead_code, unused_imports, reason = "unrolled loops only")]
-mod c11_axioms;
-mod loops;
-
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,6 +16,9 @@ use rsmc_core::model::MemoryModel;
 use rsmc_core::session::{Check, Config, ExplorerKind};
 use rsmc_core::step::{End, Executor, Plan, Run, Why};
 use rsmc_testkit::litmus::{Interpreter, Outcome, Program, States, parse, shrink};
+
+use crate::c11_axioms;
+use crate::loops;
 
 /// How many rounds a loop is unrolled under C11.
 const ROUNDS: usize = 5;

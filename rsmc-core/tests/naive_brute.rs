@@ -1,12 +1,11 @@
 //! The naive verifiers for store buffers against brute force: all sequences of moves, judged by `check_witness`.
 
-mod dice;
-
-use dice::Dice;
 use rsmc_core::base::{LocId, ThreadId};
 use rsmc_core::consistency::{Flaw, Instance, Move, Shape, check_witness};
 use rsmc_core::model::MemoryModel;
 use rsmc_testkit::naive;
+
+use crate::dice::Dice;
 
 /// An instance, its moves, and additional constraints.
 struct Draft {

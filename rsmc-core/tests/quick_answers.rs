@@ -3,8 +3,6 @@
 //!
 //! `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose other and more programs, as in `rf_smc_oracle`.
 
-mod spinning;
-
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -13,6 +11,8 @@ use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
 use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, random};
+
+use crate::spinning;
 
 /// A program that takes more runs is left.
 const MOST_RUNS: u32 = 2_000;

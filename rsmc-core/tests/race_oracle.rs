@@ -5,9 +5,6 @@
 //!
 //! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 100), `RSMC_ORACLE_SEED` shifts them.
 
-#[allow(dead_code, unused_imports, unused_macros, reason = "only the sizes of the mixes are used")]
-mod oracle;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use rsmc_core::analysis::race::{Access, all_races, find_race};
@@ -19,6 +16,8 @@ use rsmc_core::model::MemoryModel::{self, Pso, Sc, Tso};
 use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
 use rsmc_core::trace::{NoteKind, Site, Trace, outcome_digest, reads_from_class};
 use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, parse, random, shrink};
+
+use crate::oracle;
 
 /// An explorer under test: its name, the models it knows, and a new exploration of a program with this number.
 type Candidate = (&'static str, &'static [MemoryModel], fn(MemoryModel, u64) -> Box<dyn Explorer>);

@@ -1,7 +1,5 @@
 //! Seeds replay: 200 random failing programs, each with the same failure and the same trace, in a new executor.
 
-mod spinning;
-
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::seed::Seed;
@@ -9,6 +7,8 @@ use rsmc_core::session::{Check, Config, ExplorerKind, Failure, FailureKind, Verd
 use rsmc_core::step::{End, Pending, Run};
 use rsmc_core::trace::NoteKind;
 use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, random};
+
+use crate::spinning;
 
 fn run(program: &Program, config: &Config) -> (Option<Failure>, u64) {
     let rules = Rules::new(config.effective_memory(), 1_000);

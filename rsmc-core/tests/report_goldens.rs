@@ -4,14 +4,9 @@
 //!
 //! `RSMC_BLESS=1 cargo test -p rsmc-core --test all report_goldens::` rewrites them.
 
-mod goldens;
-
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::time::Duration;
 
-use goldens::pictures::check_forms;
-use goldens::script::{MAIN, Script, add, cas};
-use goldens::{Case, check, counts};
 use rsmc_core::analysis::race::{Access, Race};
 use rsmc_core::base::{LocId, ThreadId};
 use rsmc_core::explore::{RfSmc, up_to_date};
@@ -22,6 +17,10 @@ use rsmc_core::step::{Executor, Explorer, Plan, Run, Why};
 use rsmc_core::trace::spin::Watched;
 use rsmc_core::trace::{Action, NoteKind, Site};
 use rsmc_testkit::litmus::{Interpreter, parse};
+
+use crate::goldens::pictures::check_forms;
+use crate::goldens::script::{MAIN, Script, add, cas};
+use crate::goldens::{Case, check, counts};
 
 const FREE_LOCK: Action = Action::Release { poisoned: false };
 

@@ -2,14 +2,13 @@
 //!
 //! CI runs more programs than the ordinary test run, and others.
 
-mod oracle;
-
-use oracle::{Oracle, mixes};
 use rsmc_core::explore::RfSmc;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::step::{Explorer, Plan, Run};
 use rsmc_core::trace::reads_from_class;
 use rsmc_testkit::litmus::enumerate;
+
+use crate::oracle::{self, Oracle, mixes};
 
 const READS_FROM: Oracle = Oracle { class: reads_from_class, explorer: |memory, _| Box::new(RfSmc::new(memory)) };
 

@@ -3,15 +3,8 @@
 //!
 //! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 60), `RSMC_ORACLE_SEED` shifts them.
 
-#[path = "litmus_brute.rs"]
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod brute;
-#[allow(dead_code, unused_imports, reason = "each test uses a part of it")]
-mod oracle;
-
 use std::collections::BTreeSet;
 
-use oracle::mixes;
 use rsmc_core::base::Digest;
 use rsmc_core::explore::rvf_smc::{Effort, Options};
 use rsmc_core::explore::{Exhaustive, RvfSmc};
@@ -20,6 +13,9 @@ use rsmc_core::model::MemoryModel;
 use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
 use rsmc_core::trace::{outcome_digest, reads_from_class};
 use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, parse};
+
+use crate::litmus_brute as brute;
+use crate::oracle::{self, mixes};
 
 /// Brute force gives up on longer programs.
 const LONGEST: u64 = 400_000;

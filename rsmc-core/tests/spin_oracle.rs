@@ -2,11 +2,6 @@
 //!
 //! `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose other and more programs, as in `rf_smc_oracle`.
 
-#[path = "litmus_brute.rs"]
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod brute;
-mod spinning;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use rsmc_core::base::Digest;
@@ -16,7 +11,9 @@ use rsmc_core::session::{Check, Config, ExplorerKind};
 use rsmc_core::step::{End, Executor, Plan, Run, SchedulingPolicy};
 use rsmc_core::trace::{Trace, reads_from_class};
 use rsmc_testkit::litmus::{Interpreter, Outcome, Program, parse};
-use spinning::program;
+
+use crate::litmus_brute as brute;
+use crate::spinning::program;
 
 /// An interpreter that gives up after so many runs, and notes what complete ones left in the registers.
 struct Patient {

@@ -1,10 +1,5 @@
 //! Consistency with store buffers on random programs and on known small ones. Every read has one good write.
 
-mod dice;
-mod drafts;
-
-use dice::Dice;
-use drafts::{Draft, Size};
 use rsmc_core::base::{LocId, ThreadId};
 use rsmc_core::consistency::{Flaw, Instance, Move, Shape, Verifier, check_witness, close_buffers};
 use rsmc_core::model::MemoryModel;
@@ -12,6 +7,9 @@ use rsmc_testkit::naive;
 
 use MemoryModel::{Pso, Sc, Tso};
 use Move::{Flush, Perform};
+
+use crate::dice::Dice;
+use crate::drafts::{self, Draft, Size};
 
 /// How random instances are drawn.
 #[derive(Clone, Copy, Debug)]

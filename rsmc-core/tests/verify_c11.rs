@@ -2,18 +2,16 @@
 //!
 //! `RSMC_ORACLE_PROGRAMS` sets how many graphs there are (default 6,000), `RSMC_ORACLE_SEED` shifts them.
 
-#[allow(dead_code, unused_imports, reason = "graphs only")]
-mod c11_axioms;
-
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
-use c11_axioms::{
-    Event, Kind, ModificationOrder, consistent, is_consistent, modification_orders, random_graph, random_necklace,
-};
 use rsmc_core::base::{LocId, ThreadId};
 use rsmc_core::consistency::VerifyC11;
 use rsmc_core::model::c11::{Graph, Node};
 use rsmc_core::trace::Source;
+
+use crate::c11_axioms::{
+    self, Event, Kind, ModificationOrder, consistent, is_consistent, modification_orders, random_graph, random_necklace,
+};
 
 type Plain = c11_axioms::Graph;
 

@@ -1,13 +1,10 @@
 //! ViewXplore against brute force: every view class once, with its outcomes, deadlocks and panics.
 
-#[path = "litmus_brute.rs"]
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod brute;
-mod oracle;
-
-use oracle::{Oracle, mixes};
 use rsmc_core::explore::ViewXplore;
 use rsmc_core::explore::view_xplore::Traversal;
+
+use crate::litmus_brute as brute;
+use crate::oracle::{self, Oracle, mixes};
 
 const VIEW: Oracle = Oracle {
     class: brute::view_class,

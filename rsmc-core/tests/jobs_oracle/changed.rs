@@ -9,8 +9,9 @@ use std::rc::Rc;
 use rsmc_core::session::{Checkpoint, Config, ExplorerKind};
 use rsmc_testkit::litmus::{Program, Weights, random};
 
+use super::{MODELS, Who, bounded, kind, part};
 use crate::oracle::{self, number};
-use crate::{MODELS, Who, bounded, kind, part, spinning};
+use crate::spinning;
 
 /// What workers have left, as bytes, with its program.
 fn left_by_workers() -> Vec<(Program, Config, Vec<u8>)> {

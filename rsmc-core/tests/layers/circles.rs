@@ -12,7 +12,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, UseTree, Visibility};
 
-use crate::rust_files;
+use super::rust_files;
 
 /// The names of a path, from the root of the crate on or relative.
 type Names = Vec<String>;

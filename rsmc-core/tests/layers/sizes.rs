@@ -8,8 +8,8 @@ use std::path::Path;
 use syn::visit::{self, Visit};
 use syn::{Block, Signature};
 
-use crate::circles::is_test;
-use crate::rust_files;
+use super::circles::is_test;
+use super::rust_files;
 
 /// No function has more lines.
 pub(crate) const LONGEST_FUNCTION: usize = 60;
