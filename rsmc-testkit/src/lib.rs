@@ -1,7 +1,8 @@
 //! The code that tests and benchmarks of rsmc share and that no user needs. It is not published.
 //!
 //! - [`litmus`]: a small language for concurrent programs, with an executor that has no coroutines.
-//! - [`naive_sc`](fn@naive_sc) and [`naive`]: verifiers that try everything, the oracles of those in `rsmc_core::consistency`.
+//! - [`naive_sc`](fn@naive_sc) and [`naive`]: verifiers that try everything, the oracles of those in
+//!   `rsmc_core::consistency`.
 
 pub mod litmus;
 mod naive_buffers;

@@ -1,5 +1,5 @@
 //! The naive verifiers for store buffers, NaiveVerifyTSO and NaiveVerifyPSO: every set of moves that can be made, until
-//! one of them is complete. Oracle and baseline of the clever ones.
+//! one of them is complete. Oracle and baseline of VerifyTSO and VerifyPSO.
 
 use rustc_hash::FxHashSet;
 
@@ -29,7 +29,7 @@ pub fn naive_pso(instance: &Instance) -> Option<Vec<Move>> {
 ///   before the read is performed, then the read can no longer take it: the beginning cannot be completed.
 /// - With the rule the set determines the future. Two beginnings of the same set agree on what the buffers contain;
 ///   they may differ in what a location holds, say `v` and `w`. Then the second one had `v` in memory and has
-///   overwritten it, so nobody still reads `v`; likewise nobody still reads `w`. Nobody can tell them apart.
+///   overwritten it, so no event still reads `v`; likewise no event still reads `w`. No event distinguishes the two.
 ///
 /// # Panics
 ///
@@ -77,7 +77,7 @@ struct Search<'a> {
     made: BitSet,
     /// By location, the value in memory.
     memory: Vec<usize>,
-    /// By value, how many events that are not yet performed read it.
+    /// By value: the number of events that are not yet performed and read it.
     readers: Vec<usize>,
 }
 

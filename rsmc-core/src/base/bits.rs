@@ -1,6 +1,6 @@
 //! Sets of small numbers, and square tables of bits, in whole words.
 
-/// How many words hold `bits` bits.
+/// The number of words that hold `bits` bits.
 const fn words_for(bits: usize) -> usize {
     bits.div_ceil(64)
 }
@@ -79,7 +79,7 @@ impl BitSet {
         self.words[member / 64] |= 1 << (member % 64);
     }
 
-    /// Takes a member out; it must be below the bound.
+    /// Removes a member; it must be below the bound.
     #[inline]
     pub fn remove(&mut self, member: usize) {
         self.words[member / 64] &= !(1 << (member % 64));
@@ -97,7 +97,7 @@ impl BitSet {
         ones(&self.words)
     }
 
-    /// How many members there are.
+    /// The number of members.
     pub fn len(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
@@ -112,7 +112,7 @@ impl BitSet {
         &self.words
     }
 
-    /// Takes out what is in another set.
+    /// Removes the members of another set.
     #[inline]
     pub fn subtract(&mut self, other: &BitSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(mine, theirs)| *mine &= !theirs);
@@ -152,7 +152,7 @@ impl BitMatrix {
         self.words.resize(rows * self.width, 0);
     }
 
-    /// How many words a row has.
+    /// The number of words of a row.
     pub fn width(&self) -> usize {
         self.width
     }

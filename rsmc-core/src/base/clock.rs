@@ -1,8 +1,8 @@
-//! Vector clocks: how much of every thread is known to have happened.
+//! Vector clocks: the number of each thread's steps that are known to have happened.
 
 use crate::base::{Id, ThreadId};
 
-/// For every thread, how many of its steps happen before a point. Missing entries are 0.
+/// For every thread, the number of its steps that happen before a point. Missing entries are 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VectorClock {
     entries: Vec<u32>,
@@ -14,12 +14,12 @@ impl VectorClock {
         Self { entries: Vec::new() }
     }
 
-    /// How many steps of `thread` are known.
+    /// The number of known steps of `thread`.
     pub fn get(&self, thread: ThreadId) -> u32 {
         self.entries.get(thread.index()).copied().unwrap_or(0)
     }
 
-    /// Counts one more step of `thread`, and returns how many there are now.
+    /// Counts one more step of `thread`, and returns their number.
     pub fn tick(&mut self, thread: ThreadId) -> u32 {
         if self.entries.len() <= thread.index() {
             self.entries.resize(thread.index() + 1, 0);
@@ -39,8 +39,8 @@ impl VectorClock {
     }
 }
 
-/// Many clocks, each named by a number. They are only added to, so equal knowledge shares a clock. The last entry of a clock is
-/// not 0.
+/// Many clocks, each named by a number. They are only added to, so equal knowledge shares a clock. The last entry of a
+/// clock is not 0.
 #[derive(Clone, Debug)]
 pub struct ClockTable {
     entries: Vec<u32>,
@@ -65,7 +65,7 @@ impl ClockTable {
         self.truncate(1);
     }
 
-    /// How many clocks there are.
+    /// The number of clocks.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -103,7 +103,7 @@ impl ClockTable {
         self.close()
     }
 
-    /// The clock that knows what both know.
+    /// The clock that knows all that either of them knows.
     pub fn join(&mut self, a: ClockId, b: ClockId) -> ClockId {
         if a == b || b == Self::NOTHING || (a != Self::NOTHING && self.includes(a, b)) {
             return a;

@@ -69,7 +69,7 @@ impl fmt::Debug for LocId {
 pub struct EventId {
     /// The thread that performs the event.
     pub thread: ThreadId,
-    /// How many visible events of the thread come before it.
+    /// The number of visible events of the thread that come before it.
     pub index: u32,
 }
 
@@ -98,7 +98,7 @@ impl<I: Id, T> IdVec<I, T> {
         I::from_index(self.entries.len() - 1)
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }

@@ -20,7 +20,7 @@ pub struct Poset {
 /// Memory of [`Poset::rebuild`].
 #[derive(Debug, Default)]
 struct Scratch {
-    /// The ends of the edges, by where they begin; and where those of each element end.
+    /// The ends of the edges, sorted by where they begin; and the end of each element's part of that list.
     targets: Vec<u32>,
     ends: Vec<u32>,
     waits_for: Vec<u32>,
@@ -28,7 +28,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// Sorts edges between so many elements by where they begin, and finds the elements at which none ends.
+    /// Sorts edges between `n` elements by where they begin, and finds the elements at which none ends.
     fn sort(&mut self, n: usize, edges: &[(u32, u32)]) {
         self.waits_for.clear();
         self.waits_for.resize(n, 0);
@@ -39,7 +39,7 @@ impl Scratch {
             self.ends[a as usize + 1] += 1;
         }
         (0..n).for_each(|a| self.ends[a + 1] += self.ends[a]);
-        // Now there is where each list begins, and it moves to its end while the list is filled.
+        // Now `ends` has the beginning of each list, which moves to its end while the list is filled.
         self.targets.clear();
         self.targets.resize(edges.len(), 0);
         for &(a, b) in edges {
@@ -115,7 +115,7 @@ impl Poset {
         Ok(())
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.len
     }

@@ -4,7 +4,7 @@ use crate::consistency::verifier::refusal;
 use crate::consistency::{Instance, Move, Shape};
 use crate::model::{MemoryModel, StoreBuffers};
 
-/// Why a sequence is no witness.
+/// The reason why a sequence is no witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flaw {
     /// A move is missing, stands there twice, or is no move of the instance.
@@ -22,7 +22,7 @@ pub enum Flaw {
 }
 
 /// Whether `witness` is an execution of the instance under the model. The flaw is the first one in the order of the
-/// witness; that a move is missing is found last.
+/// witness; a missing move is found last.
 ///
 /// # Panics
 ///

@@ -86,7 +86,7 @@ pub(super) fn close_with(instance: &Instance, order: &mut Poset, scratch: &mut S
     }
 }
 
-/// Applies the rules to one read; whether the order grew.
+/// Applies the rules to one read. Returns whether the order grew.
 fn apply_rules(instance: &Instance, read: usize, order: &mut Poset, scratch: &mut Scratch) -> Result<bool, Cycle> {
     let item = instance.items[read];
     let init_visible = instance.init_good[read] && !overwritten(None, read, order, scratch.writes(item.loc));

@@ -24,11 +24,10 @@ use crate::consistency::instance::INIT;
 use crate::consistency::{Instance, Move};
 use crate::model::{MemoryModel, StoreBuffers};
 
-/// What an instance with buffers consists of. Events keep their numbers; the flushes of buffered stores come after
-/// them.
+/// The nodes of an instance with buffers. Events keep their numbers; the flushes of buffered stores come after them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nodes {
-    /// How many events there are.
+    /// The number of events.
     pub(super) events: usize,
     /// By event: the node at which what it writes reaches memory.
     pub(super) memory: Vec<u32>,
@@ -103,8 +102,8 @@ impl Nodes {
     }
 }
 
-/// Extends `order` to what every witness of an instance with buffers must respect: by program order, buffers, fences
-/// and rule 1 alone, or to the whole closure.
+/// Extends `order` to the orderings that every witness of an instance with buffers has: those of program order,
+/// buffers, fences and rule 1 alone, or the whole closure.
 pub(super) fn close_nodes(
     instance: &Instance,
     model: MemoryModel,
@@ -166,7 +165,7 @@ fn buffer_order(instance: &Instance, model: MemoryModel, nodes: &Nodes, order: &
     let mut stores: Vec<(ThreadId, usize, u32)> = (nodes.events..nodes.len())
         .map(|node| {
             let event = nodes.event[node] as usize;
-            // What is before it grows along a thread.
+            // The number of nodes before it grows along a thread.
             let place = order.before(event).iter().map(|word| word.count_ones() as usize).sum();
             (instance.items[event].thread, place, node as u32)
         })
@@ -187,7 +186,7 @@ fn buffer_order(instance: &Instance, model: MemoryModel, nodes: &Nodes, order: &
     (queues, fenced)
 }
 
-/// The writes of the location of a read by its own thread, and by others, except itself.
+/// The writes of the location of a read, except itself: those of its own thread, or those of the others.
 fn other_writes<'a>(
     instance: &'a Instance,
     read: usize,
@@ -223,7 +222,7 @@ fn rule_1(instance: &Instance, read: usize, nodes: &Nodes, order: &mut Poset) ->
     }
 }
 
-/// Whether the order grew.
+/// Applies rules 2 and 3. Returns whether the order grew.
 fn rules_2_and_3(instance: &Instance, read: usize, nodes: &Nodes, order: &mut Poset) -> Result<bool, Cycle> {
     let source = nodes.source[read];
     if source == INIT {

@@ -9,7 +9,7 @@ pub(super) const INIT: u32 = u32::MAX;
 /// One event of an instance. An event that reads and writes does both at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Its thread: whose buffer it uses, reads or waits for.
+    /// Its thread, whose buffer it uses, reads or waits for.
     pub thread: ThreadId,
     /// Its location.
     pub loc: LocId,
@@ -19,12 +19,12 @@ pub struct Shape {
     pub writes: bool,
     /// Whether it is a store that goes through the buffer of its thread. Such an event does not read.
     pub buffered: bool,
-    /// How many store-store fences its thread has passed before it; counts for buffered stores under PSO.
+    /// The number of store-store fences that its thread has passed before it; counts for buffered stores under PSO.
     pub epoch: u32,
 }
 
 impl Shape {
-    /// An event of a run, whose thread has passed so many store-store fences before it.
+    /// An event of a run, whose thread has passed `epoch` store-store fences before it.
     pub fn of(event: &Event, epoch: u32) -> Self {
         let (reads, writes) = (event.op.action.reads(), event.written.is_some());
         Self { thread: event.id.thread, loc: event.op.loc, reads, writes, buffered: event.buffered, epoch }
@@ -76,7 +76,7 @@ impl Instance {
         self.locs = 0;
     }
 
-    /// How many events there are.
+    /// The number of events.
     pub fn len(&self) -> usize {
         self.items.len()
     }

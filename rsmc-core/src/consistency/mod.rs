@@ -1,7 +1,7 @@
 //! Consistency: is there an execution in which every read takes one of the writes that are good for it?
 //!
 //! One file per algorithm, under the paper's name. A positive answer is a witness, and [`check_witness`] accepts or
-//! rejects witnesses without sharing code with those who make them.
+//! rejects witnesses without sharing code with the algorithms that make them.
 
 mod check_witness;
 mod closure;

@@ -1,4 +1,5 @@
-//! What VerifyTSO and VerifyPSO share: a prefix of a witness that grows and shrinks, and the search over prefixes.
+//! The common part of VerifyTSO and VerifyPSO: a prefix of a witness that grows and shrinks, and the search over
+//! prefixes.
 
 use rustc_hash::FxHashSet;
 
@@ -21,9 +22,9 @@ pub(super) struct Prefix {
     pub(super) ranked: Vec<u32>,
     /// By location: the write in memory.
     current: Vec<u32>,
-    /// By event: how many reads to be performed take it.
+    /// By event: the number of reads to be performed that take it.
     wanted: Vec<u32>,
-    /// By location: how many reads to be performed take the initial value.
+    /// By location: the number of reads to be performed that take the initial value.
     init_wanted: Vec<u32>,
     steps: Vec<Step>,
 }
@@ -31,7 +32,7 @@ pub(super) struct Prefix {
 #[derive(Clone, Copy, Debug)]
 struct Step {
     node: u32,
-    /// What the location held before.
+    /// The write that the location held before.
     before: u32,
 }
 
@@ -66,12 +67,12 @@ impl Prefix {
         Ok(())
     }
 
-    /// How many reads to be performed take the write of a node.
+    /// The number of reads to be performed that take the write of a node.
     pub(super) fn wanted(&self, node: usize) -> u32 {
         self.wanted[self.nodes.event[node] as usize]
     }
 
-    /// Whether everything before a node is done, and it is not.
+    /// Whether everything before a node is done, and the node is not.
     pub(super) fn is_ready(&self, node: usize) -> bool {
         let (before, done) = (self.order.before(node), self.done.words());
         !self.done.contains(node) && before.iter().zip(done).all(|(before, done)| before & !done == 0)
@@ -88,7 +89,7 @@ impl Prefix {
         self.holders(item.loc.0 as usize) > u32::from(item.reads)
     }
 
-    /// How many reads to be performed take what a location holds.
+    /// The number of reads to be performed that take what a location holds.
     fn holders(&self, loc: usize) -> u32 {
         match self.current[loc] {
             INIT => self.init_wanted[loc],
@@ -121,8 +122,8 @@ impl Prefix {
         }
     }
 
-    /// Does what can only help: performs what waits for nothing, and lets writes that no pending read takes reach
-    /// memory. In any witness that goes on from here these can come first, since nothing in it needs what their
+    /// Performs the steps that can only help: events that wait for nothing, and writes to memory that no pending read
+    /// takes. In any witness that goes on from here these can come first, since nothing in it needs what their
     /// locations hold.
     fn execute_safe_steps(&mut self, instance: &Instance) {
         let mut grew = true;
@@ -190,11 +191,12 @@ impl Prefix {
     }
 }
 
-/// What tells VerifyTSO and VerifyPSO apart.
+/// The difference between VerifyTSO and VerifyPSO.
 pub(super) trait Strategy {
     /// Collects the nodes of which one must be next.
     fn options(&self, instance: &Instance, prefix: &Prefix, options: &mut Vec<u32>);
-    /// Does an option, with what has to go first; leaves the prefix in any state and says no where that is impossible.
+    /// Performs an option, after what has to go first. Returns false where that is impossible; the prefix is then in
+    /// any state.
     fn take(&self, instance: &Instance, prefix: &mut Prefix, option: usize) -> bool;
     /// A name of all that decides how the prefix can go on.
     fn state(&self, instance: &Instance, prefix: &Prefix) -> Digest;

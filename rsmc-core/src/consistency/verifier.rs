@@ -1,4 +1,4 @@
-//! The verifiers of all memory models with a memory behind one door, and the table that says which model has which.
+//! The verifiers of all memory models that have a memory, behind one type, and the table of models and verifiers.
 
 use crate::consistency::search::{Prefix, Search, Strategy};
 use crate::consistency::verify_pso::VerifyPso;
@@ -103,7 +103,7 @@ impl Verifier {
     }
 }
 
-/// The message to who asks a verifier of instances about a model of graphs.
+/// The message of the panic where a verifier of instances is asked about a model of graphs.
 pub(super) fn refusal(model: MemoryModel) -> String {
     format!("this is a bug in rsmc: an instance was to be answered under {model:?}, whose executions are graphs")
 }

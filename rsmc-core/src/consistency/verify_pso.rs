@@ -11,7 +11,8 @@
 //! Cost. O(k · n^(k+1) · min(n^(k(k-1)), 2^(kd))) for n events of k threads on d locations, and O(k · n^(k+1))
 //! without fences; all lower sets of events and flushes are n^(k(d+1)).
 //!
-//! Source. Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), algorithm 5.2 and 5.2.4.
+//! Source. Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), algorithm 5.2 and
+//! 5.2.4.
 //!
 //! Deviations. (1) *Store-store fences.* A spurious write behind such a fence takes along the writes before the
 //! fence, also those that pending reads take. Waiting with it can be wrong (another write to its location may be held
@@ -61,7 +62,7 @@ impl Strategy for VerifyPso {
     }
 }
 
-/// Whether all that is missing before a node is that stores are flushed.
+/// Whether only flushes are missing before a node.
 fn only_flushes_missing(prefix: &Prefix, node: usize) -> bool {
     missing(prefix, node).all(|before| before >= prefix.nodes.events)
 }
@@ -70,8 +71,8 @@ fn missing(prefix: &Prefix, node: usize) -> impl Iterator<Item = usize> + '_ {
     ones(prefix.order.before(node)).filter(|&before| !prefix.done.contains(before))
 }
 
-/// Flushes what must be flushed before a node; false if it cannot be. What nobody takes goes first, and what is
-/// taken goes last to its location, where it stays.
+/// Flushes what must be flushed before a node; false if it cannot be. A store that no pending read takes goes first,
+/// and a store that one takes goes last to its location, where it stays.
 fn flush_before(instance: &Instance, prefix: &mut Prefix, node: usize) -> bool {
     let mut left: Vec<usize> = missing(prefix, node).collect();
     while !left.is_empty() {
@@ -101,7 +102,7 @@ fn add_fence_map(instance: &Instance, prefix: &Prefix, state: &mut Digest) {
             continue;
         }
         for read in prefix.readers(instance, store.loc.0 as usize) {
-            // What is before it grows along a thread.
+            // The number of nodes before it grows along a thread.
             let place = prefix.order.before(read).iter().map(|word| u64::from(word.count_ones())).sum();
             let pair = (store.thread.0, instance.items[read].thread.0);
             match map.iter_mut().find(|entry| (entry.0, entry.1) == pair) {

@@ -36,11 +36,11 @@ pub(super) struct VerifySc {
     ranked: Vec<u32>,
     done: BitSet,
     active: Vec<u32>,
-    /// Per read, how many of its good writes are not in the prefix.
+    /// Per read: the number of its good writes that are not in the prefix.
     missing: Vec<u32>,
-    /// Per location, how many pending reads need the active write.
+    /// Per location: the number of pending reads that need the active write.
     holders: Vec<u32>,
-    /// Per write, how many pending reads it is good for.
+    /// Per write: the number of pending reads that it is good for.
     wanted: Vec<u32>,
     readers_of: Vec<Vec<u32>>,
     prefix: Vec<Step>,
@@ -65,7 +65,7 @@ struct Branch {
 }
 
 impl VerifySc {
-    /// The same, with program order alone to restrict the search.
+    /// A verifier whose search is restricted by program order alone.
     pub(super) fn without_closure(self) -> Self {
         Self { without_closure: true, ..self }
     }
@@ -146,7 +146,7 @@ impl VerifySc {
         true
     }
 
-    /// The event that a greedy rule or the lack of a choice dictates; otherwise pushes what could be next on
+    /// The event that a greedy rule or the lack of a choice dictates; otherwise pushes the events that could be next on
     /// `options`.
     fn next_event(&mut self, instance: &Instance) -> Option<u32> {
         let from = self.options.len();
@@ -264,7 +264,7 @@ impl VerifySc {
         false
     }
 
-    /// The events of the prefix and the active writes.
+    /// A digest of the events of the prefix and the active writes.
     fn state(&self) -> Digest {
         let mut digest = Digest::EMPTY;
         digest.add_words(0, self.done.words().iter().copied());

@@ -10,11 +10,12 @@
 //!
 //! Cost. O(k · n^(k+1)) for n events of k threads, where all lower sets of events and flushes are n^(2k).
 //!
-//! Source. Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), algorithm 5.1 and 5.2.4.
+//! Source. Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), algorithm 5.1 and
+//! 5.2.4.
 //!
-//! Deviations. (1) A write that no pending read takes, and that may reach memory, does so without a choice: whoever
-//! goes first otherwise, nothing held then is not held now. (2) Fences are no events: they put flushes before events
-//! in the order.
+//! Deviations. (1) A write that no pending read takes, and that may reach memory, does so without a choice: whichever
+//! node goes first otherwise, nothing held then is not held now. (2) Fences are no events: they put flushes before
+//! events in the order.
 
 use crate::base::Digest;
 use crate::consistency::Instance;

@@ -1,8 +1,9 @@
-//! What values do not tell: which reads count by their source where executions are alike if their values are.
+//! Reads that count by their source in explorers that otherwise compare executions by values.
 //!
-//! A lock is taken from a release, an address from who stored it, and a choice from nowhere. Once two threads have touched one tracked cell,
-//! it also matters what a read synchronises with: it decides whether there is a data race. Where a thread frees what another one has
-//! used, it matters what each read knew: it decides whether the use may come too late.
+//! Values do not tell all sources apart. A lock is taken from a release, an address comes from the thread that stored
+//! it, and a choice has no source. Once two threads have accessed one tracked cell, it also matters which write a read
+//! synchronises with: that decides whether there is a data race. Where a thread frees memory that another one has used,
+//! it matters what each read knew: that decides whether the use may come too late.
 
 use rustc_hash::FxHashMap;
 
@@ -11,7 +12,7 @@ use crate::model::c11::acquires;
 use crate::step::Run;
 use crate::trace::{Action, Effect, LocInfo, Note, NoteKind, Op};
 
-/// Which reads count by their source, the fewest first.
+/// The reads that count by their source, the fewest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum BySource {
     /// Lock operations, and addresses.
@@ -19,16 +20,17 @@ pub(super) enum BySource {
     Locks,
     /// Also reads that acquire, and updates, which carry on what earlier writes released: a cell is shared.
     Acquires,
-    /// All: there are acquire fences as well, which make every read before them acquire; or a thread frees what another one uses.
+    /// All: there are acquire fences as well, which make every read before them acquire; or a thread frees what another
+    /// one uses.
     All,
 }
 
 impl BySource {
-    /// What a run calls for.
+    /// The reads that count by their source in a run.
     pub(super) fn of(run: &Run) -> Self {
         let notes = &run.trace.notes;
         let mut cells: FxHashMap<LocId, ThreadId> = FxHashMap::default();
-        // What a thread knew when it freed that depends on all that it has read.
+        // What a thread knew when it freed memory depends on all of its reads.
         if run.trace.frees_what_others_use() {
             return BySource::All;
         }

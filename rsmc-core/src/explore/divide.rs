@@ -59,7 +59,7 @@ pub enum Saved {
 }
 
 impl Saved {
-    /// True if an explorer can have written it; the executor knows so many threads.
+    /// True if an explorer can have written it; the executor knows `threads` threads.
     pub fn is_sound(&self, threads: usize) -> bool {
         match self {
             Saved::Tree(state) => state.is_sound(threads),

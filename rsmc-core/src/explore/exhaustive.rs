@@ -4,9 +4,9 @@
 //! Algorithm. Depth first: repeat the last run up to the deepest step at which another step was possible and has
 //! not been taken, take it, and run on. No state is remembered but the path.
 //!
-//! Guarantees. Complete and, with one run per interleaving, as slow as it gets. What is no visible operation
-//! (starting a thread, receiving its end, passing a fence, accesses of tracked cells) commutes with everything and
-//! is not interleaved.
+//! Guarantees. Complete and, with one run per interleaving, as slow as it gets. Steps that are no visible operation
+//! (starting a thread, receiving its end, passing a fence, accesses of tracked cells) commute with everything and are
+//! not interleaved.
 
 use crate::explore::Divisible;
 use crate::step::{Choice, Explorer, Forced, Plan, Run, Step};

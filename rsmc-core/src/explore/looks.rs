@@ -1,8 +1,9 @@
-//! Which reads are known to complete an iteration that changes nothing.
+//! The reads that are known to complete an iteration that changes nothing.
 //!
-//! Such an iteration is left out of an execution (`machine::pure`), so what a thread would read there is none of its answers:
-//! the thread waits. A run that is made to read it shows that and is no class of its own; what is known is not tried again.
-//! But the thread may wait there for ever, if what it read is what the locations hold in the end. Explorers ask for that.
+//! Such an iteration is left out of an execution (`machine::pure`), so a value that completes it is no answer of the
+//! read: the thread waits. A run that is made to read such a value shows this and is no class of its own; a known read
+//! is not tried again. But the thread may wait there for ever, if the locations hold in the end what it read. Explorers
+//! ask for that.
 
 use rustc_hash::FxHashMap;
 
@@ -11,35 +12,37 @@ use crate::step::{Run, Wait};
 use crate::trace::spin::Watched;
 use crate::trace::{Effect, Event, Histories, Op, Source, Trace};
 
-/// So often may a thread take a lock at one place so that others see it held, in iterations that change nothing otherwise. There
-/// is no end to that: two threads that try to take a lock can keep each other from it for ever.
+/// The number of times that a thread may take a lock at one place so that other threads see it held, in iterations that
+/// change nothing otherwise. Without a bound there is no end: two threads that try to take a lock can keep each other
+/// from it for ever.
 const TURNS: usize = 3;
 
-/// The reads that are known, by what their threads know then, and how many events before them belong to the iteration.
+/// The known reads, by what their threads know then, each with the number of events before it that belong to the
+/// iteration.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Looks {
     known: FxHashMap<u64, u32>,
 }
 
 impl Looks {
-    /// Takes in what a run shows.
+    /// Adds the reads that a run shows.
     pub(super) fn learn(&mut self, run: &Run) {
         self.known.extend(run.looks.iter().copied());
     }
 
-    /// All that are known, as data.
+    /// All known reads, as data.
     pub(super) fn all(&self) -> Vec<(u64, u32)> {
         let mut all: Vec<(u64, u32)> = self.known.iter().map(|(&look, &before)| (look, before)).collect();
         all.sort_unstable();
         all
     }
 
-    /// Takes in what another knows.
+    /// Adds the reads that another explorer knows.
     pub(super) fn add(&mut self, looks: &[(u64, u32)]) {
         self.known.extend(looks.iter().copied());
     }
 
-    /// Whether none is known.
+    /// Whether no read is known.
     pub(super) fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
@@ -49,18 +52,18 @@ impl Looks {
         self.iteration(next, value, write).is_some_and(|before| !next.is_seen(before))
     }
 
-    /// The same, but a lock that the thread takes may be seen by others before it is given back.
+    /// As `complete`, but false where other threads may see a lock that the thread takes before it is released.
     pub(super) fn complete_unseen(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> bool {
         self.complete(next, value, write) && !next.may_turn()
     }
 
-    /// Whether others could see something of the iteration that it would complete.
+    /// Whether other threads could see a change by the iteration that it would complete.
     pub(super) fn may_be_seen(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> bool {
         let changes = |&at: &u32| next.trace.events[at as usize].changes();
         self.iteration(next, value, write).is_some_and(|before| next.begun(before).iter().any(changes))
     }
 
-    /// How many events before it belong to the iteration that it would complete.
+    /// The number of events before it that belong to the iteration that it would complete.
     fn iteration(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> Option<u32> {
         let source = write.map_or(Source::Init, |at| Source::At(at as u32));
         let effect = next.op.action.effect(value);
@@ -70,7 +73,7 @@ impl Looks {
         self.known.get(&key).copied().filter(|_| effect != Effect::Blocked)
     }
 
-    /// The ways in which a thread may wait for ever, given what it may take: what the locations must hold in the end.
+    /// The ways in which a thread may wait for ever, given the values that it may take.
     pub(super) fn ways_to_wait(
         &self,
         next: &Standing<'_>,
@@ -87,7 +90,7 @@ impl Looks {
             let Some(before) = self.iteration(next, value, write) else { continue };
             let begun = next.begun(before).iter().map(|&at| &next.trace.events[at as usize]);
             if begun.clone().any(|event| replaces(event) || event.op.action.alternative() > 0) {
-                continue; // Others may have seen that, or the thread did not choose to wait; if it does, it is before it.
+                continue; // Others may have seen that, or the thread did not choose to wait; if it does, it is earlier.
             }
             let reads = begun.clone().filter(|event| event.source != Source::None);
             let reads = reads.map(|event| watched(&event.op, event.read, next.trace.source_id(event)));
@@ -110,18 +113,19 @@ fn watched(op: &Op, value: u64, writer: Option<EventId>) -> Watched {
     Watched { loc: op.loc, value, writer: op.action.locks().then_some(writer) }
 }
 
-/// How threads may wait for ever.
+/// A way in which threads may wait for ever.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Way {
-    /// What the locations must hold in the end.
+    /// The values that the locations must hold in the end.
     pub(super) watched: Vec<Watched>,
-    /// The events with which they have begun an iteration that changes nothing: they are none of that execution.
+    /// The events with which the threads have begun an iteration that changes nothing: they are no part of that
+    /// execution.
     pub(super) begun: Vec<EventId>,
 }
 
 impl Way {
-    /// Whether another thread has seen one of the events begun: then it cannot be left out. With `any`, also if what it saw
-    /// would be there without.
+    /// Whether another thread has seen one of the begun events: then that event cannot be left out. With `any`, also if
+    /// the value that the thread saw would be there without the event.
     pub(super) fn is_seen(&self, trace: &Trace, any: bool) -> bool {
         let begun = |at: u32| Some(&trace.events[at as usize]).filter(|event| self.begun.contains(&event.id));
         let changed = |event: &Event| any || event.written != Some(event.read);
@@ -130,7 +134,7 @@ impl Way {
         !self.begun.is_empty() && sources.any(changed)
     }
 
-    /// That of a thread which waited in a run; `None` if it did not choose to wait.
+    /// The way of a thread that waited in a run; `None` if the thread did not choose to wait.
     pub(super) fn of(wait: &Wait, trace: &Trace) -> Option<Self> {
         let EventId { thread, index } = wait.next;
         let begun = || (index - wait.begun..index).map(|index| EventId { thread, index });
@@ -140,7 +144,7 @@ impl Way {
     }
 }
 
-/// Every choice of one way for each thread.
+/// Every combination of one way for each thread.
 pub(super) fn together(threads: &[Vec<Way>]) -> Vec<Way> {
     let mut all = vec![Way::default()];
     for ways in threads {
@@ -159,25 +163,25 @@ pub(super) struct Standing<'a> {
     pub(super) histories: &'a Histories,
     pub(super) id: EventId,
     pub(super) op: Op,
-    /// Which events count; `None`: all.
+    /// The events that count; `None`: all.
     pub(super) inside: Option<&'a [bool]>,
 }
 
 impl Standing<'_> {
-    /// Whether it takes a lock, and has not taken it here too often.
+    /// Whether the thread takes a lock, and has taken it here fewer than `TURNS` times.
     pub(super) fn may_turn(&self) -> bool {
         let own = &self.trace.of_thread(self.id.thread)[..self.id.index as usize];
         let same = |event: &Event| event.op.loc == self.op.loc && event.op.site == self.op.site && event.changes();
         self.op.action.locks() && own.iter().filter(|&&at| same(&self.trace.events[at as usize])).count() < TURNS
     }
 
-    /// The last so many events of the thread.
+    /// The last `before` events of the thread.
     fn begun(&self, before: u32) -> &[u32] {
         let own = &self.trace.of_thread(self.id.thread)[..self.id.index as usize];
         &own[own.len().saturating_sub(before as usize)..]
     }
 
-    /// Whether another thread has seen what the last so many events changed: then they are a part of the execution.
+    /// Whether another thread has seen a change by the last `before` events: then they are a part of the execution.
     fn is_seen(&self, before: u32) -> bool {
         let (begun, events) = (self.begun(before), &self.trace.events);
         let is_change = |at: u32| begun.contains(&at) && events[at as usize].changes();

@@ -1,4 +1,5 @@
-//! Explorers: which executions to run, one file (or folder) per algorithm. None knows a primitive or a coroutine.
+//! Explorers, which choose the executions to run: one file (or folder) per algorithm. None knows a primitive or a
+//! coroutine.
 
 mod by_source;
 mod divide;

@@ -1,4 +1,4 @@
-//! Random schedules: uniform, and probabilistic concurrency testing (PCT). They find, and prove nothing.
+//! Random schedules: uniform, and probabilistic concurrency testing (PCT). They find failures and prove nothing.
 //!
 //! Source of PCT. Burckhardt, Kothari, Musuvathi, Nagarakatte, "A randomized scheduler with probabilistic
 //! guarantees of finding bugs", ASPLOS 2010. A bug of depth d is found by one run with probability at least
@@ -79,7 +79,7 @@ impl Pct {
         Self::starting_at(seed, 0, 1)
     }
 
-    /// An explorer that begins with the schedule of this number; the longest run so far had so many steps.
+    /// An explorer that begins with the schedule of this number; the longest run so far had `length` steps.
     pub fn starting_at(seed: u64, number: u64, length: u32) -> Self {
         Self { seed, runs: number, length }
     }

@@ -1,13 +1,13 @@
 //! Under C11: another order of an execution, in which its reads are as up to date as can be.
 //!
-//! Problem. An execution is a graph, and any order of program order and reads-from runs it. In some of them a read takes
-//! an old value only because the write that overwrote it happened to come first. Such an order hides what matters: the
-//! reads that no order explains.
+//! Problem. An execution is a graph, and any order of program order and reads-from runs it. In some of them a read
+//! takes an old value only because the write that overwrote it happened to come first. Such an order hides what
+//! matters: the reads that no order explains.
 //!
 //! Method. Take a modification order. A write should come after those before it in that order, and after the reads of
-//! those. Where an event can be next of which this holds, the one that goes on with its thread is taken, or the first of
-//! the execution. Otherwise some read has to be late, and the event is taken that leaves the least behind: reads that
-//! are not `SeqCst` rather than writes, and writes rather than reads that are.
+//! those. Where an event can be next of which this holds, the one that goes on with its thread is taken, or the first
+//! of the execution. Otherwise some read has to be late, and the event is taken that leaves the least behind: reads
+//! that are not `SeqCst` rather than writes, and writes rather than reads that are.
 //!
 //! Guarantees. The graph is the same, so the outcome is. If the execution is one of SC by this modification order, no
 //! read takes an old value. Otherwise not always the fewest do: the method is greedy.
@@ -104,7 +104,7 @@ impl<'a> Sorter<'a> {
         order
     }
 
-    /// Whether all that must come before an event has come.
+    /// Whether all events that must come before an event have come.
     fn is_ready(&self, at: usize) -> bool {
         let source = match self.trace.events[at].source {
             Source::At(write) => self.done[write as usize],
@@ -113,7 +113,7 @@ impl<'a> Sorter<'a> {
         source && self.program.preds(at).iter().all(|&pred| self.done[pred as usize])
     }
 
-    /// How bad it is to go on with an event before what should come before it.
+    /// The cost of going on with an event before those that should come before it.
     fn left_behind(&self, at: usize) -> u32 {
         let weight = |event: &Event| match event.written {
             None if event.order() != Ordering::SeqCst => 1,

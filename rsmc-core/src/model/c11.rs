@@ -4,12 +4,12 @@
 //! graphs there are. [`Graph`] holds what does not depend on the modification order; `consistency::verify_c11` has the
 //! axioms.
 //!
-//! Method. Nodes are added in an order of program order and reads-from. Both orders hold whole beginnings of threads, so
-//! what is before a node is a clock: how many nodes of each thread. Each thread keeps the clock of its next node. A write
-//! carries a *message*: what its thread knew if it is a release, what the thread knew at its last release fence if not.
-//! An update adds its message to that of its source (the release sequence of C++20: a write, then the updates that read
-//! from it in a chain). A read that acquires learns the message of its source; another keeps it for the next acquire
-//! fence of its thread.
+//! Method. Nodes are added in an order of program order and reads-from. Both orders hold whole beginnings of threads,
+//! so what is before a node is a clock: how many nodes of each thread. Each thread keeps the clock of its next node. A
+//! write carries a *message*: what its thread knew if it is a release, what the thread knew at its last release fence
+//! if not. An update adds its message to that of its source (the release sequence of C++20: a write, then the updates
+//! that read from it in a chain). A read that acquires learns the message of its source; another keeps it for the next
+//! acquire fence of its thread.
 //!
 //! Cost. A few words for each node, and a clock where a thread learns or says something: O(nodes × threads) at most.
 //!
@@ -53,7 +53,7 @@ pub fn releases(order: Ordering) -> bool {
 pub struct Node {
     /// Its location; `None` for a fence.
     pub loc: Option<LocId>,
-    /// What it reads; positions are numbers of nodes.
+    /// The source of its read; positions are numbers of nodes.
     pub source: Source,
     /// Whether it writes.
     pub writes: bool,
@@ -77,16 +77,16 @@ impl Node {
     }
 }
 
-/// Which node of its thread something is.
+/// The place of a node in its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The thread.
     pub thread: ThreadId,
-    /// How many nodes of the thread come before it.
+    /// The number of nodes of the thread that come before it.
     pub index: u32,
 }
 
-/// What is before a node: so many nodes of each thread.
+/// The nodes before a node: the first ones of each thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Past<'a> {
     clock: &'a [u32],
@@ -94,7 +94,7 @@ pub struct Past<'a> {
 }
 
 impl<'a> Past<'a> {
-    /// How many nodes of a thread.
+    /// The number of nodes of a thread among them.
     pub fn count(&self, thread: ThreadId) -> u32 {
         if thread == self.own.thread { self.own.index } else { self.clock.get(thread.index()).copied().unwrap_or(0) }
     }
@@ -104,7 +104,7 @@ impl<'a> Past<'a> {
         place.index < self.count(place.thread)
     }
 
-    /// The threads of which there is a node, and how many, the own one last.
+    /// The threads with a node among them, each with the number of its nodes, the own thread last.
     pub fn counts(self) -> impl Iterator<Item = (ThreadId, u32)> + 'a {
         let all = self.clock.iter().enumerate().map(|(thread, &count)| (ThreadId::from_index(thread), count));
         let others = all.filter(move |&(thread, _)| thread != self.own.thread);
@@ -112,30 +112,30 @@ impl<'a> Past<'a> {
     }
 }
 
-/// What is before a node, whatever it reads. The entry of its own thread is not kept in clocks.
+/// The past of a node, whatever it reads. The entry of its own thread is not kept in clocks.
 #[derive(Clone, Copy, Debug)]
 struct Stand {
     place: Place,
     program: ClockId,
     happened: ClockId,
-    /// What had happened at the last release fence.
+    /// The nodes that had happened at the last release fence.
     fenced: ClockId,
 }
 
-/// What a node knows.
+/// The knowledge of a node.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     stand: Stand,
-    /// What happens before it, with what it acquires.
+    /// The nodes that happen before it, with those that it acquires.
     happened: ClockId,
-    /// What those learn that acquire from it.
+    /// The message to nodes that acquire from it.
     message: ClockId,
 }
 
-/// What is before the next node of a thread.
+/// The past of the next node of a thread.
 #[derive(Clone, Debug, Default)]
 struct Knowledge {
-    /// How many nodes it has.
+    /// The number of the thread's nodes.
     count: u32,
     program: ClockId,
     happened: ClockId,
@@ -161,7 +161,7 @@ pub struct Graph {
     references: FxHashMap<LocId, ClockId>,
 }
 
-/// How large a graph was.
+/// The size of a graph at one time.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     nodes: usize,
@@ -196,7 +196,7 @@ impl Graph {
         }
     }
 
-    /// What a note means for the order of its thread.
+    /// Applies a note to the order of its thread.
     pub fn pass_note(&mut self, note: &Note) {
         match note.kind {
             NoteKind::Spawn(child) => self.pass(note.thread, child),
@@ -215,7 +215,7 @@ impl Graph {
         &self.nodes
     }
 
-    /// Which node of its thread a node is.
+    /// The place of a node in its thread.
     pub fn place(&self, node: usize) -> Place {
         self.known[node].stand.place
     }
@@ -224,24 +224,24 @@ impl Graph {
         Past { clock: self.clocks.row(clock), own }
     }
 
-    /// What is before a node in program order.
+    /// The nodes before a node in program order.
     pub fn program_before(&self, node: usize) -> Past<'_> {
         let Stand { place, program, .. } = self.known[node].stand;
         self.past(program, place)
     }
 
-    /// What happens before a node.
+    /// The nodes that happen before a node.
     pub fn happened_before(&self, node: usize) -> Past<'_> {
         self.past(self.known[node].happened, self.place(node))
     }
 
-    /// What happens before a node whatever it reads.
+    /// The nodes that happen before a node whatever it reads.
     pub fn known_before(&self, node: usize) -> Past<'_> {
         let Stand { place, happened, .. } = self.known[node].stand;
         self.past(happened, place)
     }
 
-    /// What happens before the next node of a thread whatever that reads.
+    /// The nodes that happen before the next node of a thread whatever that reads.
     pub fn known_next(&self, thread: ThreadId) -> Past<'_> {
         let Stand { place, happened, .. } = self.stand(thread);
         self.past(happened, place)
@@ -267,7 +267,7 @@ impl Graph {
         self.follow_clocks(to, program, happened, place);
     }
 
-    /// What a thread does next comes after this node in program order.
+    /// Puts this node before the next one of a thread in program order.
     pub fn follow(&mut self, node: usize, thread: ThreadId) {
         let Known { stand: Stand { place, program, .. }, happened, .. } = self.known[node];
         if place.thread != thread {
@@ -346,7 +346,7 @@ impl Graph {
         self.suppose(self.known[of].stand, node)
     }
 
-    /// Adds a node that comes after all there are.
+    /// Adds a node that comes after all others.
     pub fn suppose_last(&mut self, node: Node) -> usize {
         let nobody = ThreadId::from_index(self.threads.len());
         let mut all = ClockTable::NOTHING;
@@ -379,12 +379,12 @@ impl Graph {
         }
     }
 
-    /// How large it is now.
+    /// The size of the graph now.
     pub fn mark(&self) -> Mark {
         Mark { nodes: self.nodes.len(), clocks: self.clocks.len() }
     }
 
-    /// Forgets what was supposed since then.
+    /// Forgets the nodes that were supposed since then.
     pub fn forget_since(&mut self, mark: Mark) {
         self.nodes.truncate(mark.nodes);
         self.known.truncate(mark.nodes);

@@ -6,7 +6,7 @@ use crate::base::{IdVec, LocId, ThreadId};
 use crate::model::MemoryModel;
 use crate::trace::{Op, Source};
 
-/// What a location holds.
+/// The content of a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// The value.
@@ -24,7 +24,7 @@ pub struct Buffered {
     pub value: u64,
     /// The position of its event in the trace.
     pub at: u32,
-    /// How many store-store fences its thread had passed.
+    /// The number of store-store fences that its thread had passed.
     pub epoch: u32,
 }
 
@@ -69,14 +69,14 @@ impl Memory {
         self.cells.push(Cell { value: init, writer: Source::Init })
     }
 
-    /// What a thread sees in a location: its own newest store there, or what is in memory.
+    /// The content of a location as a thread sees it: its own newest store there, or what is in memory.
     #[inline]
     pub fn view(&self, thread: ThreadId, loc: LocId) -> Cell {
         let own = self.waiting_of(thread).iter().rev().find(|store| store.loc == loc);
         own.map_or(self.cells[loc], |store| Cell { value: store.value, writer: Source::At(store.at) })
     }
 
-    /// What everybody sees.
+    /// The content of a location as all threads see it.
     #[inline]
     pub fn shared(&self, loc: LocId) -> Cell {
         self.cells[loc]
@@ -139,8 +139,8 @@ impl Memory {
         true
     }
 
-    /// Events have other positions, or what they wrote is what another wrote: `places` says so, by old position.
-    /// `value` says what a write left in a location.
+    /// Gives events other positions, or puts another write in the place of one: `places` says so, by old position.
+    /// `value` gives the value that a write left in a location.
     pub fn renumber(&mut self, places: &[Source], value: impl Fn(LocId, Source) -> u64) {
         for loc in self.cells.ids() {
             let cell = &mut self.cells[loc];
@@ -157,7 +157,7 @@ impl Memory {
         }
     }
 
-    /// Makes everything that waits visible, thread by thread: for what is left when an execution is cut off.
+    /// Makes all waiting stores visible, thread by thread: for those that still wait when an execution is cut off.
     pub fn flush_all(&mut self) {
         if self.waiting == 0 {
             return;

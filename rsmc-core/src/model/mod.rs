@@ -1,7 +1,7 @@
-//! Memory models: what describes each of them, and their operational rules, which say what memory and buffers hold and
-//! what a step does to them.
+//! Memory models: the description of each, and their operational rules, which say what memory and buffers hold and how
+//! a step changes them.
 //!
-//! [`Memory`] is the state, the same for all models. What tells the models apart is one file each: the model's
+//! [`Memory`] is the state, the same for all models. The differences are in one file for each model: its
 //! [`Description`], which stores wait in a buffer, and in what order a buffer may be emptied.
 
 pub mod c11;
@@ -21,7 +21,7 @@ use crate::trace::Op;
 
 /// The memory model that executions follow.
 ///
-/// What the models do with Rust's orderings:
+/// The effect of Rust's orderings in the models:
 ///
 /// | operation | `Sc` | `Tso` | `Pso` |
 /// | --- | --- | --- | --- |
@@ -80,7 +80,7 @@ impl MemoryModel {
         names
     };
 
-    /// All that is known of the model.
+    /// The description of the model.
     pub const fn description(self) -> &'static Description {
         match self {
             MemoryModel::Sc => &sc::DESCRIPTION,

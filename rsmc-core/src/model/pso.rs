@@ -20,7 +20,7 @@ pub(super) const DESCRIPTION: Description = Description {
     weak_steps: "delayed stores",
 };
 
-/// As under TSO.
+/// Stores wait as under TSO.
 pub(super) fn buffers(op: &Op) -> bool {
     tso::buffers(op)
 }
@@ -30,7 +30,7 @@ pub(super) fn orders_stores(order: Ordering) -> bool {
     matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
 }
 
-/// The oldest store to its location goes first, and nothing overtakes what stands before a store-store fence.
+/// The oldest store to its location goes first, and no store overtakes one that stands before a store-store fence.
 pub(super) fn may_flush(buffer: &[Buffered], at: usize) -> bool {
     let own = &buffer[at];
     buffer[..at].iter().all(|earlier| earlier.loc != own.loc && earlier.epoch == own.epoch)

@@ -1,4 +1,4 @@
-//! What a visible operation does to the value of its location.
+//! Actions of visible operations, and their effects on the value of a location.
 
 /// An atomic lock is free when its value has no [`HELD`] bit.
 pub const FREE: u64 = 0;
@@ -10,11 +10,11 @@ pub const POISONED: u64 = 2;
 /// The type of the location of [`Action::Choose`], of which each thread has one.
 pub const CHOICE: &str = "choice";
 
-/// The type of the location of an [`Action::Choose`] that says whether a loop that counts waits (0) or gives up (1). Each
-/// thread that has such a loop has one.
+/// The type of the location of an [`Action::Choose`] that says whether a loop that counts waits (0) or gives up (1).
+/// Each thread that has such a loop has one.
 pub const PATIENCE: &str = "patience";
 
-/// Which function a read-modify-write applies.
+/// The function that a read-modify-write applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RmwKind {
     /// The operand replaces the value.
@@ -109,13 +109,14 @@ pub enum Action {
     },
     /// Adds 1 to a count of 64 bits, unless it finds this value; then it is a read.
     AddUnless(u64),
-    /// Takes a value that is given by nothing else; the others below `of` are alternatives of it. Its location is its own.
+    /// Takes a value that is given by nothing else; the others below `of` are alternatives of it. Its location is its
+    /// own.
     Choose {
-        /// How many values there are.
+        /// The number of values.
         of: u64,
         /// The value.
         value: u64,
-        /// Whether a value other than 0 is an outcome without cause, of which an execution has a few only.
+        /// Whether a value other than 0 is a spurious outcome, of which an execution has a few only.
         spurious: bool,
     },
     /// A lock acquire: waits until the lock is free.
@@ -133,7 +134,7 @@ pub enum Action {
     Unpark,
 }
 
-/// What an action does to a location that holds some value.
+/// The effect of an action on a location that holds some value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// It cannot happen now.
@@ -158,14 +159,14 @@ impl Effect {
 }
 
 impl Action {
-    /// Whether it waits until the stores of its thread are in memory, if it does not enter a store buffer itself. A choice does
-    /// not: it is no access to memory.
+    /// Whether it waits until the stores of its thread are in memory, if it does not enter a store buffer itself. A
+    /// choice does not: it is no access to memory.
     #[inline]
     pub fn drains(self) -> bool {
         !matches!(self, Action::Load | Action::Choose { .. })
     }
 
-    /// What this action does to a location that holds `current`.
+    /// The effect of this action on a location that holds `current`.
     #[inline]
     pub fn effect(self, current: u64) -> Effect {
         let free = current & HELD == FREE;
@@ -186,7 +187,7 @@ impl Action {
         }
     }
 
-    /// How many alternatives there are to what it does, itself included.
+    /// The number of alternatives to this action, itself included.
     #[inline]
     pub fn alternatives(self) -> u64 {
         match self {
@@ -196,7 +197,7 @@ impl Action {
         }
     }
 
-    /// Which of its alternatives it is. A thread stands before number 0.
+    /// Its number among its alternatives. A thread stands before number 0.
     #[inline]
     pub fn alternative(self) -> u64 {
         match self {
@@ -216,7 +217,7 @@ impl Action {
         }
     }
 
-    /// Whether it is an outcome without cause.
+    /// Whether it is a spurious outcome.
     #[inline]
     pub fn is_spurious(self) -> bool {
         match self {
@@ -226,7 +227,7 @@ impl Action {
         }
     }
 
-    /// What it returns where its location holds this value.
+    /// The value that it returns where its location holds this value.
     #[inline]
     pub fn returns(self, current: u64) -> u64 {
         match self {

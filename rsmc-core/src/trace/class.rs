@@ -25,7 +25,7 @@ pub fn reads_from_class(trace: &Trace) -> Digest {
     digest
 }
 
-/// What the program can tell of an execution: the values its reads returned.
+/// A digest of what the program can observe of an execution: the values that its reads returned.
 pub fn outcome_digest(trace: &Trace) -> Digest {
     let mut digest = Digest::EMPTY;
     for event in trace.events.iter().filter(|event| event.source != Source::None) {

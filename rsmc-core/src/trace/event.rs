@@ -8,10 +8,10 @@ use std::sync::atomic::Ordering;
 use crate::base::{EventId, LocId, ThreadId};
 use crate::trace::{Action, CHOICE, PATIENCE};
 
-/// Where in the user's source something stands.
+/// A place in the user's source.
 #[derive(Clone, Copy, Debug, Eq, Default)]
 pub enum Site {
-    /// Nobody said.
+    /// Not known.
     #[default]
     Unknown,
     /// A place in Rust code.
@@ -72,7 +72,7 @@ impl fmt::Display for Site {
 /// An operation a thread is about to perform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// What it does.
+    /// Its action.
     pub action: Action,
     /// The location it acts on.
     pub loc: LocId,
@@ -80,7 +80,7 @@ pub struct Op {
     pub order: Ordering,
     /// The ordering of a failed compare-exchange; equal to `order` elsewhere.
     pub failure: Ordering,
-    /// Where it stands.
+    /// Its place in the user's source.
     pub site: Site,
 }
 
@@ -97,8 +97,8 @@ impl Op {
         uses_lock || self.effective_order(writes) == Ordering::SeqCst
     }
 
-    /// The same with an ordering that is at least this one, as far as what it does can have it: a load releases nothing, and a
-    /// store acquires nothing. Locks have no ordering of their own.
+    /// This operation with an ordering that is at least this one, as far as its action can have it: a load releases
+    /// nothing, and a store acquires nothing. Locks have no ordering of their own.
     pub fn with_at_least(self, least: Ordering) -> Self {
         let acquires = acquires(least) && !matches!(self.action, Action::Store(_));
         let releases = releases(least) && self.action != Action::Load;
@@ -143,7 +143,7 @@ fn raised(order: Ordering, least: Ordering, acquire: bool, release: bool) -> Ord
     }
 }
 
-/// Where a read took its value from.
+/// The source of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The event does not read.
@@ -159,9 +159,9 @@ pub enum Source {
 pub struct Event {
     /// Its name.
     pub id: EventId,
-    /// What was asked for.
+    /// The operation.
     pub op: Op,
-    /// Where its value came from.
+    /// The source of its value.
     pub source: Source,
     /// The value it read (0 if it does not read).
     pub read: u64,
@@ -214,7 +214,8 @@ pub enum NoteKind {
     CellRead(LocId),
     /// Wrote a tracked cell.
     CellWrite(LocId),
-    /// The access of a cell that its thread began as this one, counted from 0, is over. One that has none ended where it began.
+    /// The access of a cell that its thread began as this one, counted from 0, is over. One that has none ended where
+    /// it began.
     CellEnd(u32),
     /// Freed the memory of an object, which other threads may have used or may still use.
     Freed(LocId),
@@ -240,22 +241,22 @@ impl NoteKind {
 /// A note with its place.
 #[derive(Clone, Copy, Debug)]
 pub struct Note {
-    /// How many events happened before it.
+    /// The number of events that happened before it.
     pub at: u32,
-    /// Whose note it is.
+    /// Its thread.
     pub thread: ThreadId,
-    /// What happened.
+    /// Its kind.
     pub kind: NoteKind,
-    /// Where it stands.
+    /// Its place in the user's source.
     pub site: Site,
 }
 
-/// What is known about a location.
+/// A location of an execution.
 #[derive(Clone, Copy, Debug)]
 pub struct LocInfo {
     /// The type, as the user wrote it: `AtomicUsize`, `Mutex`, …
     pub kind: &'static str,
-    /// Where it was created, or first used.
+    /// The place where it was created, or first used.
     pub created: Site,
     /// Its value before any write.
     pub init: u64,
@@ -268,16 +269,16 @@ impl LocInfo {
     }
 }
 
-/// What is known about a thread of an execution.
+/// A thread of an execution.
 #[derive(Clone, Debug, Default)]
 pub struct ThreadInfo {
     /// The name given by the user.
     pub name: Option<String>,
-    /// Who started it; itself for the test body.
+    /// The thread that started it; itself for the test body.
     pub parent: ThreadId,
-    /// Which of its parent's spawns it was.
+    /// Its number among its parent's spawns.
     pub nth: u32,
-    /// Where it was spawned.
+    /// The place where it was spawned.
     pub site: Site,
     /// Whether it took part in this execution.
     pub present: bool,

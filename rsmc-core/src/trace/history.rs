@@ -1,14 +1,14 @@
-//! What a thread knows when it performs an event, as a number: equal numbers, equal local states.
+//! The knowledge of a thread when it performs an event, as a number: equal numbers mean equal local states.
 //!
-//! What a thread does follows from what it read. Values say nothing of what is hidden behind a lock, an address or a tracked
-//! cell: there, what the writer knew belongs to it. So does what a thread knew that was joined, and what the parent knew at
-//! the spawn. Cells may be met later in one execution than in another, so there are two numbers: one for executions without
-//! cells, and one in which what the writer knew always counts.
+//! A thread's behaviour follows from what it read. A value does not show what is hidden behind a lock, an address or a
+//! tracked cell: there, the knowledge of the writer belongs to it. A join adds the knowledge of the joined thread, and
+//! a spawn that of the parent. Cells may be met later in one execution than in another, so there are two numbers: one
+//! for executions without cells, and one in which the knowledge of the writer always counts.
 
 use crate::base::{EventId, IdVec, ThreadId, mix};
 use crate::trace::{Event, NoteKind, Row, Source, Trace};
 
-/// What a thread knows.
+/// The knowledge of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Known {
     by_value: u64,
@@ -16,7 +16,8 @@ struct Known {
 }
 
 impl Known {
-    /// What the first thread knows at the beginning. Not nothing, in which a zero that it reads would leave no trace.
+    /// The knowledge of the first thread at the beginning. Not the default, in which a zero that it reads would leave
+    /// no trace.
     const AT_FIRST: Self = Self { by_value: 1, by_source: 1 };
 
     fn with(self, other: Known) -> Self {
@@ -28,7 +29,7 @@ impl Known {
     }
 }
 
-/// By event: what its thread knew before it, and after it.
+/// By event: the knowledge of its thread before it, and after it.
 #[derive(Clone, Debug, Default)]
 pub struct Histories {
     before: Vec<Known>,
@@ -38,7 +39,7 @@ pub struct Histories {
 }
 
 impl Histories {
-    /// Computes those of an execution.
+    /// Computes the histories of an execution.
     pub fn compute(&mut self, trace: &Trace) {
         self.before.clear();
         self.after.clear();
@@ -70,13 +71,13 @@ impl Histories {
         }
     }
 
-    /// What a thread knows that has performed this event, in the execution or in place of one of it.
+    /// The knowledge of a thread that has performed this event, in the execution or in place of one of its events.
     pub fn look(&self, trace: &Trace, event: &Event) -> u64 {
         let known = self.known(trace, event);
         if self.has_cells { known.by_source } else { known.by_value }
     }
 
-    /// All names by which [`look`](Self::look) may call it in executions that begin alike.
+    /// All numbers that [`look`](Self::look) may return for it in executions that begin alike.
     pub fn looks(&self, trace: &Trace, event: &Event) -> impl Iterator<Item = u64> {
         let Known { by_value, by_source } = self.known(trace, event);
         [by_source].into_iter().chain((!self.has_cells).then_some(by_value))

@@ -1,4 +1,4 @@
-//! What one execution did: events, the notes between them, and the relations that follow from both.
+//! A recorded execution: events, the notes between them, and the relations that follow from both.
 //!
 //! An *event* is an operation other threads can see, and the unit that explorers order. A *note* is anything else
 //! worth recording (a spawn, a fence, an access to a tracked cell): it has a place but is no event of a class.

@@ -15,7 +15,7 @@ pub struct ProgramOrder {
     ends: IdVec<ThreadId, End>,
 }
 
-/// What is known of an event; its lists begin where those of the event before it end.
+/// The entry of an event; its lists begin where those of the event before it end.
 #[derive(Clone, Copy, Debug, Default)]
 struct Line {
     preds_end: u32,
@@ -23,16 +23,16 @@ struct Line {
     epoch: u32,
 }
 
-/// Where a thread stands.
+/// The state of a thread behind its last event.
 #[derive(Clone, Debug, Default)]
 struct End {
-    /// What is before its next event.
+    /// The direct predecessors of its next event.
     preds: Vec<u32>,
     /// The stores that must be visible to all before its next event.
     fenced: Vec<u32>,
     /// Its buffered stores since its last full fence.
     unfenced: Vec<u32>,
-    /// How many store-store fences it has passed.
+    /// The number of store-store fences it has passed.
     epoch: u32,
 }
 
@@ -57,7 +57,7 @@ impl End {
     }
 }
 
-/// Moves what is mostly one item or none.
+/// Moves all items; mostly there is one or none.
 #[inline]
 fn move_all(from: &mut Vec<u32>, to: &mut Vec<u32>) {
     if !from.is_empty() {
@@ -66,7 +66,7 @@ fn move_all(from: &mut Vec<u32>, to: &mut Vec<u32>) {
     }
 }
 
-/// Adds what is not there.
+/// Adds the items that are not there.
 fn add_missing(to: &mut Vec<u32>, from: &[u32]) {
     for &at in from {
         if to.iter().all(|&other| other != at) {
@@ -133,7 +133,7 @@ impl ProgramOrder {
         }
     }
 
-    /// A thread starts another, or another receives its end: what it did is before what the other does next, and
+    /// A thread starts another, or another receives its end: what `from` did is before what `to` does next, and
     /// visible.
     fn pass(&mut self, from: ThreadId, to: ThreadId) {
         let [source, target] = self.ends.pair_mut(from, to);
@@ -142,7 +142,7 @@ impl ProgramOrder {
         add_missing(&mut target.fenced, &source.fenced);
     }
 
-    /// The lists of an event begin where these of the line before it end.
+    /// The line before an event's; the lists of the event begin where these end.
     #[inline]
     fn before(&self, at: usize) -> Line {
         at.checked_sub(1).map_or(Line::default(), |before| self.rows[before])
@@ -165,14 +165,15 @@ impl ProgramOrder {
         &self.fenced[self.before(at).fenced_end as usize..self.rows[at].fenced_end as usize]
     }
 
-    /// The same for an operation, not a buffered store, that `thread` would do next.
+    /// The positions of the stores that a full fence keeps before an operation, not a buffered store, that `thread`
+    /// would do next.
     pub fn next_fenced(&self, thread: ThreadId, op: &Op) -> impl Iterator<Item = u32> + use<'_> {
         let end = self.ends.get(thread);
         let own = end.filter(|_| op.action.drains()).map_or(&[][..], |end| &end.unfenced);
         end.map_or(&[][..], |end| &end.fenced).iter().chain(own).copied()
     }
 
-    /// How many store-store fences the thread of an event had passed when it happened.
+    /// The number of store-store fences that the thread of an event had passed when it happened.
     pub fn epoch(&self, at: usize) -> u32 {
         self.rows[at].epoch
     }

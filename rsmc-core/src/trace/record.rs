@@ -8,15 +8,15 @@ use crate::trace::{Event, LocInfo, Note, NoteKind, Source, ThreadInfo};
 pub struct Trace {
     /// The visible operations.
     pub events: Vec<Event>,
-    /// What happened between them, in order.
+    /// The notes between them, in order.
     pub notes: Vec<Note>,
     /// The locations, in order of first access.
     pub locs: IdVec<LocId, LocInfo>,
     /// The threads; an entry whose `present` is false belongs to another execution.
     pub threads: IdVec<ThreadId, ThreadInfo>,
-    /// What the user calls some locations. The last one counts.
+    /// The user's names of some locations. The last one of a location counts.
     pub labels: Vec<(LocId, String)>,
-    /// How many of the notes say that memory was freed.
+    /// The number of notes that say that memory was freed.
     pub frees: u32,
     by_thread: IdVec<ThreadId, Vec<u32>>,
 }
@@ -84,9 +84,9 @@ impl Trace {
         self.notes.truncate(notes);
     }
 
-    /// Removes the events at these positions, in ascending order, which are the last ones of one thread, and its hints and
-    /// fences after the first `notes` notes. What others read from them they read from `sources` instead, by removed event.
-    /// Returns the new position of every event; those that are gone have none.
+    /// Removes the events at these positions, in ascending order, which are the last ones of one thread, and its hints
+    /// and fences after the first `notes` notes. Events that read from them read from `sources` instead, by removed
+    /// event. Returns the new position of every event; removed ones have none.
     pub fn remove_last_of(&mut self, thread: ThreadId, gone: &[u32], notes: usize, sources: &[Source]) -> Vec<Source> {
         let mut places = Vec::with_capacity(self.events.len());
         let mut kept = 0;
@@ -131,7 +131,7 @@ impl Trace {
         places
     }
 
-    /// How many events a thread has performed.
+    /// The number of events that a thread has performed.
     #[inline]
     pub fn count(&self, thread: ThreadId) -> u32 {
         self.by_thread.get(thread).map_or(0, |own| own.len() as u32)
@@ -162,7 +162,7 @@ impl Trace {
         self.rows_since(0, 0)
     }
 
-    /// Those after the first so many events and notes.
+    /// Events and notes after the first `events` events and `notes` notes.
     pub fn rows_since(&self, events: usize, notes: usize) -> impl Iterator<Item = Row<'_>> {
         let mut notes = self.notes[notes..].iter().peekable();
         let mut at = events;
@@ -201,7 +201,7 @@ impl Trace {
         self.all_freed().any(|(_, note)| matches!(note.kind, NoteKind::Freed(loc) if is_used(loc, note.thread)))
     }
 
-    /// One of these.
+    /// The note with this number among those of [`all_freed`](Self::all_freed), with its place.
     pub fn freed(&self, nth: u32) -> Option<(usize, &Note)> {
         self.all_freed().nth(nth as usize)
     }

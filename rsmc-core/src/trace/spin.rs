@@ -4,10 +4,10 @@
 //! another thread, and its bound is far away or there is none, it has as many executions as it may have iterations.
 //!
 //! Method. An iteration ends at a hint (`spin_loop`, `yield_now`); where there is none, it is a period of the thread's
-//! history: the same operations at the same places with the same values, and no change of a value by the thread itself. One
-//! that ends at a hint does not count if it takes a lock or replaces a value that it read: its thread would wait for
-//! itself. When an iteration has repeated so often in a row as the bound says, the thread chooses whether it waits, until a
-//! location that the iteration read holds another value, or gives up (the machine's `patience`).
+//! history: the same operations at the same places with the same values, and no change of a value by the thread itself.
+//! One that ends at a hint does not count if it takes a lock or replaces a value that it read: its thread would wait
+//! for itself. When an iteration has repeated as often in a row as the bound says, the thread chooses whether it waits,
+//! until a location that the iteration read holds another value, or gives up (the machine's `patience`).
 
 use crate::base::{Digest, EventId, LocId};
 use crate::trace::{Action, Event, Op, Site};
@@ -15,14 +15,15 @@ use crate::trace::{Action, Event, Op, Site};
 /// The longest iteration without a hint that is recognised, in operations.
 const LONGEST: usize = 64;
 
-/// What a thread waits for that waits in a loop: that this changes.
+/// A location that a thread watches in a waiting loop: the thread waits until this changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watched {
     /// The location.
     pub loc: LocId,
     /// The value that was read.
     pub value: u64,
-    /// For a lock, which always holds the same where it is free: who gave it back (`None`: nobody has had it).
+    /// For a lock, which always holds the same where it is free: the event that released it (`None`: no thread has had
+    /// it).
     pub writer: Option<Option<EventId>>,
 }
 
@@ -41,9 +42,9 @@ pub struct Seen {
     pub loc: LocId,
     /// The value before the operation.
     pub value: u64,
-    /// Where it stands.
+    /// Its place in the user's source.
     pub site: Site,
-    /// What it does.
+    /// Its action.
     action: Action,
     /// Whether it took a lock, or replaced what it read by another value.
     replaces: bool,
@@ -59,7 +60,7 @@ impl Seen {
 /// A complete iteration that the thread has just finished.
 #[derive(Clone, Copy, Debug)]
 pub struct Iteration {
-    /// How often in a row the iteration has repeated.
+    /// The number of times in a row that the iteration has repeated.
     pub repeats: u32,
     /// Whether a hint ended it.
     pub hinted: bool,
@@ -67,7 +68,7 @@ pub struct Iteration {
     pub site: Site,
 }
 
-/// What a thread has done lately.
+/// The latest operations of a thread.
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
     current: Vec<Seen>,
@@ -93,7 +94,7 @@ impl Recent {
         self.matched = 0;
     }
 
-    /// Takes in an event of the thread; says so if it completes a repeated iteration without a hint.
+    /// Adds an event of the thread. Returns the iteration if the event completes a repeated one without a hint.
     pub fn event(&mut self, event: &Event) -> Option<Iteration> {
         let seen = Seen::of(event);
         self.current.push(seen);
@@ -116,7 +117,7 @@ impl Recent {
         })
     }
 
-    /// Takes in a hint; `None` if nothing was read since the last one.
+    /// Adds a hint; `None` if nothing was read since the last one.
     pub fn hint(&mut self, site: Site) -> Option<Iteration> {
         self.forget_history();
         if self.current.is_empty() {
@@ -142,12 +143,12 @@ impl Recent {
         &self.history[self.history.len() - self.period..]
     }
 
-    /// How many operations the iteration just finished has.
+    /// The number of operations of the iteration just finished.
     pub fn length(&self, iteration: &Iteration) -> usize {
         if iteration.hinted { self.previous.len() } else { self.period }
     }
 
-    /// What the iteration just finished read: the thread may go on when one of these locations holds another value.
+    /// The locations that the iteration just finished read: the thread may go on when one of them holds another value.
     pub fn watched(&self, iteration: &Iteration) -> Vec<Watched> {
         let seen = if iteration.hinted { &self.previous[..] } else { self.last_period() };
         let mut watched: Vec<Watched> = Vec::new();

@@ -1,4 +1,4 @@
-//! What can be wrong with a program whose names are all known: clashes, impossible orderings, spawns.
+//! Checks of a program whose names are all known: clashes, impossible orderings, spawns.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -7,7 +7,7 @@ use crate::litmus::program::{is_name, names_location};
 use crate::litmus::text::order_name;
 use crate::litmus::{Error, Expected, Program, Stmt, StmtKind};
 
-/// Names are names, and no two of a kind are alike.
+/// Checks that names are names, and that no two of a kind are alike.
 pub(super) fn names(program: &Program) -> Result<(), Error> {
     let mut locations = BTreeSet::new();
     for name in program.locations.iter().map(|location| location.name.as_str()) {
@@ -58,7 +58,7 @@ fn each(program: &Program, mut test: impl FnMut(&Stmt) -> Result<(), Error>) -> 
     result
 }
 
-/// Every ordering is one that Rust allows there.
+/// Checks that every ordering is one that Rust allows there.
 pub(super) fn orders(program: &Program) -> Result<(), Error> {
     each(program, |stmt| {
         let line = stmt.line.0;
@@ -80,8 +80,8 @@ pub(super) fn orders(program: &Program) -> Result<(), Error> {
     })
 }
 
-/// Every thread is spawned in one place, which is in no loop. (Whether that place is ever reached is another
-/// matter.) Without a main, those that nobody spawns are spawned by it.
+/// Checks that every thread is spawned in one place, which is in no loop. (Whether that place is ever reached is
+/// another matter.) A main that is not written out spawns the threads that no other thread spawns.
 pub(super) fn spawns(program: &Program) -> Result<(), Error> {
     let mut spawned = BTreeSet::new();
     let mut looped = Vec::new();
@@ -105,7 +105,7 @@ pub(super) fn spawns(program: &Program) -> Result<(), Error> {
     }
 }
 
-/// Every expected outcome lists the registers that there are.
+/// Checks that every expected outcome lists the registers that there are.
 pub(super) fn outcomes(program: &Program, registers: &[(String, usize, usize)]) -> Result<(), Error> {
     let expected: BTreeSet<&str> = registers.iter().map(|(name, ..)| name.as_str()).collect();
     for expectation in &program.expectations {

@@ -12,7 +12,7 @@ use rsmc_core::trace::RmwKind;
 /// A number of a register within its thread.
 pub(super) type Register = usize;
 
-/// What a thread does next. Jumps go to positions in the thread's instructions.
+/// An instruction of a thread. Jumps go to positions in the thread's instructions.
 #[derive(Clone, Debug)]
 pub(super) enum Instruction {
     Load { to: Register, loc: Place, order: Ordering },
@@ -56,7 +56,7 @@ pub(super) struct Thread {
     pub(super) name: String,
     /// The instructions with their lines.
     pub(super) code: Vec<(Instruction, u32)>,
-    /// How many registers it has.
+    /// The number of its registers.
     pub(super) registers: usize,
 }
 

@@ -17,7 +17,7 @@ pub(super) fn name_of(thread: usize) -> String {
     format!("t{}", thread + 1)
 }
 
-/// What may be drawn next.
+/// A statement that may be drawn next.
 #[derive(Clone, Copy)]
 pub(super) enum Draw {
     Load,
@@ -77,7 +77,7 @@ pub(super) struct Thread<'a> {
     pub(super) threads: usize,
     pub(super) locations: usize,
     pub(super) locks: usize,
-    /// How many registers the program has so far: no two threads share one.
+    /// The number of the program's registers so far: no two threads share one.
     pub(super) registers: usize,
     /// The registers of this thread that have a value.
     pub(super) known: Vec<String>,

@@ -7,7 +7,7 @@ use rsmc_core::trace::RmwKind;
 
 /// The locations of an enumerated program.
 const LOCATIONS: [&str; 2] = ["x", "y"];
-/// How many operations there are on one location.
+/// The number of operations on one location.
 const KINDS: usize = 6;
 
 /// All programs of two threads that each perform 1 to `length` operations: a load, a store of 1 or 2, an addition

@@ -1,8 +1,8 @@
-//! What can be wrong with a program.
+//! The errors of a program.
 
 use crate::litmus::outcome::BadWord;
 
-/// Why a program cannot be read or run. Every message begins with the line.
+/// The reason why a program cannot be read or run. Every message begins with the line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the fields are what the message shows")]
 pub enum Error {
@@ -50,7 +50,7 @@ pub enum Error {
     /// A thread that could be started more than once.
     #[error("line {line}: `{name}` may be spawned once only, and not in a loop; write another thread")]
     SpawnedTwice { line: u32, name: String },
-    /// A thread that nobody starts.
+    /// A thread that no thread starts.
     #[error("line {line}: nobody spawns `{name}`; with a thread `main` every thread must be spawned")]
     NeverSpawned { line: u32, name: String },
     /// An unknown model or equivalence.

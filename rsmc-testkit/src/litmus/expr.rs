@@ -5,7 +5,7 @@ use std::fmt;
 /// Numbers are kept in 64 bits and cut to these.
 pub(super) const MASK: u64 = u32::MAX as u64;
 
-/// What a binary expression computes; comparisons and logic give 0 or 1.
+/// The function of a binary expression; comparisons and logic give 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
     /// Wrapping addition.
@@ -25,7 +25,7 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// All operators with their text, and how strongly they bind.
+    /// All operators with their text and the strength with which they bind.
     pub(super) const ALL: &'static [(Operator, &'static str, u8)] = &[
         (Operator::Or, "||", 1),
         (Operator::And, "&&", 2),
@@ -89,7 +89,7 @@ impl<R> Expr<R> {
         }
     }
 
-    /// The same expression with other names of registers.
+    /// This expression with other names of registers.
     pub fn map<S>(&self, rename: &mut impl FnMut(&R) -> S) -> Expr<S> {
         match self {
             Expr::Number(number) => Expr::Number(*number),

@@ -27,7 +27,7 @@ impl Default for Size {
     }
 }
 
-/// How often each statement is drawn, relative to the others.
+/// The frequency at which each statement is drawn, relative to the others.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "the fields are the statements")]
 pub struct Weights {

@@ -28,14 +28,14 @@ pub struct Interpreter {
     machine: Machine,
     /// Main, then the threads of the program.
     threads: Vec<Thread>,
-    /// Which thread of the program an id means in this execution.
+    /// By id of a thread in this execution: the number of the thread in the program.
     numbers: IdVec<ThreadId, usize>,
     locs: Vec<Option<LocId>>,
     stuck: bool,
     panicked: bool,
 }
 
-/// Where a thread is.
+/// The state of a thread.
 #[derive(Clone, Debug, Default)]
 struct Thread {
     id: Option<ThreadId>,
@@ -54,13 +54,14 @@ impl Thread {
         expr.eval(&|&register| self.registers[register])
     }
 
-    /// Notes what the registers hold before an operation.
+    /// Notes the registers before an operation.
     fn stand(&mut self, number: usize) {
         self.stood.truncate(number * self.registers.len());
         self.stood.extend_from_slice(&self.registers);
     }
 
-    /// It waits before an operation, and what it did since it came there is no part of the execution.
+    /// Takes the thread back to the operation before which it waits: what it did since it came there is no part of the
+    /// execution.
     fn return_to(&mut self, number: usize) {
         let size = self.registers.len();
         if let Some(registers) = self.stood.get(number * size..(number + 1) * size) {
@@ -94,7 +95,7 @@ impl Arrival {
     }
 }
 
-/// What an instruction leads to.
+/// The result of an instruction.
 enum Then {
     /// The thread goes on with the next instruction.
     Next,
@@ -215,7 +216,7 @@ impl Interpreter {
         }
     }
 
-    /// A thread comes to an operation or a hint: all that its future depends on is where it is and what it has.
+    /// A thread comes to an operation or a hint: its future depends on its position, locks, registers and panic only.
     fn visit(&mut self, id: ThreadId, site: Site) {
         let thread = &self.threads[self.numbers[id]];
         let held = thread.held.iter().flat_map(|&(place, poisoned)| [place as u64, u64::from(poisoned)]);

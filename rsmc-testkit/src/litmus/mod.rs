@@ -47,7 +47,7 @@
 //! Without a thread `main:`, main spawns in order all threads that no other thread spawns, and joins them. With
 //! one, it runs that, and every thread must be spawned somewhere.
 //!
-//! # What statements mean where it is not obvious
+//! # The meaning of statements where it is not obvious
 //!
 //! - A failed `assert` ends its thread. The locks it holds are released poisoned, in the order in which they were
 //!   acquired, as visible operations. So does an `unlock` of a lock that is not held, and a `join` of a thread that

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use crate::litmus::{Error, Program, StmtKind, ThreadProgram};
 use rsmc_core::trace::CHOICE;
 
-/// A place in the table of locations: variables, then locks, then one park token for each thread, then one place for the
-/// choices of each thread, then cells.
+/// A place in the table of locations: variables, then locks, then one park token for each thread, then one place for
+/// the choices of each thread, then cells.
 pub(super) type Place = usize;
 
-/// What a place is.
+/// The kind of a place, and its initial value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlaceInfo {
     pub(super) kind: &'static str,
@@ -42,7 +42,7 @@ impl<'p> Names<'p> {
         Self { locations: locations.collect(), locks, threads: threads.collect(), cells }
     }
 
-    /// What there is at every place.
+    /// The kinds and initial values of all places.
     pub(super) fn places(&self, program: &Program) -> Vec<PlaceInfo> {
         let atomics = program.locations.iter().map(|location| PlaceInfo { kind: "AtomicU32", init: location.init });
         let locks = self.locks.keys().map(|_| PlaceInfo { kind: "Mutex", init: 0 });

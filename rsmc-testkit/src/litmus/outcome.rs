@@ -1,4 +1,4 @@
-//! Outcomes: what can be told of an execution after it is over.
+//! Outcomes: the observable results of an execution.
 
 use std::collections::BTreeMap;
 use std::fmt;

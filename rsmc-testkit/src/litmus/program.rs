@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use crate::litmus::{Expr, Outcome};
 use rsmc_core::trace::RmwKind;
 
-/// A line of the text. All lines are equal: programs are compared by what they say, not by where they say it.
+/// A line of the text. All lines are equal: programs are compared by their statements, not by the lines of these.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Line(pub u32);
 
@@ -32,11 +32,11 @@ pub struct Program {
     pub name: String,
     /// The locations, with their initial values.
     pub locations: Vec<Location>,
-    /// What main does; `None`: it spawns the threads that no other thread spawns, and joins them.
+    /// The program of main; `None`: main spawns the threads that no other thread spawns, and joins them.
     pub main: Option<ThreadProgram>,
     /// The other threads.
     pub threads: Vec<ThreadProgram>,
-    /// What is expected.
+    /// The expectations.
     pub expectations: Vec<Expectation>,
 }
 
@@ -49,27 +49,27 @@ pub struct Location {
     pub init: u64,
 }
 
-/// What one thread does.
+/// The program of one thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ThreadProgram {
     /// Its name.
     pub name: String,
     /// Its statements.
     pub body: Vec<Stmt>,
-    /// Where its text begins.
+    /// The line at which its text begins.
     pub line: Line,
 }
 
 /// A statement with its place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stmt {
-    /// Where it begins.
+    /// The line at which it begins.
     pub line: Line,
-    /// What it does.
+    /// Its kind, with its parts.
     pub kind: StmtKind,
 }
 
-/// What a statement does. The module describes the text of each.
+/// A kind of statement, with its parts. The module describes the text of each.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the fields of a statement are what its text shows")]
 pub enum StmtKind {
@@ -100,7 +100,7 @@ pub enum StmtKind {
     Unlock(String),
     /// `a = trylock m`
     TryLock { to: String, lock: String },
-    /// `a = choose 3`; without `of` `a = maybe`, where a 1 is an outcome without cause
+    /// `a = choose 3`; without `of` `a = maybe`, where a 1 is a spurious outcome
     Choose { to: String, of: Option<u32> },
     /// `read c`
     CellRead(String),
@@ -129,9 +129,9 @@ pub enum StmtKind {
 pub struct Expectation {
     /// The memory model: one of [`Expectation::MODELS`].
     pub model: String,
-    /// What is expected under it.
+    /// The results that are expected under it.
     pub expected: Expected,
-    /// Where it stands.
+    /// Its line.
     pub line: Line,
 }
 
@@ -142,16 +142,16 @@ impl Expectation {
     pub const EQUIVALENCES: [&'static str; 4] = ["hb", "rf", "rvf", "view"];
 }
 
-/// What is expected of the maximal executions.
+/// The results that are expected of the maximal executions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expected {
     /// Exactly these outcomes.
     Outcomes(BTreeSet<Outcome>),
-    /// Exactly so many classes.
+    /// Exactly this many classes.
     Classes {
         /// One of [`Expectation::EQUIVALENCES`].
         equivalence: String,
-        /// How many.
+        /// The number of classes.
         count: u64,
     },
 }

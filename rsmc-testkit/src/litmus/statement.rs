@@ -7,7 +7,7 @@ use crate::litmus::text::{ORDERS, failure_order, rmw_kind};
 use crate::litmus::token::Token;
 use crate::litmus::{Error, Expr, Line, Operator, Stmt, StmtKind};
 
-/// How deep blocks and parentheses may nest, so that no text overflows the stack.
+/// The largest depth of blocks and parentheses, so that no text overflows the stack.
 const DEPTH: u32 = 64;
 
 /// The statements of one thread, as tokens.
@@ -23,7 +23,7 @@ impl<'a> Statements<'a> {
         Self { tokens, at: 0, depth: 0, is_location }
     }
 
-    /// Reads all of them.
+    /// Reads all statements.
     pub(super) fn all(mut self) -> Result<Vec<Stmt>, Error> {
         let body = self.statements()?;
         if self.peek() == &Token::End { Ok(body) } else { Err(self.unexpected("a statement")) }

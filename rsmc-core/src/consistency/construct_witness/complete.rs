@@ -3,16 +3,16 @@
 //! Problem. As the module. Under SC it is VerifySC with, for every read, all writes of its value as good writes.
 //! This file is its counterpart with store buffers.
 //!
-//! Algorithm. Depth first over prefixes: the events performed, the stores flushed, and for each location what is in
-//! memory. Of that it matters only for which reads it is good, so writes that are good for the same reads are not
-//! told apart. A read that finds a good write now is performed without a choice, and so are buffered stores; a write
+//! Algorithm. Depth first over prefixes: the events performed, the stores flushed, and for each location the write in
+//! memory. Of that write only the reads for which it is good matter, so writes that are good for the same reads are not
+//! distinguished. A read that finds a good write now is performed without a choice, and so are buffered stores; a write
 //! that no pending read can take goes to memory without a choice where none can take what is there. A write must not
 //! overwrite what a pending read needs that has no other good write to come.
 //!
 //! Cost. Exponential in threads (TSO) or threads and locations (PSO) only.
 //!
-//! Source. After VerifySC (4.2) and VerifyTSO (5.2.1) in Toman, "Improved Verification Techniques for Concurrent Systems"
-//! (thesis, ISTA 2021); for values in place of writers there is none.
+//! Source. After VerifySC (4.2) and VerifyTSO (5.2.1) in Toman, "Improved Verification Techniques for Concurrent
+//! Systems" (thesis, ISTA 2021); for values in place of writers there is none.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -38,11 +38,11 @@ pub(super) struct Complete {
     readers: Vec<Vec<u32>>,
     /// By event: one number for all writes that are good for the same reads.
     color: Vec<u32>,
-    /// By event that reads: how many of its good writes have not reached memory.
+    /// By event that reads: the number of its good writes that have not reached memory.
     missing: Vec<u32>,
     /// By event that reads: the buffered stores of its thread to its location that come before it, in program order.
     own: Vec<Vec<u32>>,
-    /// By location: what is in memory.
+    /// By location: the write in memory.
     current: Vec<u32>,
     steps: Vec<(u32, u32)>,
     seen: FxHashSet<Digest>,
@@ -157,7 +157,7 @@ impl Complete {
         }
     }
 
-    /// Does what can only help.
+    /// Performs the steps that can only help.
     fn execute_safe_steps(&mut self, instance: &Instance) {
         let mut grew = true;
         while grew {
@@ -240,7 +240,7 @@ impl Complete {
         }
     }
 
-    /// What decides how the prefix can go on.
+    /// A name of all that decides how the prefix can go on.
     fn state(&self) -> Digest {
         let mut digest = Digest::EMPTY;
         let color = |&write: &u32| if write == INIT { INIT } else { self.color[write as usize] };

@@ -43,7 +43,7 @@ pub(super) struct Incr {
     offered: Vec<u32>,
     /// The events that find a good write, or do not read.
     fits: BitSet,
-    /// The events for which what the new event writes is good.
+    /// The events for which the new event's write is good.
     takes_new: BitSet,
     /// The writes that are good for the new event.
     good: BitSet,
@@ -136,7 +136,8 @@ impl Incr {
         }
     }
 
-    /// Which reads found a good write, and what is good for and from the new event.
+    /// Finds the events that find a good write, those for which the new event's write is good, and the writes that are
+    /// good for the new event.
     fn judge(&mut self, instance: &Instance) {
         let new = instance.items.len() - 1;
         for (event, item) in instance.items.iter().enumerate() {

@@ -3,9 +3,8 @@
 //! Problem. Given the events of a beginning of a run, with one new read, and for every read the writes of the value
 //! that it must return: find an order in which they can happen, or find that there is none.
 //!
-//! Algorithm. What is cheap first. URF: the orderings that every witness must have, which often contradict each
-//! other. INCR: the order of the run from which the events come, with the new read put in where it fits. Complete: a
-//! search.
+//! Algorithm. Cheap steps first. URF: the orderings that every witness must have, which often contradict each other.
+//! INCR: the order of the run from which the events come, with the new read put in where it fits. Complete: a search.
 //!
 //! Cost. URF is polynomial, INCR linear; the complete step is exponential in threads and locations only.
 //!
@@ -29,7 +28,7 @@ use crate::consistency::construct_witness::incr::Incr;
 use crate::consistency::{Instance, Move};
 use crate::model::MemoryModel;
 
-/// How often each step decided.
+/// The number of times that each step decided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decided {
     /// INCR found a witness.
@@ -61,7 +60,7 @@ impl ConstructWitness {
         Self { complete: Complete::new(model), ..Self::default() }
     }
 
-    /// How often each step decided.
+    /// The number of times that each step decided.
     pub fn decided(&self) -> Decided {
         self.decided
     }
@@ -82,7 +81,7 @@ impl ConstructWitness {
         self.count(found)
     }
 
-    /// The same by the complete step alone.
+    /// A witness of the instance by the complete step alone, appended to `witness`; false if there is none.
     pub fn search(&mut self, instance: &Instance, witness: &mut Vec<Move>) -> bool {
         let found = self.complete.search(instance, witness);
         self.count(found)

@@ -1,4 +1,4 @@
-//! Heuristic-URF: orderings that every witness must have, until they contradict each other or nothing is left to find.
+//! Heuristic-URF: orderings that every witness must have, until they contradict each other or no more are found.
 //!
 //! Problem. Find out quickly that there is no witness. Most questions of ViewXplore have the answer no.
 //!

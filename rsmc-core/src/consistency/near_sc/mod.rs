@@ -1,19 +1,19 @@
 //! Near SC: a quick answer where an execution under SC is known of most of the events.
 //!
-//! Problem. Given events with a source for each read, in the order of an execution of nearly all of them: find an execution
-//! under SC, or show that there is none, or say nothing.
+//! Problem. Given events with a source for each read, in the order of an execution of nearly all of them: find an
+//! execution under SC, or show that there is none, or say nothing.
 //!
-//! Method. Take the events in the given order, each as soon as it can happen: what is before it in program order has happened,
-//! memory holds what it reads, and no event still has to read what it overwrites. An event that cannot happen is tried again
-//! in the next pass. Where this gets stuck, an event waits also for all that comes before it in every execution under SC
-//! (`saturate`). If no order has all that, there is no execution under SC.
+//! Method. Take the events in the given order, each as soon as it can happen: what is before it in program order has
+//! happened, memory holds what it reads, and no event still has to read what it overwrites. An event that cannot happen
+//! is tried again in the next pass. Where this gets stuck, an event waits also for all that comes before it in every
+//! execution under SC (`saturate`). If no order has all that, there is no execution under SC.
 //!
-//! Cost. Events times passes; a pass that takes nothing ends it. Where it gets stuck, the saturation and the passes again: a
-//! fraction of the cost of a verifier, which is asked where nothing is shown. Under SC that is where the saturation leaves a
-//! choice between writes, and the choice of the given order is wrong.
+//! Cost. Events times passes; a pass that takes nothing ends it. Where it gets stuck, the saturation and the passes
+//! again: a fraction of the cost of a verifier, which is asked where nothing is shown. Under SC that is where the
+//! saturation leaves a choice between writes, and the choice of the given order is wrong.
 //!
-//! The result is an execution under SC, which is one under every model: every store leaves its buffer at once, and under C11
-//! the modification order is the order in which writes happen.
+//! The result is an execution under SC, which is one under every model: every store leaves its buffer at once, and
+//! under C11 the modification order is the order in which writes happen.
 //!
 //! Source. The rules of the closure ([`close`](crate::consistency::close)), where every read has one good write.
 
@@ -45,7 +45,8 @@ impl Part {
         Self { who: at as u32, source, loc: event.op.loc.0, reads, writes }
     }
 
-    /// An event or a pending operation that differs from the run; `source` is the write that it reads from, if it reads.
+    /// An event or a pending operation that differs from the run; `source` is the write that it reads from, if it
+    /// reads.
     pub fn changed(who: u32, source: Option<Option<u32>>, loc: LocId, writes: bool) -> Self {
         Self { who, source: source.flatten().unwrap_or(NOBODY), loc: loc.0, reads: source.is_some(), writes }
     }
@@ -71,7 +72,7 @@ pub enum Answer {
 #[derive(Debug, Default)]
 pub struct NearSc {
     parts: Vec<Part>,
-    /// The events that did not happen yet.
+    /// The events that have not happened yet.
     left: Vec<u32>,
     /// By number of an event.
     states: Vec<State>,
@@ -90,14 +91,14 @@ struct State {
 
 #[derive(Clone, Copy, Debug)]
 struct Loc {
-    /// The writer of what memory holds.
+    /// The write whose value memory holds.
     writer: u32,
     /// The number of events that still have to read the initial value.
     wanted: u32,
 }
 
 impl NearSc {
-    /// Begins a question about a run with so many events, waiting threads, and locations.
+    /// Begins a question about a run with these numbers of events, waiting threads, and locations.
     pub fn clear(&mut self, events: usize, waiting: usize, locs: usize) {
         self.parts.clear();
         self.states.clear();
@@ -122,8 +123,8 @@ impl NearSc {
         }
     }
 
-    /// Whether all that was added can happen. `preds` says what is before an actor in program order, `is_sc` whether
-    /// every execution is one under SC.
+    /// Whether all events that were added can happen. `preds` gives the events before an actor in program order;
+    /// `is_sc` says whether every execution is one under SC.
     pub fn follow<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32], is_sc: bool) -> Answer {
         if self.follows(&preds) {
             return Answer::Possible;
@@ -132,13 +133,13 @@ impl NearSc {
         self.follow_saturated(preds, is_sc)
     }
 
-    /// Whether all that was added can happen, each as soon as nothing of before it is missing. If not, little is said.
+    /// Whether all events that were added can happen, each as soon as none before it is missing. False proves nothing.
     pub fn follows<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32]) -> bool {
         self.order.clear();
         self.take_all(|states, _, who| preds(who).iter().all(|&pred| states[pred as usize].done))
     }
 
-    /// Whether all that was added can happen, where the given order alone is known to lead nowhere.
+    /// Whether all events that were added can happen, where the given order alone is known to lead nowhere.
     pub fn follow_saturated<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32], is_sc: bool) -> Answer {
         self.order.clear();
         let mut must = std::mem::take(&mut self.must);
@@ -157,8 +158,9 @@ impl NearSc {
         &self.order
     }
 
-    /// Lets every event happen as soon as it can; whether all of them could. `is_ready` gets the states of all events, those
-    /// that have happened, in their order, and one that has not; it says whether that one need not wait for another.
+    /// Lets every event happen as soon as it can. Returns whether all of them could. `is_ready` gets the states of all
+    /// events, the events that have happened, in their order, and one that has not; it returns whether that one need
+    /// not wait for another.
     fn take_all(&mut self, mut is_ready: impl FnMut(&[State], &[u32], u32) -> bool) -> bool {
         let mut left = std::mem::take(&mut self.left);
         left.clear();
@@ -219,7 +221,7 @@ mod tests {
     const X: u32 = 0;
     const Y: u32 = 1;
 
-    /// The location; whose write it reads, if it reads; whether it writes.
+    /// The location; the write that it reads, if it reads; whether it writes.
     type Access = (u32, Option<u32>, bool);
 
     fn write(loc: u32) -> Access {
@@ -234,7 +236,8 @@ mod tests {
         (loc, Some(source), true)
     }
 
-    /// Follows a run with these accesses, each thread of which has some of them; the answer, and what happened.
+    /// Follows a run with these accesses, each thread of which has some of them. Returns the answer, and the events
+    /// that happened.
     fn follow(threads: &[&[u32]], accesses: &[Access], is_sc: bool) -> (Answer, Vec<u32>) {
         let mut preds = vec![Vec::new(); accesses.len()];
         for pair in threads.iter().flat_map(|thread| thread.windows(2)) {
@@ -281,7 +284,7 @@ mod tests {
         let threads: [&[u32]; 4] = [&[0, 1], &[2], &[3, 4], &[5, 6]];
         let accesses = [write(Y), read(X, 2), write(X), write(X), read(Y, NOBODY)];
         assert_possible(&threads[..3], &accesses, &[3, 4, 0, 2, 1]);
-        // Somebody has seen 2 before 3.
+        // A thread has seen 2 before 3.
         let accesses = [&accesses[..], &[read(X, 2), read(X, 3)]].concat();
         assert_refuted(&threads, &accesses);
     }

@@ -1,4 +1,4 @@
-//! Saturation: what happens before what in every execution under SC, or a proof that there is none.
+//! Saturation: the order that every execution under SC has, or a proof that there is none.
 //!
 //! Problem. The given order of the events is not that of any execution. Which of them have to change places?
 //!
@@ -8,8 +8,8 @@
 //! after the other, with the rules for their pairs with those that are there; a pair of which nothing is known stays
 //! open, and is tried again until nothing changes. If an event comes before itself, there is no execution.
 //!
-//! Cost. Pairs of a read and a write of a location, times passes over those that are open. Putting something before an event
-//! that has just entered costs the words of a row; before another one, which is rarer, that times the events.
+//! Cost. Pairs of a read and a write of a location, times passes over those that are open. Putting something before an
+//! event that has just entered costs the words of a row; before another one, which is rarer, that times the events.
 //!
 //! Source. The rules of the closure (`consistency::closure`), where every read has one good write.
 
@@ -25,7 +25,7 @@ pub struct Order {
     last: Vec<u32>,
     previous: Vec<u32>,
     open: Vec<Pair>,
-    /// The events that have happened, as far as [`Order::is_met`] was told, and their number.
+    /// The events that have happened, as far as [`Order::is_met`] has seen them, and their number.
     done: BitSet,
     counted: usize,
 }
@@ -38,17 +38,17 @@ struct Pair {
     write: u32,
 }
 
-/// What is known of a pair.
+/// The knowledge about a pair.
 enum Known {
-    /// On which side of the read, and of its source, the write is.
+    /// The sides of the read, and of its source, on which the write is.
     All,
-    /// That it makes one event come before another one.
+    /// An edge that follows: the first event comes before the second.
     Edge(u32, u32),
     Nothing,
 }
 
 impl Order {
-    /// Finds what comes before what in every execution under SC. The parts are in the order of their numbers; the events
+    /// Finds the order that every execution under SC has. The parts are in the order of their numbers; the events
     /// before one in program order, `preds`, have smaller numbers.
     pub fn saturate<'a>(
         &mut self,
@@ -77,14 +77,15 @@ impl Order {
         Ok(())
     }
 
-    /// Whether all that comes before an event is among those that happened; these only become more.
+    /// Whether all events that come before an event are among those that happened; these only become more from call to
+    /// call.
     pub fn is_met(&mut self, who: u32, happened: &[u32]) -> bool {
         happened[self.counted..].iter().for_each(|&earlier| self.done.insert(earlier as usize));
         self.counted = happened.len();
         self.before.row(who as usize).iter().zip(self.done.words()).all(|(before, done)| before & !done == 0)
     }
 
-    /// Adds the last of these parts, behind what it comes after.
+    /// Adds the last of these parts, behind the events that it comes after.
     fn enter<'a>(&mut self, parts: &[Part], preds: impl Fn(u32) -> &'a [u32]) -> Result<(), Cycle> {
         let (number, part) = (parts.len() - 1, parts[parts.len() - 1]);
         let source = (part.reads && part.source < part.who).then_some(part.source);
@@ -139,7 +140,7 @@ impl Order {
         Ok(())
     }
 
-    /// Rules 3 and 4.
+    /// The knowledge about a pair, by rules 3 and 4.
     fn known(&self, Pair { read, source, write }: Pair) -> Known {
         let is_initial = source == NOBODY;
         if self.comes_before(write, read) {

@@ -1,4 +1,4 @@
-//! Blocks of the modification order, and what coherence says about them.
+//! Blocks of the modification order, and the order among them that coherence demands.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,7 +16,7 @@ struct Block {
     loc: LocId,
     /// Its first node; [`NONE`] if it has the initial value only.
     first: u32,
-    /// How many values it has.
+    /// The number of its values.
     len: u32,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Spot {
     pub(super) at: u32,
 }
 
-/// What a node reads and writes.
+/// The places that a node reads and writes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spots {
     pub(super) read: Option<Spot>,
@@ -41,7 +41,7 @@ impl Spots {
     }
 }
 
-/// What there is of a location.
+/// The blocks of a location, and its last accesses.
 #[derive(Clone, Debug, Default)]
 struct OfLoc {
     /// The block with the initial value, then the others.
@@ -60,7 +60,8 @@ pub(super) struct Blocks {
     /// By node: the access of its location by its thread before it.
     previous: Vec<u32>,
     of_loc: IdVec<LocId, OfLoc>,
-    /// Two accesses of a location, the last one of some thread that happens before the other, and that.
+    /// Pairs of accesses of a location: the last one of some thread that happens before another access, and that other
+    /// access.
     ordered: Vec<(u32, u32)>,
     edges: Vec<(u32, u32)>,
 }
@@ -138,8 +139,8 @@ impl Blocks {
         Ok(Spot { at: read.at + 1, ..read })
     }
 
-    /// Where `a` happens before `b`, what `a` wrote or read is what `b` reads, or before what `b` reads or writes. That
-    /// holds for all `a` of a thread if it holds for the last.
+    /// Applies coherence: where `a` happens before `b`, the value that `a` wrote or read is the one that `b` reads, or
+    /// before the one that `b` reads or writes. That holds for all `a` of a thread if it holds for the last.
     fn cohere(&mut self, graph: &Graph, loc: LocId, b: u32) -> Result<(), Cycle> {
         let past = graph.happened_before(b as usize);
         let Spots { read, written } = self.spots[b as usize];
@@ -178,7 +179,7 @@ impl Blocks {
         self.blocks.len()
     }
 
-    /// What a node reads and writes.
+    /// The places that a node reads and writes.
     pub(super) fn spots(&self, node: u32) -> Spots {
         self.spots[node as usize]
     }

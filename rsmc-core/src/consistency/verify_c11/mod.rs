@@ -7,14 +7,14 @@
 //! *block*, and what is open is the order of the blocks of each location. Coherence says nothing but that certain
 //! blocks come before others (`blocks`): where `a` happens before `b`, what `a` wrote or read is not behind what `b`
 //! wrote or read. Where there are no two `SeqCst` nodes, every order that respects this will do. Otherwise the order
-//! `psc` of these nodes must not have a cycle (`psc`); every pair of blocks that puts edges there is decided, by a search
-//! that looks at `psc` after each decision and follows the order of the auxiliary trace first.
+//! `psc` of these nodes must not have a cycle (`psc`); every pair of blocks that puts edges there is decided, by a
+//! search that looks at `psc` after each decision and follows the order of the auxiliary trace first.
 //!
-//! Cost. Without `SeqCst` O(n·t + b³/64) for n nodes, t threads that access a location, and b blocks; exponential in the
-//! pairs of blocks that coherence leaves open and `psc` sees.
+//! Cost. Without `SeqCst` O(n·t + b³/64) for n nodes, t threads that access a location, and b blocks; exponential in
+//! the pairs of blocks that coherence leaves open and `psc` sees.
 //!
-//! Source. The axioms are RC11: Lahav, Vafeiadis, Kang, Hur, Dreyer, "Repairing sequential consistency in C/C++11", PLDI
-//! 2017, section 3. That sb ∪ rf has no cycle is known from how the graph was made.
+//! Source. The axioms are RC11: Lahav, Vafeiadis, Kang, Hur, Dreyer, "Repairing sequential consistency in C/C++11",
+//! PLDI 2017, section 3. That sb ∪ rf has no cycle is known from how the graph was made.
 
 mod blocks;
 mod psc;
@@ -34,7 +34,7 @@ pub struct VerifyC11 {
     open: Vec<(u32, u32)>,
 }
 
-/// What is decided so far.
+/// The decisions so far.
 #[derive(Clone, Debug, Default)]
 struct State {
     /// The modification order of blocks.
@@ -45,8 +45,8 @@ struct State {
 
 impl VerifyC11 {
     /// A modification order: all writes among these nodes, those of each location in its order, appended to `order`;
-    /// false if there is none. With a node `nodes` has all that is before it, in front of it. `rank` says where each write
-    /// stands in an order that should be followed where nothing forbids it.
+    /// false if there is none. In `nodes` all nodes that are before a node come in front of it. `rank` gives the place
+    /// of each write in an order that is followed where nothing forbids it.
     pub fn verify(
         &mut self,
         graph: &Graph,
@@ -63,7 +63,7 @@ impl VerifyC11 {
         found
     }
 
-    /// What must hold in every modification order.
+    /// Finds the order that every modification order has.
     fn start(&mut self, graph: &Graph, nodes: &[u32], state: &mut State) -> Result<(), Cycle> {
         self.blocks.build(graph, nodes, &mut state.order)?;
         self.psc.build(graph, nodes, &self.blocks, &state.order, &mut state.psc)

@@ -4,17 +4,17 @@
 //! scb = sb ∪ sb≠loc;hb;sb≠loc ∪ hb=loc ∪ mo ∪ rb,
 //! psc_base = ([E] ∪ [F];hb?) ; scb ; ([E] ∪ hb?;[F]) and psc_F = [F] ; (hb ∪ hb;eco;hb) ; [F].
 //!
-//! So an edge of scb from `x` to `y` counts from what *starts* at `x` (itself if it is `SeqCst`, and the fences before it)
-//! to what *ends* at `y` (itself, and the fences after it).
+//! So an edge of scb from `x` to `y` counts from what *starts* at `x` (itself if it is `SeqCst`, and the fences before
+//! it) to what *ends* at `y` (itself, and the fences after it).
 //!
 //! Everything but mo and rb is known from the start. What two blocks add where one is put before the other is the same
 //! for all their members, and kept for each block.
 //!
-//! Only cycles matter, which allows to leave out most edges. The `SeqCst` nodes of a thread follow one another in psc, so
-//! of a thread's nodes before something the last one stands for all, and of those after something the first. And all edges
-//! but those of mo, rb and eco say that one node happens before another. A cycle needs one of mo, rb or eco; where its way
-//! from the end of one of these to the start of the next leads through a fence, that fence is an end of the first and a
-//! start of the second. So happens-before with fences need not be kept.
+//! Only cycles matter, which allows to leave out most edges. The `SeqCst` nodes of a thread follow one another in psc,
+//! so of a thread's nodes before something the last one stands for all, and of those after something the first. And all
+//! edges but those of mo, rb and eco say that one node happens before another. A cycle needs one of mo, rb or eco;
+//! where its way from the end of one of these to the start of the next leads through a fence, that fence is an end of
+//! the first and a start of the second. So happens-before with fences need not be kept.
 
 use crate::base::{BitMatrix, BitSet, Cycle, IdVec, LocId, Poset, ThreadId, ones, unite};
 use crate::consistency::verify_c11::blocks::{Blocks, NONE, Spot, Spots};
@@ -35,16 +35,16 @@ pub(super) struct Psc {
     /// The fences among them.
     fences_before: BitMatrix,
     fences_after: BitMatrix,
-    /// By node: those with a node of another location behind them in program order that is this one, or one before it in
-    /// its thread.
+    /// By node: those with a node of another location behind them in program order that is this one, or one before it
+    /// in its thread.
     passed: BitMatrix,
     effects: Effects,
     edges: Edges,
-    /// What is in blocks, in their order: each write, then those that only read it.
+    /// The nodes of blocks, in their order: each write, then the nodes that only read it.
     inside: Vec<(Spot, bool, u32)>,
 }
 
-/// What a thread has, in its order.
+/// The nodes of a thread, in its order.
 #[derive(Clone, Debug, Default)]
 struct Own {
     all: Vec<u32>,
@@ -52,13 +52,13 @@ struct Own {
     fences: Vec<u32>,
 }
 
-/// By block: what it means for edges of mo and rb.
+/// By block: the ends of the edges of mo and rb that its place in the order adds.
 #[derive(Clone, Debug, Default)]
 struct Effects {
-    /// Where it comes first: of its members and their readers.
+    /// Where it comes first: the starts of its members and their readers.
     starts: BitMatrix,
     fences_before: BitMatrix,
-    /// Where it comes second: of its members; and the fences behind the readers of its members.
+    /// Where it comes second: the ends of its members; and the fences behind the readers of its members.
     ends: BitMatrix,
     fences_after_readers: BitMatrix,
 }
@@ -198,7 +198,7 @@ impl Psc {
         }
     }
 
-    /// The threads with nodes before something, and how many.
+    /// The threads with nodes in a past, each with the number of these nodes.
     fn in_past<'a>(&'a self, past: Past<'a>) -> impl Iterator<Item = (&'a Own, u32)> {
         past.counts().filter_map(|(thread, count)| Some((self.threads.get(thread)?, count)))
     }
@@ -216,7 +216,7 @@ impl Psc {
         }
     }
 
-    /// What blocks do to others.
+    /// Finds the effects of blocks on others.
     fn find_effects(&mut self, nodes: &[u32], blocks: &Blocks) {
         let Effects { starts, fences_before, ends, fences_after_readers } = &mut self.effects;
         for table in [&mut *starts, fences_before, ends, fences_after_readers] {
@@ -270,7 +270,7 @@ impl Psc {
         self.inside = inside;
     }
 
-    /// What follows where one block is before another.
+    /// The edges that follow where one block is before another.
     fn edges_between(&self, before: usize, after: usize) -> impl Iterator<Item = (usize, usize)> {
         let Effects { starts, fences_before, ends, fences_after_readers } = &self.effects;
         let tables = [(starts, ends), (fences_before, fences_after_readers)];
@@ -284,7 +284,7 @@ impl Psc {
         self.edges_between(before, after).next().is_some()
     }
 
-    /// Adds what follows where one block is before another.
+    /// Adds the edges that follow where one block is before another.
     pub(super) fn relate(&self, before: usize, after: usize, psc: &mut Poset) -> Result<(), Cycle> {
         self.edges_between(before, after).try_for_each(|(a, b)| psc.add(a, b))
     }

@@ -1,16 +1,18 @@
 //! The memory that the sets and the pending schedules of a path may take.
 //!
-//! Sizes are estimated, so a resumed exploration reaches the budget at the same point, however its schedules are stored.
+//! Sizes are estimated, so a resumed exploration reaches the budget at the same point, however its schedules are
+//! stored.
 
 use crate::base::Digest;
 use crate::explore::rf_smc::decision::{Decision, SavedDecision};
 use crate::explore::rf_smc::schedule::{Branch, Schedule};
 
-/// The default budget of a path, in bytes. A larger one makes executions hardly faster. A smaller one makes them slower, and
-/// suspends longer paths, which take memory, too.
+/// The default budget of a path, in bytes. A larger one makes executions hardly faster. A smaller one makes them
+/// slower, and suspends longer paths, which take memory, too.
 const BOUND: usize = 128 << 10;
 
-/// A decision has enough when it takes one part in so many of what is free, so something always remains free.
+/// A decision has enough when it takes this part (one in `PART`) of the free memory, so some memory always remains
+/// free.
 const PART: usize = 8;
 
 /// The size of a name in a table that is half full, in bytes.
@@ -46,7 +48,7 @@ impl MemoryBudget {
         self.explored += bytes;
     }
 
-    /// Frees so many bytes of a decision.
+    /// Frees `bytes` bytes of a decision.
     pub(super) fn give_back(&mut self, decision: &mut Decision, bytes: usize) {
         decision.bytes -= bytes;
         self.explored -= bytes;
@@ -69,13 +71,13 @@ impl MemoryBudget {
         decision.pending.insert(0, schedule);
     }
 
-    /// Adds a schedule to a decision, to be explored after all others that were received.
+    /// Adds a received schedule to a decision, to be explored after all other received ones.
     pub(super) fn add_branch_last(&mut self, decision: &mut Decision, branch: Branch) {
         self.take(decision, branch.size());
         decision.received.insert(0, branch);
     }
 
-    /// Adds a schedule that was received, to be explored before the others that were.
+    /// Adds a received schedule to a decision, to be explored before the other received ones.
     pub(super) fn add_branch(&mut self, decision: &mut Decision, branch: Branch) {
         self.take(decision, branch.size());
         decision.received.push(branch);

@@ -3,9 +3,9 @@
 //! Problem. Say in which order the events can be run, each read with its source, and find a modification order.
 //!
 //! Method. Any order of program order and reads-from runs the graph: that of the run, and what is changed at the end,
-//! since nothing wanted comes after it. All others know what they knew in the run, so their nodes are those of its graph;
-//! only what is changed is added. What a read takes is part of its step, so the modification order is the only question,
-//! for VerifyC11.
+//! since nothing wanted comes after it. All others know what they knew in the run, so their nodes are those of its
+//! graph; only what is changed is added. What a read takes is part of its step, so the modification order is the only
+//! question, for VerifyC11.
 
 use std::sync::atomic::Ordering;
 
@@ -28,7 +28,7 @@ pub(super) struct C11Witness {
     verifier: VerifyC11,
     /// The events that are entries and read and write what they did in the run.
     kept: BitSet,
-    /// The entries in the order in which they are run, first those that are kept; and how many those are.
+    /// The entries in the order in which they are run, the kept ones first; `kept_len` is the number of these.
     order: Vec<RevisedEntry>,
     kept_len: usize,
     nodes: Vec<u32>,
@@ -43,7 +43,7 @@ pub(super) struct C11Witness {
 struct Ending {
     graph: c11::Graph,
     numbers: Vec<u32>,
-    /// The threads of which an event was left out: all that follows in them is, too.
+    /// The threads of which an event was left out: all later events of these threads are left out, too.
     over: Vec<ThreadId>,
 }
 
@@ -66,8 +66,8 @@ impl C11Witness {
         })
     }
 
-    /// A witness of events of a run, in their order, after which the looks find what they must. What is left out may be an
-    /// update whose reader learns less without it, so the graph is built anew.
+    /// A witness of events of a run, in their order, after which each look finds the write it must find. The graph is
+    /// built anew: the reader of an update that is left out may know less than in the run.
     pub(super) fn end(&mut self, run: &Run, members: &[RevisedEntry], looks: &[Look]) -> Option<Witness> {
         let Self { verifier, ending: Ending { graph, numbers, over }, nodes, modification, .. } = self;
         graph.clear();
@@ -101,7 +101,7 @@ impl C11Witness {
         })
     }
 
-    /// Finds the entries that are revised, and an order.
+    /// Finds the revised entries, and an order of all entries.
     fn sort(&mut self, run: &Run, members: &[RevisedEntry]) {
         self.kept.reset(run.trace.events.len());
         for member in members {
@@ -129,7 +129,7 @@ impl C11Witness {
         }
     }
 
-    /// Whether all that is before an entry in program order or reads-from is there and comes before it.
+    /// Whether every predecessor of an entry in program order or reads-from is an entry and comes before it.
     fn is_closed(&self, run: &Run, graph: &Graph) -> bool {
         self.order.iter().enumerate().all(|(number, member)| {
             let is_kept = |who: OpRef| matches!(who, OpRef::Event(at) if self.kept.contains(at));

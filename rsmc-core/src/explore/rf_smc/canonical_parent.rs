@@ -1,36 +1,37 @@
 //! The canonical parent of a schedule: the one run that adds it, where no set remembers what was seen.
 //!
-//! Problem. The set of a decision has a name for every past of every later write: as many as a part of the tree has runs. Tell
-//! from a run alone whether it is the one that adds a schedule, so that nothing has to be remembered.
+//! Problem. The set of a decision has a name for every past of every later write: as many as a part of the tree has
+//! runs. Tell from a run alone whether it is the one that adds a schedule, so that nothing has to be remembered.
 //!
-//! Method. This is reverse search: the tree is defined by a function from each child to its parent, and a run explores a
-//! child if and only if the function leads from the child to the run. Let `p` be the events before the decision, `r` the
-//! read that stands there, `w` a write that is not in `p`, and `N` its causal past behind `p`. The child is the schedule
-//! `T` = (`p`, `N`, `w`, `r` reads from `w`). Take a witness of `T` that is computed from the events of `T` alone. Put `w`
-//! right after `r` instead of before: no other event reads from `w`, and no event writes its location between the two, so
-//! all others of `T` still read what they read; `r` reads from the write before `w`; and if both are updates, `w` now reads
-//! from `r`. Then let every thread go on as far as it can, the one with the smallest number first. The class of that
-//! execution is the parent of `T`. A run belongs to that class if its events are those of the execution, which is compared
-//! event by event: nothing is executed for it.
+//! Method. This is reverse search: the tree is defined by a function from each child to its parent, and a run explores
+//! a child if and only if the function leads from the child to the run. Let `p` be the events before the decision, `r`
+//! the read that stands there, `w` a write that is not in `p`, and `N` its causal past behind `p`. The child is the
+//! schedule `T` = (`p`, `N`, `w`, `r` reads from `w`). Take a witness of `T` that is computed from the events of `T`
+//! alone. Put `w` right after `r` instead of before: no other event reads from `w`, and no event writes its location
+//! between the two, so all others of `T` still read what they read; `r` reads from the write before `w`; and if both
+//! are updates, `w` now reads from `r`. Then let every thread go on as far as it can, the one with the smallest number
+//! first. The class of that execution is the parent of `T`. A run belongs to that class if its events are those of the
+//! execution, which is compared event by event: nothing is executed for it.
 //!
-//! Why each `T` has a parent that is run. By induction on the size of `N`: in the parent `r` reads from a write of `p`, for
-//! which the decision is asked once, when it is made, or from one of `N`, whose own past is smaller; and `p` and that past
-//! are part of it. Why it is added once: the class is run once. Schedules of one decision that have a name, and others that
-//! have a canonical parent, do not meet, since the events of a schedule say which of the two it has. And a set may stop to
-//! take names at any time: a schedule without a name by then, whose canonical parent was run, does not exist.
+//! Why each `T` has a parent that is run. By induction on the size of `N`: in the parent `r` reads from a write of `p`,
+//! for which the decision is asked once, when it is made, or from one of `N`, whose own past is smaller; and `p` and
+//! that past are part of it. Why it is added once: the class is run once. Schedules of one decision that have a name,
+//! and others that have a canonical parent, do not meet, since the events of a schedule say which of the two it has.
+//! And a set may stop to take names at any time: a schedule without a name by then, whose canonical parent was run,
+//! does not exist.
 //!
-//! Cost. For every decision and every later write of its location a look at the events that are not in `T`, which mostly ends
-//! at the first of them that reads something else; then a witness. Memory: none that stays.
+//! Cost. For every decision and every later write of its location a look at the events that are not in `T`, which
+//! mostly ends at the first of them that reads something else; then a witness. Memory: none that stays.
 //!
-//! Source. Avis, Fukuda, "Reverse search for enumeration", Discrete Applied Mathematics 65, 1996. That the parent completes a
-//! sequence by default is the idea of Kokologiannakis, Marmanis, Gladstein, Vafeiadis, "Truly stateless, optimal dynamic
-//! partial order reduction", POPL 2022, for execution graphs with coherence. Here there is no coherence order, so a witness
-//! takes its place.
+//! Source. Avis, Fukuda, "Reverse search for enumeration", Discrete Applied Mathematics 65, 1996. That the parent
+//! completes a sequence by default is the idea of Kokologiannakis, Marmanis, Gladstein, Vafeiadis, "Truly stateless,
+//! optimal dynamic partial order reduction", POPL 2022, for execution graphs with coherence. Here there is no coherence
+//! order, so a witness takes its place.
 //!
-//! Limits. All other schedules have names: those of decisions at operations that wait or have alternatives; those where loops
-//! wait; and those with a *non-SC* event, so that they may not be possible under SC: under C11 an access that is not
-//! `SeqCst`, under TSO and PSO a store that goes through a buffer. Outside of `T` there may be such events: the parent is an
-//! execution under SC, and so one under every model.
+//! Limits. All other schedules have names: those of decisions at operations that wait or have alternatives; those where
+//! loops wait; and those with a *non-SC* event, so that they may not be possible under SC: under C11 an access that is
+//! not `SeqCst`, under TSO and PSO a store that goes through a buffer. Outside of `T` there may be such events: the
+//! parent is an execution under SC, and so one under every model.
 
 use crate::base::{BitSet, Id, LocId, ThreadId};
 use crate::consistency::near_sc::{NOBODY, NearSc, Part};
@@ -40,7 +41,7 @@ use crate::explore::rf_smc::revisit::{OpRef, Question, Revisit};
 use crate::step::Run;
 use crate::trace::{Action, Effect, Op, Source};
 
-/// Not known yet; as a writer, some event of the schedule, or none.
+/// Not known yet. As the write in memory: one of the schedule, or the initial value.
 const UNKNOWN: u32 = NOBODY - 1;
 
 /// A schedule that a run could add: its events.
@@ -53,14 +54,14 @@ pub(super) struct Child<'a> {
     pub(super) reader: usize,
     /// The write that it reads from in the schedule.
     pub(super) write: usize,
-    /// Whether that reads from it in the run.
+    /// Whether that write reads from the reader in the run.
     pub(super) is_reversed: bool,
 }
 
-/// Tells whether a run is the canonical parent of a schedule; keeps its memory from one to the next.
+/// Decides whether a run is the canonical parent of a schedule; keeps its memory from one question to the next.
 #[derive(Debug, Default)]
 pub(super) struct CanonicalParent {
-    /// The events of the run that are not in the schedule and did not happen yet.
+    /// The events of the run that are not in the schedule and have not happened yet.
     rest: BitSet,
     /// By location: the write that is in memory.
     memory: Vec<u32>,
@@ -78,8 +79,8 @@ pub(super) struct CanonicalParent {
     witness: Vec<u32>,
 }
 
-/// Whether an operation never waits and has no alternatives. An operation that waits for it (a `park`) finds what it waits for
-/// behind it, too.
+/// Whether an operation never waits and has no alternatives. An operation that waits for it (a `park`) finds what it
+/// waits for behind it, too.
 fn is_plain(action: Action) -> bool {
     match action {
         Action::Load | Action::Rmw(_) | Action::AddUnless(_) | Action::Unpark => true,
@@ -88,8 +89,8 @@ fn is_plain(action: Action) -> bool {
     }
 }
 
-/// Whether the schedules of a decision that have no non-SC event have a canonical parent, if this event stands there. The
-/// events before the decision are ahead, and perhaps that event.
+/// Whether the schedules without a non-SC event have a canonical parent, at a decision at which this event stands.
+/// `ahead` has the events before the decision, and perhaps that event.
 pub(super) fn has_canonical_parents(run: &Run, graph: &Graph, ahead: &BitSet, question: Question, at: usize) -> bool {
     question == Question::Source
         && is_plain(run.trace.events[at].op.action)
@@ -105,7 +106,7 @@ pub(super) fn new_write(ahead: &BitSet, revisit: &Revisit) -> Option<usize> {
 }
 
 impl Child<'_> {
-    /// Whether it has a canonical parent, at a decision that has some.
+    /// Whether it has a canonical parent, at a decision some of whose schedules have one.
     pub(super) fn is_sc(&self) -> bool {
         self.graph.are_sc(self.unchanged) && self.graph.is_sc_event(self.write)
     }
@@ -138,7 +139,7 @@ impl CanonicalParent {
         self.next.resize(child.run.trace.threads.len(), UNKNOWN);
     }
 
-    /// Plays the schedule with the write behind the reader; whether the reader reads as it does in the run.
+    /// Plays the schedule with the write behind the reader. Returns whether the reader reads as it does in the run.
     fn begins(&mut self, child: &Child<'_>) -> bool {
         let &Child { run, reader, write, .. } = child;
         self.memory.clear();
@@ -172,8 +173,8 @@ impl CanonicalParent {
         fits
     }
 
-    /// Lets the first thread that can go on, again and again; whether the threads do what they did in the run. Where that
-    /// is not known, the answer is yes.
+    /// Lets the first thread that can go on do so, again and again. Returns whether the threads do what they did in the
+    /// run; true where that is not known.
     fn goes_on(&mut self, child: &Child<'_>) -> bool {
         let (mut rest, mut thread, mut has_waited) = (self.rest.len(), 0, false);
         while rest > 0 && thread < self.next.len() {
@@ -217,7 +218,7 @@ impl CanonicalParent {
         }
     }
 
-    /// The next event of a thread that did not happen yet.
+    /// The next event of a thread that has not happened yet.
     fn next_of(&mut self, run: &Run, thread: ThreadId) -> Option<usize> {
         let (events, next) = (run.trace.of_thread(thread), &mut self.next[thread.index()]);
         if *next == UNKNOWN {
@@ -227,7 +228,7 @@ impl CanonicalParent {
         events.get(*next as usize).map(|&at| at as usize)
     }
 
-    /// How a thread goes on that did nothing more in the run.
+    /// The outcome for a thread that did nothing more in the run.
     fn waits_at_end(&self, run: &Run, graph: &Graph, thread: ThreadId) -> Gone {
         let pending = run.waiting.iter().find(|pending| pending.id.thread == thread);
         match pending.and_then(|pending| pending.op) {
@@ -268,7 +269,7 @@ impl CanonicalParent {
         }
     }
 
-    /// Finds a witness of the schedule, if there is one, that depends on nothing else.
+    /// Finds a witness of the schedule, if there is one, that depends on the schedule alone.
     fn find_witness(&mut self, child: &Child<'_>) -> bool {
         let &Child { run, graph, .. } = child;
         let events = &run.trace.events;
@@ -352,15 +353,15 @@ impl Child<'_> {
     }
 }
 
-/// How a thread has gone on.
+/// The outcome of letting a thread go on.
 enum Gone {
-    /// By an event of the run.
+    /// It did an event of the run.
     On,
-    /// It cannot now.
+    /// It cannot go on now.
     Waiting,
     /// It has nothing more to do.
     Over,
-    /// By something that the run does not have.
+    /// It does something that the run does not have.
     Elsewhere,
     Unknown,
 }

@@ -1,8 +1,9 @@
 //! The state of RF-SMC between two runs, as data: another process of the same executable goes on from it.
 //!
-//! Kept is what the next plan depends on: `τ` up to the last decision with a pending schedule, those decisions, the suspended
-//! paths, and livelocks that are still to be run. All else is computed anew from each run. Schedules become [`Branch`]es,
-//! which the resumed explorer takes after those that it discovers itself, as it would have: they are the older ones.
+//! Kept is what the next plan depends on: `τ` up to the last decision with a pending schedule, those decisions, the
+//! suspended paths, and livelocks that are still to be run. All else is computed anew from each run. Schedules become
+//! [`Branch`]es, which the resumed explorer takes after those that it discovers itself, as it would have: they are the
+//! older ones.
 //!
 //! Thread ids must mean the same on both sides ([`crate::step::Knowledge::threads`]).
 //!
@@ -32,7 +33,7 @@ pub struct Checkpoint {
     pub(super) suspended: Vec<SavedChildren>,
     pub(super) runs: u64,
     pub(super) livelocks: Vec<(Digest, Route)>,
-    /// Classes of runs that were asked for livelocks.
+    /// The classes of the runs for which livelocks were looked for.
     asked: Vec<Digest>,
     /// The reads that are known to complete an iteration that changes nothing.
     looks: Vec<(u64, u32)>,

@@ -1,7 +1,7 @@
 //! A decision of RF-SMC's tree: on the path that is explored, and as data.
 //!
-//! [`Decision`] is the only form in memory: the explorer has a path of them, and a node of the shared [`Tree`] is one with a
-//! parent. [`SavedDecision`] is the only form outside: in checkpoints, in jobs, and in what workers return.
+//! [`Decision`] is the only form in memory: the explorer has a path of them, and a node of the shared [`Tree`] is one
+//! with a parent. [`SavedDecision`] is the only form outside: in checkpoints, in jobs, and in what workers return.
 //!
 //! [`Tree`]: super::Tree
 

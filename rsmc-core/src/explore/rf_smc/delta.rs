@@ -1,9 +1,9 @@
 //! The events of a run that are new, compared with the run's parent.
 //!
-//! A run is made from a revisit of an earlier run, its parent. At a decision that both have, a revisit consists of what the
-//! decision's event and its new source need. New are the revisited event, the one reversed with it, and all events behind
-//! the forced sequence. The other forced events are before these in the causal order, or unrelated: each needs what it needed
-//! before. So at such a decision only sources that are new are considered.
+//! A run is made from a revisit of an earlier run, its parent. At a decision that both have, a revisit consists of what
+//! the decision's event and its new source need. New are the revisited event, the one reversed with it, and all events
+//! behind the forced sequence. The other forced events are before these in the causal order, or unrelated: each needs
+//! what it needed before. So at such a decision only sources that are new are considered.
 
 use crate::base::{BitSet, Id, LocId};
 use crate::step::Run;

@@ -26,7 +26,7 @@ impl RfSmc {
                 _ => Extent::All,
             };
             if let Some(at) = at.filter(|_| decision.full && is_received) {
-                // Another process says so, and what it wrote may not be what was read (`sound`).
+                // Another process wrote that flag, and the data may be damaged (`sound`).
                 let has = has_canonical_parents(run, &self.graph, self.frame.ahead(), decision.question, at);
                 self.decisions[number].full = has;
             }
@@ -74,7 +74,7 @@ impl RfSmc {
 
     /// Adds the last answer of a decision, which is explored after all others: its thread stays where it is.
     pub(super) fn discover_waiting(&mut self, run: &Run, number: usize) {
-        // The schedules that came with a subtree are what is returned of it, so no other is put among them.
+        // A worker returns the schedules of its subtree that it did not begin, so no other is put among them.
         let is_above = number < self.inherited;
         self.decisions[number].stays = Some(self.decisions[number].id);
         self.finder.sequence.end_before_decision(run);
@@ -86,8 +86,8 @@ impl RfSmc {
         }
     }
 
-    /// Whether this run is the canonical parent of the new sequence, at a decision whose set takes no more names. `None`: the
-    /// sequence needs a name.
+    /// Whether this run is the canonical parent of the new sequence, at a decision whose set takes no more names.
+    /// `None`: the sequence needs a name.
     fn is_canonical_parent(&mut self, run: &Run, number: usize, at: Option<usize>, revisit: &Revisit) -> Option<bool> {
         let decision = &self.decisions[number];
         let (reader, graph) = (at.filter(|_| decision.full)?, &self.graph);
@@ -109,8 +109,8 @@ impl RfSmc {
         }
     }
 
-    /// The schedule of the new sequence, whose canonical parent this run is, unless it was seen before the set took no more.
-    /// A worker never explores inherited decisions; it returns the schedules that it discovers for them.
+    /// The schedule of the new sequence, whose canonical parent this run is, unless it was seen before the set stopped
+    /// taking names. A worker never explores inherited decisions; it returns the schedules that it discovers for them.
     fn canonical_child(&mut self, run: &Run, number: usize) -> Option<(usize, Chosen)> {
         let key = self.finder.sequence.key(run, &self.frame);
         if self.decisions[number].seen.contains(key) {
@@ -126,7 +126,7 @@ impl RfSmc {
         Some((number, Chosen::Schedule(schedule)))
     }
 
-    /// An execution of the new sequence.
+    /// A witness of the new sequence.
     fn find_witness(&mut self, run: &Run, number: usize) -> Option<Packed> {
         let standing = Standing { run, frame: &self.frame, decision: &self.decisions[number] };
         self.finder.schedule(standing, &mut self.graph)

@@ -66,7 +66,7 @@ impl RevisedEntry {
         self.takes(source_of(first).map(OpRef::Event), first.read, true)
     }
 
-    /// Whether it is as an event of the run was.
+    /// Whether it is unchanged: it has the source and the action of this event, and writes if the event writes.
     pub(super) fn is_as_in(&self, event: &Event) -> bool {
         self.source == source_of(event).map(OpRef::Event)
             && self.writes == event.written.is_some()

@@ -1,4 +1,4 @@
-//! `τ` in a run: where its events are, and which of them are ahead of a decision.
+//! `τ` in a run: the positions of its events, and the events that are ahead of a decision.
 
 use crate::base::{BitSet, Digest};
 use crate::explore::rf_smc::decision::Decision;

@@ -1,6 +1,6 @@
-//! What RF-SMC needs to know of a run: causal past, and who writes and reads what.
+//! The graph of a run: the causal past of each event, and the writes and readers of each location.
 //!
-//! What is certainly before what depends on the memory model: `sc_tso`, `pso` and `c11` have that.
+//! Which events are certainly before an event depends on the memory model: see `sc_tso`, `pso` and `c11`.
 
 mod c11;
 mod pso;
@@ -28,12 +28,12 @@ pub(super) struct Reader<'a> {
 /// Rules that exclude sources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Rules {
-    /// What is causally before is before in memory: see `sc_tso`.
+    /// An event that is causally before another is before it in memory: see `sc_tso`.
     #[default]
     Causal,
     /// Stores count from where they are known to be in memory: see `pso`.
     Stored,
-    /// What happens before, and coherence: see `c11`.
+    /// Happens-before, and coherence: see `c11`.
     HappensBefore,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Graph {
     pub(super) order: ProgramOrder,
     /// Row of an event: all events causally before it.
     past: BitMatrix,
-    /// Where the rules are these: when stores are in memory.
+    /// Where the rules are `Rules::Stored`: the events that are certainly in memory.
     stored: Stored,
     /// Under a model of graphs: the execution graph.
     pub(super) c11: ExecutionGraph,
@@ -87,7 +87,7 @@ impl Readers {
     const NONE: Self = Self { first: NOBODY, last: NOBODY, update: NOBODY };
 }
 
-/// The lists that an event has, and those in which it is: each entry says which one is next, or [`NOBODY`].
+/// The list of an event's readers, and the next events in the lists that the event is in; [`NOBODY`] ends a list.
 #[derive(Clone, Copy, Debug)]
 struct Links {
     /// The readers of what it writes.
@@ -117,14 +117,14 @@ impl AtLoc {
 /// The writes that are visible to a reader; keeps its memory from one reader to the next.
 #[derive(Debug, Default)]
 pub(super) struct Visible {
-    /// The writes that the reader certainly sees or finds overwritten, with other events perhaps.
+    /// The writes that the reader certainly sees or finds overwritten, perhaps among other events.
     seen: BitSet,
-    /// By write, and behind all events for the initial value: whether some other write must be between them.
+    /// By write, the initial value behind all events: whether another write must come between it and the reader.
     hidden: BitSet,
 }
 
 impl Visible {
-    /// Whether the reader can see `write` (`None`: the initial value) at all, in a run with so many events.
+    /// Whether the reader can see `write` (`None`: the initial value) at all, in a run with `events` events.
     #[inline]
     pub(super) fn includes(&self, write: Option<usize>, events: usize) -> bool {
         !self.hidden.contains(write.unwrap_or(events))
@@ -265,14 +265,14 @@ impl Graph {
         self.past.get(b, a)
     }
 
-    /// Adds to `set` the event and all that is causally before it.
+    /// Adds to `set` the event and all events causally before it.
     #[inline]
     pub(super) fn add_past(&self, at: usize, set: &mut BitSet) {
         set.insert(at);
         set.union(self.past.row(at));
     }
 
-    /// Adds all that is before the event in program order, and what is causally before that.
+    /// Adds the events before this one in program order, and the events causally before those.
     #[inline]
     pub(super) fn add_program_past(&self, preds: &[u32], set: &mut BitSet) {
         for &pred in preds {
@@ -324,7 +324,8 @@ impl Graph {
         self.list(first, |links| links.next_reader)
     }
 
-    /// The update that reads from a write of a location (`None`: the initial value). There is no other in any execution.
+    /// The update that reads from a write of a location (`None`: the initial value). There is no other in any
+    /// execution.
     #[inline]
     pub(super) fn update_of(&self, loc: LocId, write: Option<usize>) -> Option<usize> {
         let update = write.map_or(self.locs[loc].initial.update, |write| self.links[write].readers.update);

@@ -3,15 +3,15 @@
 //! Problem. Run every maximal execution of a program once up to reads-from equivalence: two executions are alike if
 //! they have the same events and every read, update and lock acquire takes its value from the same write.
 //!
-//! Algorithm. A run follows a sequence `τ` of events that is known to be possible and extends it to the end. Every read of
-//! the run that is not *marked* is a decision. A *revisit* of a decision lets its event read from another write: the new
-//! sequence has the events before the decision, the read with its new source, and the causal past of that source, whose
-//! reads become marked. If the new sequence has a *witness*, an execution with these sources, it is a pending *schedule* of
-//! the decision, once per distinct set of (event, source) pairs. Schedules are run depth first, those of the deepest
-//! decision first. A decision is dropped when none of its schedules is pending.
+//! Algorithm. A run follows a sequence `τ` of events that is known to be possible and extends it to the end. Every read
+//! of the run that is not *marked* is a decision. A *revisit* of a decision lets its event read from another write: the
+//! new sequence has the events before the decision, the read with its new source, and the causal past of that source,
+//! whose reads become marked. If the new sequence has a *witness*, an execution with these sources, it is a pending
+//! *schedule* of the decision, once per distinct set of (event, source) pairs. Schedules are run depth first, those of
+//! the deepest decision first. A decision is dropped when none of its schedules is pending.
 //!
-//! Example. `t1: x = 1; a = y` beside `t2: y = 1; b = x` under SC; `Wx` is the write of `x`, `Ry<0` the read of `y` that
-//! takes the initial value.
+//! Example. `t1: x = 1; a = y` beside `t2: y = 1; b = x` under SC; `Wx` is the write of `x`, `Ry<0` the read of `y`
+//! that takes the initial value.
 //!
 //! ```text
 //! run 1   τ = Wx Wy Ry<0 Rx<Wx    a = 0, b = 1    decisions Ry, Rx
@@ -27,14 +27,14 @@
 //! `witness_finder` finds a witness (`splice`, then [`near_sc`](crate::consistency::near_sc), then the verifier, which
 //! `question` asks), `discover` puts that together, and `decision`, `suspended` and `tree` keep what is pending.
 //!
-//! Cost. One run per class, plus per run a look at every decision, and one question for every new revisit that the causal
-//! order does not rule out. `splice` and `near_sc` answer most questions, in time linear in the run's events; the verifier of
-//! the memory model answers the rest. A decision that the run shares with its parent is asked only about what is new
-//! (`delta`). Memory: the sets and schedules along one path; see (9).
+//! Cost. One run per class, plus per run a look at every decision, and one question for every new revisit that the
+//! causal order does not rule out. `splice` and `near_sc` answer most questions, in time linear in the run's events;
+//! the verifier of the memory model answers the rest. A decision that the run shares with its parent is asked only
+//! about what is new (`delta`). Memory: the sets and schedules along one path; see (9).
 //!
-//! Source. Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), algorithm 5.3 and remark
-//! 5.1, after Abdulla, Atig, Jonsson, Lång, Ngo, Sagonas, "Optimal stateless model checking for reads-from equivalence
-//! under sequential consistency", OOPSLA 2019.
+//! Source. Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), algorithm 5.3 and
+//! remark 5.1, after Abdulla, Atig, Jonsson, Lång, Ngo, Sagonas, "Optimal stateless model checking for reads-from
+//! equivalence under sequential consistency", OOPSLA 2019.
 //!
 //! Deviations, each needed for programs with updates and locks (`revisit` has them in this order).
 //! (1) *Which revisits.* At every unmarked decision every conflicting write and the initial value is considered,
@@ -50,25 +50,28 @@
 //! (4) `τ` is no execution order: a revisited read stands before the causal past of its new source. A witness is.
 //! (5) The recursion is a stack, and a call's sequence is the path in it.
 //!
-//! (6) *Waiting loops* (`wait`). A revisit that completes an iteration which changes nothing is refused. Where another write
-//! may come in between, the decision has one more answer instead: the thread stays where it is. Its part of the tree is
-//! explored with the thread frozen, to discover what the thread could read later, and whether it can wait for ever.
+//! (6) *Waiting loops* (`wait`). A revisit that completes an iteration which changes nothing is refused. Where another
+//! write may come in between, the decision has one more answer instead: the thread stays where it is. Its part of the
+//! tree is explored with the thread frozen, to discover what the thread could read later, and whether it can wait for
+//! ever.
 //!
-//! (7) *Alternatives.* A decision at an operation that has alternatives (a choice, the failure of a weak compare-exchange)
-//! has the sources of each of them as answers, and its set tells them apart. A sequence with more spurious outcomes than
-//! allowed is not possible; the sequences through which RF-SMC reaches a class are parts of that class, so none is missed.
+//! (7) *Alternatives.* A decision at an operation that has alternatives (a choice, the failure of a weak
+//! compare-exchange) has the sources of each of them as answers, and its set tells them apart. A sequence with more
+//! spurious outcomes than allowed is not possible; the sequences through which RF-SMC reaches a class are parts of that
+//! class, so none is missed.
 //!
-//! (8) *What comes last.* `τ` need not be in the order in which events happened, only causally closed at every place. So what
-//! a run adds to it is added in the order of the run but for reads on which no write depends: they come after all else, where
-//! every write stands before them and an answer is a source and no more. Where they happened first, a decision would
-//! have an answer for every past of every later write, all of which are found, and kept, before the first of them is run:
-//! 220 MB instead of less than one in the first million executions of `fib_bench(7)`.
+//! (8) *What comes last.* `τ` need not be in the order in which events happened, only causally closed at every place.
+//! So what a run adds to it is added in the order of the run but for reads on which no write depends: they come after
+//! all else, where every write stands before them and an answer is a source and no more. Where they happened first, a
+//! decision would have an answer for every past of every later write, all of which are found, and kept, before the
+//! first of them is run: 220 MB instead of less than one in the first million executions of `fib_bench(7)`.
 //!
-//! (9) *Bounded sets* (`budget`). A decision can have as many names and pending schedules as a part of the tree has runs. A
-//! set that has become too large takes no more names of schedules that have a *canonical parent*: one run of the tree that
-//! finds them, known without a set (`canonical_parent`). Such a schedule is explored at once (`suspended`). Canonical parents
-//! from the start, at every decision that can have them, would need no budget; they cost 17 % more instructions in
-//! `readinc(5)`, since every run is asked about all of its writes and not only about the new ones.
+//! (9) *Bounded sets* (`budget`). A decision can have as many names and pending schedules as a part of the tree has
+//! runs. A set that has become too large takes no more names of schedules that have a *canonical parent*: one run of
+//! the tree that finds them, known without a set (`canonical_parent`). Such a schedule is explored at once
+//! (`suspended`). Canonical parents from the start, at every decision that can have them, would need no budget; they
+//! cost 17 % more instructions in `readinc(5)`, since every run is asked about all of its writes and not only about the
+//! new ones.
 //!
 //! Under TSO and PSO `τ` has the events only, at the moment at which a store enters its buffer; witnesses and plans
 //! say when it leaves. Only the rules that exclude a revisit differ (`graph`).
@@ -160,8 +163,8 @@ pub struct RfSmc {
     revisits: RevisitFinder,
     waits: Waits,
     purpose: Purpose,
-    /// In a subtree: the number of inherited decisions. No schedule is taken from these but those that came with the last
-    /// of them.
+    /// In a subtree: the number of inherited decisions. No schedule is taken from these but those that came with the
+    /// last of them.
     inherited: usize,
     /// The schedule of the last plan.
     current: Chosen,
@@ -177,7 +180,8 @@ impl RfSmc {
         Self { graph, finder, waits, ..Self::default() }
     }
 
-    /// An exploration with about so many bytes for the sets of decisions: see deviation (9). The classes do not depend on it.
+    /// An exploration with about `bytes` bytes for the sets of decisions: see deviation (9). The classes do not depend
+    /// on it.
     pub fn with_memory_budget(mut self, bytes: usize) -> Self {
         self.budget.bound = bytes;
         self
@@ -188,18 +192,19 @@ impl RfSmc {
         self.finder.question.observe = Some(Box::new(observe));
     }
 
-    /// Puts to the verifier also what is answered without it, and shows both answers to `compare`, the quick one first.
+    /// Asks the verifier also the questions that are answered without it, and shows both answers to `compare`, the
+    /// quick one first.
     pub fn on_quick_answer(&mut self, compare: impl FnMut(bool, bool) + 'static) {
         self.finder.compare = Some(Box::new(compare));
     }
 
-    /// Measures how much time the verifier takes, which costs some.
+    /// Measures the time that the verifier takes, which costs some time itself.
     pub fn measure_verifier(mut self) -> Self {
         self.finder.effort.verifying = Some(Duration::ZERO);
         self
     }
 
-    /// The questions so far.
+    /// The questions so far, and their cost.
     pub fn effort(&self) -> Effort {
         self.finder.effort
     }
@@ -209,8 +214,8 @@ impl RfSmc {
         self.decisions.len()
     }
 
-    /// Finds the entries of `τ` in the run, names those that have happened for the first time in their places, and notes
-    /// which are new.
+    /// Finds the entries of `τ` in the run, names those that have happened for the first time in their places, and
+    /// notes which are new.
     fn find_entries(&mut self, run: &Run) {
         self.frame.begin(run);
         self.finder.steps.begin();
@@ -388,7 +393,7 @@ impl Explorer for RfSmc {
 
     fn observe(&mut self, run: &Run) {
         if matches!(run.end, End::Diverged { .. }) {
-            return; // It is not what the plan says, so nothing follows from it. It may repeat an iteration nevertheless.
+            return; // The run differs from the plan, so nothing follows from it. It may repeat an iteration, though.
         }
         self.waits.learn(run);
         if run.repeated.is_some() && self.purpose != Purpose::Livelock {

@@ -9,7 +9,7 @@ use crate::explore::rf_smc::witness::Witness;
 use crate::model::MemoryModel;
 use crate::step::{Forced, Run};
 
-/// Sees questions and answers.
+/// A callback that gets each question and its answer.
 pub(super) type Observer = Box<dyn FnMut(&Instance, bool)>;
 
 /// Asks the verifier; keeps its memory from one question to the next.
@@ -31,7 +31,7 @@ impl Question {
         Self { verifier: Verifier::of(model).unwrap_or_else(Verifier::sequential), ..Self::default() }
     }
 
-    /// An execution of some events of the run, as they were there, and of the suffix that follows them.
+    /// A witness of some events of the run, as they were there, and of the suffix that follows them.
     pub(super) fn ask(
         &mut self,
         run: &Run,
@@ -52,7 +52,7 @@ impl Question {
         }
     }
 
-    /// An execution under a model with a memory, or under a model of graphs where that is SC.
+    /// A witness under a model with a memory, or under a model of graphs where that is SC.
     fn verify(&mut self, run: &Run, graph: &Graph) -> Option<Witness> {
         self.number_entries(run);
         self.build_instance(run, graph);
@@ -108,7 +108,8 @@ impl Question {
         }
     }
 
-    /// Adds what is before an entry in program order, and the stores that are flushed before it.
+    /// Adds the edges to an entry from the events before it in program order, and from the stores that are flushed
+    /// before it.
     fn add_order(&mut self, run: &Run, graph: &Graph, number: usize) {
         let entry = reader(run, graph, self.entries[number].who);
         for &pred in entry.preds {

@@ -1,4 +1,4 @@
-//! Which other sources a decision could have.
+//! The revisits of a decision: the other sources that it could have.
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ impl OpRef {
         if let OpRef::Event(at) = self { Some(at) } else { None }
     }
 
-    /// Its number among the operations of a run with so many events: events come first, then pending operations.
+    /// Its number among the operations of a run with `events` events: events come first, then pending operations.
     pub(super) fn number(self, events: usize) -> usize {
         match self {
             OpRef::Event(at) => at,
@@ -99,13 +99,13 @@ pub(super) struct Asked<'a> {
     pub(super) extent: Extent<'a>,
 }
 
-/// Which revisits are asked for.
+/// The revisits that are asked for.
 #[derive(Clone, Copy)]
 pub(super) enum Extent<'a> {
     All,
-    /// Those that need an event of this.
+    /// Revisits that need a new event.
     New(&'a Delta),
-    /// Those that need a write that is not ahead.
+    /// Revisits that need a write that is not ahead.
     Behind,
 }
 
@@ -142,7 +142,8 @@ impl RevisitFinder {
         }
     }
 
-    /// The other sources of an operation and of its alternatives. Spurious outcomes are counted when the sequence is built.
+    /// The other sources of an operation and of its alternatives. Spurious outcomes are counted when the sequence is
+    /// built.
     fn sources_of_alternatives(&mut self, asked: &Asked<'_>, actor: OpRef, op: &Op) {
         self.has_looked = false;
         if asked.has_nothing_new(op.loc) {
@@ -172,7 +173,7 @@ impl RevisitFinder {
         }
     }
 
-    /// Another source, if it is possible. Mostly it is not.
+    /// Adds the revisit with another source, if it is possible. Mostly it is not.
     fn other_source(&mut self, asked: &Asked<'_>, reading: Reading, source: Option<usize>) {
         let Reading { actor, loc, action } = reading;
         let is_taken = asked.is_taken(loc, source, reading.own());
@@ -223,7 +224,7 @@ impl Asked<'_> {
         self.graph.update_of(loc, source).is_some_and(is_before)
     }
 
-    /// Whether nothing is to be asked about an event.
+    /// Whether the extent excludes an event.
     #[inline]
     fn knows(&self, event: usize) -> bool {
         match self.extent {
@@ -233,19 +234,19 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether there may be an event at a location that something is to be asked about.
+    /// Whether the extent may include an event at a location.
     #[inline]
     fn may_concern(&self, loc: LocId) -> bool {
         if let Extent::New(delta) = self.extent { delta.are_at(loc) } else { true }
     }
 
-    /// Whether there is no source at a location that something is to be asked about.
+    /// Whether the extent includes no source at a location.
     #[inline]
     fn has_nothing_new(&self, loc: LocId) -> bool {
         if let Extent::New(delta) = self.extent { delta.first_write(loc).is_none() } else { false }
     }
 
-    /// The writes of a location that something is to be asked about.
+    /// The writes of a location that the extent includes.
     #[inline]
     fn new_writes(&self, loc: LocId) -> impl Iterator<Item = usize> {
         let first = match self.extent {
@@ -319,9 +320,9 @@ fn other_lock_owners(asked: &Asked<'_>, at: usize, found: &mut Vec<Revisit>) {
     });
 }
 
-/// Visits the operations that could come in place of the update at `at`: the updates and failed attempts that read from it,
-/// those of threads that wait in a loop which looks at it, and if it took a lock, the next acquire, or those that wait for
-/// the lock if it is never released.
+/// Visits the operations that could come in place of the update at `at`: the updates and failed attempts that read from
+/// it, those of threads that wait in a loop which looks at it, and if it took a lock, the next acquire, or those that
+/// wait for the lock if it is never released.
 fn for_each_successor(asked: &Asked<'_>, at: usize, mut visit: impl FnMut(OpRef, Action)) {
     let &Asked { run, graph, .. } = asked;
     let event = &run.trace.events[at];
@@ -334,7 +335,7 @@ fn for_each_successor(asked: &Asked<'_>, at: usize, mut visit: impl FnMut(OpRef,
             }
         }
     }
-    // A thread that still waits for the lock could have had it; and one that waits in a loop has read what the update
+    // A thread that still waits for the lock could have taken it; and one that waits in a loop has read what the update
     // wrote, though that iteration is no event (`wait`).
     let held = locked && release.is_none();
     for (i, waiting) in run.waiting.iter().enumerate() {

@@ -15,7 +15,7 @@ pub(super) struct RunSteps {
     packer: Packer,
     /// The steps that the run was made to take, if a schedule said so.
     forced: Vec<Numbered>,
-    /// By event of the run: the step in which it happens again. Empty until somebody asks.
+    /// By event of the run: the step in which it happens again. Empty until [`RunSteps::describe`] fills it.
     again: Vec<Numbered>,
 }
 
@@ -51,8 +51,8 @@ impl RunSteps {
         self.push(run, at, self.again[at], execution);
     }
 
-    /// The step of a revised entry, which mostly does what it did, and reads something else. Call [`RunSteps::describe`]
-    /// before.
+    /// The step of a revised entry, which mostly does what it did, and reads something else. Call
+    /// [`RunSteps::describe`] before.
     pub(super) fn revise(&mut self, run: &Run, entry: &RevisedEntry) -> Numbered {
         match entry.who {
             OpRef::Event(at) if run.trace.events[at].op.action == entry.op.action => self.again[at].reading(entry.read),

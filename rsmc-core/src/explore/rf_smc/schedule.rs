@@ -1,4 +1,5 @@
-//! A schedule: a sequence that is possible, and an execution of it. Packed where it is pending, plain where it leaves the process.
+//! A schedule: a sequence that is possible, and an execution of it. Packed where it is pending, plain where it leaves
+//! the process.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,8 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// The memory of a schedule with so many entries from the decision's place on, and so many steps, in bytes, roughly.
+    /// The memory of a schedule with these numbers of entries from the decision's place on and of steps, in bytes,
+    /// roughly.
     fn size_of(entries: usize, steps: usize) -> usize {
         size_of::<Self>() + 2 * entries + 3 * steps
     }
@@ -39,7 +41,8 @@ pub struct Branch {
 }
 
 impl Branch {
-    /// Its memory as a [`Schedule`]. Sizes are estimated, so a resumed exploration reaches its budget at the same point.
+    /// Its memory as a [`Schedule`]. Sizes are estimated, so a resumed exploration reaches its budget at the same
+    /// point.
     pub(super) fn size(&self) -> usize {
         Schedule::size_of(self.suffix.len(), self.route.steps.len())
     }

@@ -13,7 +13,7 @@ pub(super) struct Seen {
     others: Option<Box<FxHashSet<Digest>>>,
 }
 
-/// So many names are compared one after the other.
+/// The number of names that are compared one after the other.
 const FEW: usize = 8;
 
 impl Seen {
@@ -22,7 +22,7 @@ impl Seen {
         Self { first: Some(name), ..Self::default() }
     }
 
-    /// Adds a name; whether it was not there.
+    /// Adds a name. Returns whether it is new.
     #[inline]
     pub(super) fn insert(&mut self, name: Digest) -> bool {
         if self.first.is_none() {

@@ -103,7 +103,7 @@ impl NewSequence {
         &self.unchanged
     }
 
-    /// The revised entries, in a run with so many events.
+    /// The revised entries, in a run with `events` events.
     pub(super) fn revised(&self, events: usize) -> Revised {
         let number = |entry: RevisedEntry| (entry.who.number(events), entry);
         Revised([self.first.map(number), self.second.map(number)])
@@ -137,8 +137,8 @@ impl NewSequence {
         self.first.into_iter().chain(self.needed_in_place(frame).map(entry)).chain(self.second_waiting())
     }
 
-    /// Whether the sequence has no more spurious outcomes than the run may have. The events of the run are within the bound,
-    /// so only the first entry can exceed it.
+    /// Whether the sequence has no more spurious outcomes than the run may have. The events of the run are within the
+    /// bound, so only the first entry can exceed it.
     pub(super) fn is_within_bound(&self, run: &Run, frame: &Frame, decision: &Decision) -> bool {
         let is_spurious = |action: Action| action.is_spurious();
         if !self.first.is_some_and(|first| is_spurious(first.op.action)) {

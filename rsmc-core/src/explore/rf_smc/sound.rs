@@ -3,10 +3,10 @@
 //! Problem. A checkpoint comes from a file. Its contents may not be what was written, with a checksum that is right
 //! nevertheless; and the program may not do again what it did.
 //!
-//! Method. Before it is used, all is checked that can be wrong by itself: numbers that name nothing, decisions that do not
-//! stand on their path, events that come twice. Its claims about executions cannot be judged so: a schedule says which events
-//! its run has, and what they take, so that is compared when there is the run ([`RfSmc::misplaced`]). If it differs, the run
-//! counts as one that did something else than the one before.
+//! Method. Before it is used, all is checked that can be wrong by itself: numbers that name nothing, decisions that do
+//! not stand on their path, events that come twice. Its claims about executions cannot be judged so: a schedule says
+//! which events its run has, and what they take, so that is compared when there is the run ([`RfSmc::misplaced`]). If
+//! it differs, the run counts as one that did something else than the one before.
 //!
 //! Cost. Linear in the data; and in `τ`, for each run of a schedule that another process planned.
 //!
@@ -25,7 +25,7 @@ use crate::explore::rf_smc::tau::NamedEntry;
 use crate::explore::rf_smc::tree::SavedTree;
 use crate::step::{Route, Run, Step};
 
-/// Larger counts are none that were counted.
+/// A bound of all counts: a larger one was not counted.
 pub const MOST_COUNTED: u64 = 1 << 48;
 
 /// The threads that have names: ids up to this one.
@@ -46,18 +46,18 @@ impl Known {
         route.steps.iter().all(|&(step, _)| self.has_step(step)) && route.modification.iter().all(|&id| self.has(id))
     }
 
-    /// No event comes twice.
+    /// Whether the events of a path have known threads, and none comes twice.
     fn has_path(self, tau: &[NamedEntry]) -> bool {
         let mut seen = FxHashSet::default();
         tau.iter().all(|entry| self.has(entry.entry.id) && seen.insert(entry.entry.id))
     }
 
-    /// A decision on a path that is sound.
+    /// Whether a decision stands on a path, which is sound.
     fn has_place(self, decision: &SavedDecision, tau: &[NamedEntry]) -> bool {
         self.has(decision.id) && decision.stays.is_none_or(|id| self.has(id)) && decision.at <= tau.len()
     }
 
-    /// A schedule of a decision after this path, which is sound.
+    /// Whether a schedule fits a decision after this path, which is sound.
     fn has_branch(self, branch: &Branch, decision: &SavedDecision, before: &[NamedEntry]) -> bool {
         let mut seen: FxHashSet<EventId> = before.iter().map(|entry| entry.entry.id).collect();
         let is_new = |id: EventId| self.has(id) && seen.insert(id);
@@ -65,13 +65,13 @@ impl Known {
         events && self.has_route(&branch.route) && (!branch.suffix.is_empty() || decision.stays.is_some())
     }
 
-    /// A decision with its schedules, on a path that is sound.
+    /// Whether a decision fits a path, which is sound, and its schedules fit the decision.
     pub(super) fn has_decision(self, decision: &SavedDecision, tau: &[NamedEntry]) -> bool {
         self.has_place(decision, tau)
             && decision.pending.iter().all(|branch| self.has_branch(branch, decision, &tau[..decision.at]))
     }
 
-    /// Decisions in their order on a path.
+    /// Whether decisions stand in their order on a path.
     fn has_decisions(self, decisions: &[&SavedDecision], tau: &[NamedEntry]) -> bool {
         let stands = |decision: &&SavedDecision| {
             let who = tau.get(decision.at).map(|entry| entry.entry.id);
@@ -84,7 +84,7 @@ impl Known {
 }
 
 impl Checkpoint {
-    /// Whether an exploration can go on from it; so many threads have names, besides the body.
+    /// Whether an exploration can go on from it; `threads` threads have names, besides the body.
     pub fn is_sound(&self, threads: usize) -> bool {
         let known = Known(u32::try_from(threads).unwrap_or(u32::MAX));
         let mut decisions: Vec<&SavedDecision> = self.decisions.iter().collect();
@@ -99,7 +99,7 @@ impl Checkpoint {
 }
 
 impl Known {
-    /// Whether a suspended path fits to the current one; then it is the current one.
+    /// Whether a suspended path fits the current one. If so, it becomes the current one.
     fn takes_up<'a>(
         self,
         children: &'a SavedChildren,
@@ -145,7 +145,7 @@ impl SavedTree {
 }
 
 impl RfSmc {
-    /// The position of an event at which a run is not what another process said of its schedule.
+    /// The position of an event at which a run differs from what another process said of its schedule.
     pub(super) fn misplaced_in(&self, run: &Run) -> Option<usize> {
         let Chosen::Branch(branch) = &self.current else { return None };
         if !run.is_maximal() && run.repeated.is_none() {

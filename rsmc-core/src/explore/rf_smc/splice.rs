@@ -1,21 +1,22 @@
 //! Inserting the revisited event into the run: the quickest answer.
 //!
-//! Problem. The other entries of a new sequence, in the order of the run, are an execution under SC, if the run is one: they are
-//! closed under the causal order. None of them needs the revisited event. Where can it come? An update that is reversed
-//! with it comes right before it: it takes the source of the revisited event, and no other entry needs it.
+//! Problem. The other entries of a new sequence, in the order of the run, are an execution under SC, if the run is one:
+//! they are closed under the causal order. None of them needs the revisited event. Where can it come? An update that is
+//! reversed with it comes right before it: it takes the source of the revisited event, and no other entry needs it.
 //!
 //! Method. Right before its source is overwritten, if what is before it in program order has happened there. Otherwise
-//! some of the entries come before it and the others after it, both in the order of the run. Its causal past comes before
-//! it. Where a write of some location comes before it, so do the readers of an older one there (closure, rule 4); and where
-//! an entry after it reads a write that comes before it, so do the writes that are older than that (rule 3, if they are
-//! causally before the reader). If its source is the last write of its location that comes before it, this is an
-//! execution. If not, the newer ones come even before the source, and all that comes before them by the same rules. If the
-//! source is among that, and all had to be there, there is no execution under SC.
+//! some of the entries come before it and the others after it, both in the order of the run. Its causal past comes
+//! before it. Where a write of some location comes before it, so do the readers of an older one there (closure, rule
+//! 4); and where an entry after it reads a write that comes before it, so do the writes that are older than that (rule
+//! 3, if they are causally before the reader). If its source is the last write of its location that comes before it,
+//! this is an execution. If not, the newer ones come even before the source, and all that comes before them by the same
+//! rules. If the source is among that, and all had to be there, there is no execution under SC.
 //!
 //! Cost. The writes of a location; or the reads and writes of the run, times how often a write brings along a
 //! reader that brings along a write.
 //!
-//! Source. The rules of the closure (`consistency::closure`), of which only those that the revisited event needs are applied.
+//! Source. The rules of the closure (`consistency::closure`), of which only those that the revisited event needs are
+//! applied.
 
 use std::ops::RangeInclusive;
 
@@ -37,15 +38,15 @@ pub(in super::super) enum Place {
 /// Inserts revisited events; keeps its memory from one to the next.
 #[derive(Debug, Default)]
 pub(in super::super) struct Splicer {
-    /// What comes before the revisited event.
+    /// The entries that come before the revisited event.
     before: BitSet,
-    /// What of it comes before the source, too, and before the rest.
+    /// Those of `before` that come before the source, too, and before the rest.
     first: BitSet,
-    /// Whether all of both must be there in every execution under SC.
+    /// Whether all entries of both sets must be there in every execution under SC.
     must: bool,
 }
 
-/// The question: what is inserted where.
+/// A question: the event to insert, and the entries among which it is inserted.
 struct Question<'a> {
     run: &'a Run,
     graph: &'a Graph,
@@ -64,7 +65,7 @@ impl Splicer {
         usize::from(self.first.is_empty())..=2
     }
 
-    /// In which part another entry comes.
+    /// The part in which another entry comes.
     pub(in super::super) fn part_of(&self, member: usize) -> usize {
         if self.before.contains(member) { usize::from(!self.first.contains(member)) } else { 2 }
     }
@@ -75,8 +76,8 @@ impl Splicer {
         self.first.reset(run.trace.events.len());
     }
 
-    /// Looks for a place for the revisited event, and the update right before it, among the other entries: events of a run whose order
-    /// is one under SC.
+    /// Looks for a place for the revisited event, and the update right before it, among the other entries: events of a
+    /// run whose order is one under SC.
     pub(in super::super) fn find(
         &mut self,
         run: &Run,
@@ -103,8 +104,9 @@ impl Splicer {
         }
     }
 
-    /// Adds what comes before the revisited event, or before its source, because of what does so already; whether there was something.
-    /// `None` if the source, or a write that is after it in any case, comes before the source.
+    /// Adds the entries that come before the revisited event, or before its source, because of those that do so
+    /// already. Returns whether there was one; `None` if the source, or a write that is after it in any case, comes
+    /// before the source.
     fn grow(&mut self, question: &Question<'_>) -> Option<bool> {
         let &Question { graph, actor, source, .. } = question;
         let mut grown = false;
@@ -157,8 +159,8 @@ impl<'a> Question<'a> {
         graph.writes_after(actor.op.loc, source).filter(|&write| members.contains(write))
     }
 
-    /// The position in the run before which the revisited event can come while all others stay in their order: where its source is
-    /// about to be overwritten, or the end if nothing is read.
+    /// The position in the run before which the revisited event can come while all others stay in their order: where
+    /// its source is about to be overwritten, or the end if nothing is read.
     fn gap(&self) -> Option<usize> {
         let &Self { run, graph, actor, second, .. } = self;
         if !second.unwrap_or(actor).op.action.reads() {
@@ -172,7 +174,7 @@ impl<'a> Question<'a> {
         (fits(actor.who) && second.is_none_or(|second| fits(second.who))).then_some(gap)
     }
 
-    /// Adds to the events that come first what comes before them; whether there was something.
+    /// Adds to the events that come first the events that come before them. Returns whether there was one.
     fn complete(&self, first: &mut BitSet, must: &mut bool) -> bool {
         let graph = self.graph;
         let mut grown = false;
@@ -198,8 +200,8 @@ impl<'a> Question<'a> {
         self.add(first, must, older, |older| self.graph.precedes(older, reader))
     }
 
-    /// Adds those of some events that are entries, and all that is causally before them; whether there was one. Each of
-    /// them must be there, or need not.
+    /// Adds those of some events that are entries, and all events causally before them. Returns whether there was one.
+    /// `is_forced` says whether an event must be there.
     fn add(
         &self,
         first: &mut BitSet,

@@ -2,11 +2,11 @@
 //!
 //! Problem. Along one path many schedules are pending, each with the steps of a whole execution.
 //!
-//! Method. Nearly all schedules agree on a step but for its values (what it reads or stores, and its operands), so the rest of
-//! the step is kept once, in a table, and has a number. The table has as many steps as threads have places in the program;
-//! where a step names a write (what a read takes under C11, what leaves a buffer), that times the writes. A schedule is a
-//! row of small numbers, each in as many bytes as it needs: two to four for a step, and two for an entry of `τ`. The names
-//! of entries are computed from the run, when there is one.
+//! Method. Nearly all schedules agree on a step but for its values (what it reads or stores, and its operands), so the
+//! rest of the step is kept once, in a table, and has a number. The table has as many steps as threads have places in
+//! the program; where a step names a write (what a read takes under C11, what leaves a buffer), that times the writes.
+//! A schedule is a row of small numbers, each in as many bytes as it needs: two to four for a step, and two for an
+//! entry of `τ`. The names of entries are computed from the run, when there is one.
 
 use std::mem::take;
 
@@ -43,7 +43,7 @@ pub(super) struct Steps {
     numbers: FxHashMap<u64, u32>,
 }
 
-/// A number that few other steps have: most of what is known of it, and quick to compute.
+/// A hash of most parts of a step, which few other steps share, and which is quick to compute.
 fn name_of(forced: &Forced) -> u64 {
     let id = |id: EventId| u64::from(id.thread.0) << 32 | u64::from(id.index);
     let step = match forced.step {
@@ -91,7 +91,7 @@ impl Steps {
         }
     }
 
-    /// By event: the step in which it happened, if that says nothing but what the event was.
+    /// By event: the step in which it happened; `None` if the step names a write, too.
     pub(super) fn of_events<'a>(&'a self, steps: &'a [Numbered]) -> impl Iterator<Item = Option<Numbered>> + 'a {
         steps.iter().filter_map(|step| match self.known[step.number as usize].step {
             Step::Flush(_) => None,
@@ -123,8 +123,8 @@ impl Steps {
     }
 }
 
-/// The entries from a decision's place on, and an execution of the whole sequence: lists of numbers of seven bits a byte,
-/// the last byte of each below 128.
+/// The entries from a decision's place on, and an execution of the whole sequence: lists of numbers of seven bits a
+/// byte, the last byte of each below 128.
 #[derive(Debug)]
 pub(super) struct Packed {
     bytes: Box<[u8]>,

@@ -1,8 +1,8 @@
 //! A part of RF-SMC's tree, explored by another `RfSmc`, in another process perhaps.
 //!
-//! A subtree is the state of an explorer when it chooses a schedule: `τ`, the decisions above, and the schedule, or several
-//! schedules of one decision. A worker never explores inherited decisions; it returns the schedules it discovers for them,
-//! with the rest of its own decisions if it ends early. [`super::Tree`] puts that together.
+//! A subtree is the state of an explorer when it chooses a schedule: `τ`, the decisions above, and the schedule, or
+//! several schedules of one decision. A worker never explores inherited decisions; it returns the schedules it
+//! discovers for them, with the rest of its own decisions if it ends early. [`super::Tree`] puts that together.
 //!
 //! Thread ids must mean the same on both sides ([`crate::step::Knowledge::threads`]).
 
@@ -19,7 +19,7 @@ use crate::explore::rf_smc::tau::NamedEntry;
 use crate::model::MemoryModel;
 use crate::step::Route;
 
-/// A part of the tree; see the module. It has all that comes of some schedules of one decision.
+/// A part of the tree; see the module. It consists of the runs below some schedules of one decision.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Subtree {
     /// The path to the decision.
@@ -30,7 +30,7 @@ pub struct Subtree {
     pub(super) looks: Vec<(u64, u32)>,
 }
 
-/// What is new at a decision above a subtree.
+/// The names and schedules that are new at a decision above a subtree.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Discovered {
     /// The new names, possible or not.
@@ -39,10 +39,10 @@ pub(super) struct Discovered {
     pub(super) pending: Vec<Branch>,
 }
 
-/// What exploring a subtree, to its end or not, leads to.
+/// The results of exploring a subtree, to its end or not.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Found {
-    /// How many of the schedules that the subtree came with were not begun, from the first on.
+    /// The number of the subtree's schedules that were not begun, from the first on.
     pub(super) not_begun: usize,
     /// By decision above.
     pub(super) discovered: Vec<Discovered>,
@@ -57,7 +57,7 @@ pub struct Found {
 }
 
 impl Decision {
-    /// What is new at an inherited decision.
+    /// The names and schedules that are new at an inherited decision.
     fn discovered(&self, before: &SavedDecision, steps: &Steps) -> Discovered {
         let known: FxHashSet<Digest> = before.seen.iter().copied().collect();
         Discovered {
@@ -79,7 +79,7 @@ impl RfSmc {
         explorer
     }
 
-    /// What the exploration of a subtree has led to so far.
+    /// The results of exploring a subtree so far.
     pub fn found(&self, subtree: &Subtree) -> Found {
         let (above, own) = self.decisions.split_at(self.inherited);
         let needed = own.iter().rposition(Decision::has_more).map_or(0, |last| last + 1);

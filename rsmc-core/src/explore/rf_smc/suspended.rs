@@ -1,11 +1,11 @@
 //! Paths that are suspended while a canonical child of one of their runs is explored.
 //!
-//! Problem. A schedule that has a canonical parent has no name ([`super::canonical_parent`]), so it must be explored while
-//! the run that discovers it is at hand. Its decision may stand high above.
+//! Problem. A schedule that has a canonical parent has no name ([`super::canonical_parent`]), so it must be explored
+//! while the run that discovers it is at hand. Its decision may stand high above.
 //!
-//! Method. The part of the path below that decision is suspended, with its pending schedules, and resumed when the child's
-//! part of the tree is explored. Meanwhile no schedule is taken from the decision itself, nor from those above it. While a
-//! child is explored, its runs may have children of their own.
+//! Method. The part of the path below that decision is suspended, with its pending schedules, and resumed when the
+//! child's part of the tree is explored. Meanwhile no schedule is taken from the decision itself, nor from those above
+//! it. While a child is explored, its runs may have children of their own.
 
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +105,7 @@ impl RfSmc {
         None
     }
 
-    /// Resumes the path that is suspended for the current child; whether there was a child.
+    /// Resumes the path that is suspended for the current child. Returns whether there was a child.
     pub(super) fn resume_path(&mut self) -> bool {
         let Some(path) = self.suspended.0.last_mut().and_then(|children| children.current.take()) else { return false };
         debug_assert_eq!(self.decisions.len(), path.above);

@@ -8,7 +8,7 @@ use crate::base::{Digest, EventId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) id: EventId,
-    /// It is in no run before the one for which it came into `τ`, or read something else there.
+    /// No run before the one for which it came into `τ` has it, or it read something else there.
     pub(super) is_new: bool,
 }
 

@@ -1,15 +1,16 @@
 //! Deviation (6): loops that only wait.
 //!
-//! Problem. An iteration that changes nothing is no part of an execution, so revisits that complete one are refused. But such
-//! a read may be the only thing that tells in which order two writes happened: the thread looks, sees the old value
-//! again, and so the write that would have let it go on came before. What other threads do then would be lost, and
-//! so would a thread that waits for ever.
+//! Problem. An iteration that changes nothing is no part of an execution, so revisits that complete one are refused.
+//! But such a read may be the only thing that tells in which order two writes happened: the thread looks, sees the old
+//! value again, and so the write that would have let it go on came before. What other threads do then would be lost,
+//! and so would a thread that waits for ever.
 //!
-//! Method. The decision at such a read has the answer "stays where it is", if another write may have come between what it
-//! read and the end of waiting, or two updates may be reversed. The explorer gives it when all others were explored. It explores
-//! that part of the tree with the thread frozen; the runs in it are no classes, but they show at the decision what else the
-//! thread could read. Of every such run it also asks whether the frozen threads can wait for ever: whether the run's events have
-//! an execution in which the locations they watch end with the values they saw. If so, it runs that execution.
+//! Method. The decision at such a read has the answer "stays where it is", if another write may have come between what
+//! it read and the end of waiting, or two updates may be reversed. The explorer gives it when all others were explored.
+//! It explores that part of the tree with the thread frozen; the runs in it are no classes, but they show at the
+//! decision what else the thread could read. Of every such run it also asks whether the frozen threads can wait for
+//! ever: whether the run's events have an execution in which the locations they watch end with the values they saw. If
+//! so, it runs that execution.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -28,8 +29,8 @@ use crate::step::{Forced, Pending, Run, Why};
 use crate::trace::spin::Watched;
 use crate::trace::{Action, Event, Histories, Op, Source, reads_from_class};
 
-/// Threads that wait in a loop at the end before something about which there is no decision yet. Nothing behind a repeated
-/// iteration.
+/// The threads that wait in a loop at the end, before an operation for which there is no decision yet. Empty if the run
+/// repeated an iteration.
 pub(super) fn undecided<'a>(run: &'a Run, decisions: &[Decision]) -> Vec<&'a Pending> {
     if run.repeated.is_some() {
         return Vec::new();
@@ -39,16 +40,16 @@ pub(super) fn undecided<'a>(run: &'a Run, decisions: &[Decision]) -> Vec<&'a Pen
     spins.filter(|pending| !known(pending.id)).collect()
 }
 
-/// Whether a thread waits behind an iteration that saw two values of one location. It does not wait for ever in that way, but
-/// maybe in another: it was held back before it came round once more, since its first events were forced.
+/// Whether a thread waits behind an iteration that saw two values of one location. It does not wait for ever in that
+/// way, but maybe in another: it was held back before it came round once more, since its first events were forced.
 pub(super) fn saw_a_change(pending: &Pending) -> bool {
     let Why::Spin { watched, .. } = &pending.why else { return false };
     let mut values = FxHashMap::default();
     watched.iter().any(|one| *values.entry(one.loc).or_insert(one.value) != one.value)
 }
 
-/// Whether another write may have come between what an event read and the event's end of waiting: only then does it show
-/// something that its thread stays where it is.
+/// Whether another write may have come between what an event read and the event's end of waiting. Otherwise runs in
+/// which its thread stays where it is show nothing.
 pub(super) fn is_contested(run: &Run, graph: &Graph, at: usize) -> bool {
     let source = source_of(&run.trace.events[at]);
     let is_behind = |write: usize| write == at || graph.precedes(at, write);
@@ -57,16 +58,16 @@ pub(super) fn is_contested(run: &Run, graph: &Graph, at: usize) -> bool {
     others.any(|write| !is_behind(write) && !is_before(write))
 }
 
-/// Whether a revisit is about two updates of which either may come first: that they are reversed is seen only where the
-/// second one waits.
+/// Whether a revisit is about two updates of which either may come first: a run shows that they are reversed only where
+/// the second one waits.
 pub(super) fn may_be_reversed(run: &Run, revisit: &Revisit) -> bool {
     let source = revisit.source.and_then(OpRef::event).map(|at| &run.trace.events[at]);
     revisit.reversed.is_some() || (revisit.action != Action::Load && source.is_some_and(Event::updates))
 }
 
 impl RfSmc {
-    /// Observes a run that was cut short, since the answer of a decision completes an iteration that changes nothing: its
-    /// thread waits instead.
+    /// Observes a run that was cut short, since the answer of a decision completes an iteration that changes nothing:
+    /// its thread waits instead.
     pub(super) fn observe_wait(&mut self, run: &Run) {
         let Some(number) = self.decisions.len().checked_sub(1) else { return };
         let decision = &self.decisions[number];
@@ -88,9 +89,9 @@ pub(super) struct Waits {
     pub(super) livelocks: Vec<(Digest, Witness)>,
     pub(super) known: FxHashSet<Digest>,
     pub(super) looks: Looks,
-    /// The events of the run that are looked at.
+    /// The events of the run that are part of the livelock that is asked about.
     stay: Vec<usize>,
-    /// What the threads knew in that run.
+    /// The histories of the threads in that run.
     histories: Histories,
     instance: Instance,
     /// For instances. Where executions are graphs, `c11_witness` answers.
@@ -130,7 +131,7 @@ impl Waits {
         second || next().is_some_and(|next| self.looks.complete(&next, revisit.value, at(revisit.source)))
     }
 
-    /// A thread before one of its events, or before what it waits for, or where it does something else.
+    /// A thread before one of its events or its pending operation, with this action or another one.
     fn standing<'a>(&'a self, run: &'a Run, actor: OpRef, other: Option<Action>) -> Option<Standing<'a>> {
         let (id, op) = match actor {
             OpRef::Event(at) => (run.trace.events[at].id, run.trace.events[at].op),
@@ -144,8 +145,8 @@ impl Waits {
         Self { verifier: Verifier::of(model), ..Self::default() }
     }
 
-    /// Asks whether the threads that wait in loops at the end of a run, or are frozen, can wait for ever, and if so plans
-    /// that.
+    /// Asks whether the threads that wait in loops at the end of a run, or are frozen, can wait for ever, and if so
+    /// plans that livelock.
     pub(super) fn look_for_livelock(&mut self, run: &Run, graph: &Graph) {
         let spins = run.waiting.iter().filter(|pending| matches!(pending.why, Why::Spin { .. }));
         let ways: Vec<Vec<Way>> = spins.map(|pending| self.ways(run, graph, pending)).collect();
@@ -179,8 +180,8 @@ impl Waits {
         ways
     }
 
-    /// An execution of the run's events that ends as the looks say. But under SC a read has one good write, so every
-    /// choice of them is a question of its own.
+    /// An execution of the run's events that ends as the looks say. Except under SC, a read has one good write, so
+    /// every choice of these writes is a question of its own.
     fn end_with(&mut self, run: &Run, graph: &Graph, looks: &[Look]) -> Option<Witness> {
         let open = looks.iter().position(|look| look.last.len() != 1);
         if let Some(open) = open.filter(|_| !graph.model().is_sequential()) {
@@ -207,7 +208,7 @@ impl Waits {
         found.then(|| Witness { steps: steps(), modification: Vec::new() })
     }
 
-    /// Such an execution under C11.
+    /// An execution under C11 that ends as the looks say.
     fn end_with_reads(&mut self, run: &Run, looks: &[Look]) -> Option<Witness> {
         let members: Vec<RevisedEntry> = self.stay.iter().map(|&at| self.member(run, at)).collect();
         let looks: Vec<_> = looks.iter().map(|look| (look.loc, look.last[0])).collect();
@@ -269,7 +270,7 @@ fn source_among(run: &Run, stay: &[usize], at: usize) -> Option<usize> {
 /// The thread that reads memory when all others are over.
 const NOBODY: ThreadId = ThreadId(u32::MAX);
 
-/// A location that is watched, and the writes of the value that was seen that could be its last (`None`: nobody
+/// A location that is watched, and the writes of the value that was seen that could be its last (`None`: no event
 /// writes it).
 #[derive(Clone, Debug)]
 struct Look {

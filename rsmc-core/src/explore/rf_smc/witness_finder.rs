@@ -20,7 +20,7 @@ use crate::explore::rf_smc::steps::{Numbered, Packed};
 use crate::model::MemoryModel;
 use crate::step::Run;
 
-/// Sees what was answered without the verifier, and the verifier's answer.
+/// A callback that gets the answer without the verifier, and the verifier's answer.
 type Comparison = Box<dyn FnMut(bool, bool)>;
 
 /// Finds witnesses; keeps its memory from one to the next.
@@ -58,7 +58,7 @@ impl WitnessFinder {
             return None;
         }
         let start = self.effort.verifying.map(|_| Instant::now());
-        // Whoever watches the questions sees all of them.
+        // With an observer of questions the verifier answers all of them.
         let quick = if self.question.observe.is_none() { self.follow(standing, graph) } else { None };
         if let Some(answer) = quick {
             self.compare(standing, graph, answer);
@@ -76,7 +76,7 @@ impl WitnessFinder {
         Some(self.steps.pack(self.sequence.entries(run, frame), &self.execution, &modification?))
     }
 
-    /// Asks the verifier, too, if somebody wants to know.
+    /// Asks the verifier, too, if answers are to be compared.
     fn compare(&mut self, standing: Standing<'_>, graph: &mut Graph, answer: bool) {
         let Standing { run, frame, decision } = standing;
         if let Some(compare) = &mut self.compare {
@@ -85,7 +85,7 @@ impl WitnessFinder {
         }
     }
 
-    /// Asks the verifier; the modification order of the execution that it finds.
+    /// Asks the verifier. Returns the modification order of the execution that it finds.
     fn ask(&mut self, standing: Standing<'_>, graph: &mut Graph) -> Option<Vec<EventId>> {
         let Standing { run, frame, decision } = standing;
         let witness = self.question.ask(run, graph, frame.before(decision), self.sequence.suffix(run, frame))?;
@@ -94,7 +94,7 @@ impl WitnessFinder {
         Some(witness.modification)
     }
 
-    /// Follows the run: whether there is an execution, or nothing where that is not known.
+    /// Follows the run. Returns whether there is an execution; `None` where that is not known.
     fn follow(&mut self, standing: Standing<'_>, graph: &Graph) -> Option<bool> {
         let Standing { run, frame, decision } = standing;
         self.steps.describe(run);

@@ -1,4 +1,4 @@
-//! What a run tells a node: its events, program order, and what each thread does or waits to do next.
+//! A run as nodes use it: its events, program order, and what each thread does or waits to do next.
 
 use std::sync::Arc;
 
@@ -26,9 +26,9 @@ pub(super) struct Known {
     waiting: Vec<Next>,
     /// Where threads began to wait in a loop.
     waits: Vec<Wait>,
-    /// What threads knew.
+    /// The histories of the threads.
     histories: Histories,
-    /// How many outcomes without cause an execution may have.
+    /// The number of spurious outcomes that an execution may have.
     pub(super) spurious: u32,
 }
 
@@ -37,9 +37,9 @@ pub(super) struct Known {
 pub(super) struct Next {
     pub(super) id: EventId,
     pub(super) op: Op,
-    /// Where it is in the run, if it happened there.
+    /// Its position in the run, if it happened there.
     pub(super) at: Option<usize>,
-    /// It did not, and not because the plan held it back or its thread waits in a loop.
+    /// It did not happen, though the plan did not hold it back and its thread does not wait in a loop.
     pub(super) is_blocked: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Next {
 pub(super) struct Extent {
     /// By position.
     pub(super) inside: Vec<bool>,
-    /// By thread, how many of its events they are.
+    /// By thread: the number of these events.
     pub(super) counts: Arc<[u32]>,
 }
 
@@ -77,8 +77,8 @@ impl Known {
         }
     }
 
-    /// Where a node stands: every thread goes on until it stands before a read that has not been decided, or must
-    /// wait for a thread that does.
+    /// The events of a node: every thread goes on until it stands before a read that has not been decided, or must wait
+    /// for a thread that does.
     pub(super) fn extent(&self, good: &GoodWrites) -> Extent {
         let mut inside: Vec<bool> = Vec::with_capacity(self.trace.events.len());
         let mut counts = vec![0; self.trace.thread_bound()];
@@ -110,18 +110,18 @@ impl Known {
         all_in(self.preds(&next), &extent.inside).then_some(next)
     }
 
-    /// What is directly before an event in program order.
+    /// The events directly before an event in program order.
     pub(super) fn preds_of(&self, at: usize) -> &[u32] {
         self.order.preds(at)
     }
 
-    /// The same for a read that may not have happened.
+    /// The events directly before a read in program order; the read may not have happened.
     pub(super) fn preds(&self, next: &Next) -> &[u32] {
         next.at.map_or_else(|| self.order.next_preds(next.id.thread), |at| self.order.preds(at))
     }
 
-    /// Whether a thread that next takes `value` from this write would complete an iteration that changes nothing, of which
-    /// nobody has seen anything `inside` (`None`: anywhere).
+    /// Whether a thread that next takes `value` from this write would complete an iteration that changes nothing, of
+    /// which no other thread has seen a change `inside` (`None`: anywhere).
     pub(super) fn repeats(
         &self,
         looks: &Looks,
@@ -133,7 +133,7 @@ impl Known {
         !looks.is_empty() && looks.complete_unseen(&next(), value, write.and_then(|write| self.trace.position(write)))
     }
 
-    /// Whether others could see something of the iteration that it would complete: a lock that is held.
+    /// Whether other threads could see a change by the iteration that it would complete: a lock that is held.
     pub(super) fn may_be_seen(&self, looks: &Looks, next: &Next, (value, write): (u64, Option<EventId>)) -> bool {
         looks.may_be_seen(&self.standing(next), value, write.and_then(|write| self.trace.position(write)))
     }
@@ -143,7 +143,7 @@ impl Known {
         Standing { trace: &self.trace, histories: &self.histories, id: next.id, op: next.op, inside: None }
     }
 
-    /// What a thread watches that may wait for ever before its next read, because it is in a loop.
+    /// The waits of a thread before its next read, at which it may wait for ever because it is in a loop.
     pub(super) fn waits(&self, next: &Next) -> impl Iterator<Item = &Wait> {
         self.waits.iter().filter(move |wait| wait.next == next.id)
     }

@@ -13,8 +13,9 @@
 //! before which each thread stands. A child in which the chosen read takes what it takes in that run is cut out of the
 //! same run. What the run does first is tried first, so a run is followed down to a leaf, and siblings wait for it.
 //! Only a child that the run of its parent does not realise needs a new run (`witness`): the witness is forced, and the
-//! executor goes on from there. It gets the causal map as well ([`Plan::tried`]): a read in the map waits until it finds
-//! something new. Where nothing else is left the run is cut short, since all that could follow was tried elsewhere.
+//! executor goes on from there. It gets the causal map as well ([`Plan::tried`]): a read in the map waits until it
+//! finds something new. Where only such reads could go on the run is cut short, since all that could follow was tried
+//! elsewhere.
 //!
 //! Cost. One VerifySC per value and node, except where a run realises the child; time linear in the run per node.
 //! Memory: the path with its runs; what a node has decided shares all but one entry with its parent. Every run that is
@@ -22,8 +23,8 @@
 //! and as reads-from classes; a view class can have several.
 //!
 //! Source. Agarwal, Chatterjee, Pathak, Pavlogiannis, Toman, "Stateless model checking under a reads-value-from
-//! equivalence", CAV 2021; Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), chapter 4,
-//! algorithm 4.2.
+//! equivalence", CAV 2021; Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021),
+//! chapter 4, algorithm 4.2.
 //!
 //! Deviations. (1) A read that can take nothing at all, such as a held lock or a missing token, is passed over: it
 //! neither ends the loop nor enters the causal map. The source lets it do both and misses executions. (2) The source
@@ -32,8 +33,8 @@
 //! read of another thread that writes, too. (3) What counts by its source does so here, too (`by_source`). (4) All
 //! writes of a value are good, visible or not: the closure sorts out the others. (5) *Loops that wait.* A value with
 //! which a thread would repeat an iteration of such a loop is none that its read can take. Before a read at which a
-//! thread may wait for ever, the loop over reads goes on as if it were blocked; where nobody else can go on, it is asked
-//! whether what is watched can end as it was seen.
+//! thread may wait for ever, the loop over reads goes on as if the read were blocked; where no other thread can go on,
+//! VerifySC is asked whether the watched locations can end with what was seen.
 //!
 //! Guarantees. Every outcome, deadlock, livelock, panic, view class and race on a tracked cell, for loads, stores,
 //! updates, compare-exchanges, fences, locks, try-locks, park, spawn and join; compared with [`super::Exhaustive`].
@@ -53,10 +54,10 @@ use crate::explore::rvf_smc::witness::Asker;
 use crate::step::{End, Explorer, Forced, Plan, Purpose, Run, Tried};
 use crate::trace::Action;
 
-/// For how many questions `analyse` goes on before others are asked whether to.
+/// The number of questions after which `analyse` returns, so that its caller decides whether to go on.
 const QUESTIONS_AT_ONCE: usize = 100;
 
-/// What can be switched off, to measure what it is worth. No execution is missed without.
+/// The parts that can be switched off, to measure what they are worth. No execution is missed without them.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -74,7 +75,7 @@ impl Default for Options {
     }
 }
 
-/// How much was looked at.
+/// Counts of what an exploration has looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
     /// Nodes of the recursion.
@@ -95,7 +96,7 @@ pub struct RvfSmc {
     path: Vec<Node>,
     /// The node of the run that was asked for; `None` for a livelock.
     next: Option<Seed>,
-    /// What its plan forces.
+    /// The steps that its plan forces.
     forced: Vec<Forced>,
     /// Executions that end in a livelock, and are still to be run.
     livelocks: Vec<Vec<Forced>>,
@@ -118,7 +119,7 @@ impl RvfSmc {
         Self::with_options(Options::default())
     }
 
-    /// The same with some of its parts switched off.
+    /// An exploration that has not started, with some of its parts switched off.
     #[doc(hidden)]
     pub fn with_options(options: Options) -> Self {
         Self {
@@ -135,7 +136,7 @@ impl RvfSmc {
         }
     }
 
-    /// How much was looked at so far.
+    /// The counts so far.
     pub fn effort(&self) -> Effort {
         self.effort
     }
@@ -179,8 +180,8 @@ impl RvfSmc {
         self.path.push(node);
     }
 
-    /// Asks whether all threads of the last node can wait for ever, and if so plans that. All values were tried there, so it
-    /// is known which of them make threads wait.
+    /// Asks whether all threads of the last node can wait for ever, and if so plans that livelock. All values were
+    /// tried there, so it is known which of them make threads wait.
     fn look_for_livelocks(&mut self) {
         let Some(node) = self.path.last() else { return };
         if node.is_leaf() {
@@ -195,7 +196,8 @@ impl RvfSmc {
         }
     }
 
-    /// Tells the ancestors of a node whose current reads might take something that it has and its parent had not.
+    /// Signals the ancestors of a node whose current reads might take something that the node has and its parent had
+    /// not.
     fn signal(&mut self, node: &Node, before: &[u32]) {
         let trace = &node.known.trace;
         let inside = trace.events.iter().zip(&node.extent.inside).filter(|&(_, &inside)| inside);

@@ -1,4 +1,4 @@
-//! Nodes of the recursion: what is decided, which reads are left, and which values each of them may read.
+//! Nodes of the recursion: the decided reads, the pending ones, and the values that each of these may read.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::trace::{Effect, Op};
 /// Every read that an ancestor was done with.
 pub(super) type CausalMap = OrdMap<EventId, Done>;
 
-/// What was tried of a read.
+/// The writes that were tried for a read.
 #[derive(Clone, Debug)]
 pub(super) struct Done {
-    /// How many events each thread had there: what these wrote was tried.
+    /// By thread: the number of events that it had there; all their writes were tried, except those in `refused`.
     pub(super) counts: Arc<[u32]>,
-    /// But not this: it would have completed an iteration that changes nothing. That is a part of an execution if another
-    /// thread sees that a lock is held in it, and no thread had.
+    /// The writes that were not tried: the read would have completed an iteration that changes nothing. That is a part
+    /// of an execution if another thread sees that a lock is held in it, and no thread had.
     refused: Arc<[Option<EventId>]>,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Done {
 pub(super) struct Seed {
     pub(super) good: GoodWrites,
     pub(super) causal: CausalMap,
-    /// By thread, how many events its parent had.
+    /// By thread: the number of events of its parent.
     pub(super) before: Arc<[u32]>,
 }
 
@@ -58,7 +58,7 @@ struct Current {
     possible: bool,
     /// With some value its thread waits in a loop.
     waits: bool,
-    /// What was tried last.
+    /// The choice that was tried last.
     last: Option<Choice>,
     /// See [`Done`].
     refused: Vec<Option<EventId>>,
@@ -67,7 +67,7 @@ struct Current {
 /// A value that a read may return, and the writes that leave it.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
-    /// What the read does: itself or an alternative of it.
+    /// The operation of the read, or an alternative of it.
     pub(super) op: Op,
     pub(super) value: u64,
     pub(super) good: Vec<Option<EventId>>,
@@ -90,8 +90,8 @@ impl Node {
         self.known.is_maximal && self.extent.inside.iter().all(|&inside| inside)
     }
 
-    /// What the locations must hold in the end so that all threads wait for ever, in loops or otherwise: each way is one list.
-    /// None if somebody goes on whatever they hold.
+    /// The ways in which all threads wait for ever, in loops or otherwise: each lists what the locations must hold in
+    /// the end. Empty if some thread goes on whatever they hold.
     pub(super) fn ways_to_wait(&self, looks: &Looks) -> Vec<Way> {
         let mut all = Vec::new();
         for read in &self.known.pending(&self.extent) {
@@ -116,7 +116,7 @@ impl Node {
         self.current.as_ref().map(|current| current.read)
     }
 
-    /// With the value that was tried last, the thread of the current read waits in a loop.
+    /// Notes that with the value tried last the thread of the current read waits in a loop.
     pub(super) fn it_waits(&mut self, looks: &Looks) {
         let Some(current) = &mut self.current else { return };
         current.waits = true;
@@ -159,7 +159,7 @@ impl Node {
         true
     }
 
-    /// The next value of the current read, if there is one left.
+    /// The next value of the current read, if there is one.
     pub(super) fn next_choice(&mut self) -> Option<(Next, Choice)> {
         let current = self.current.as_mut()?;
         current.last = current.choices.pop();
@@ -175,7 +175,7 @@ impl Node {
         Seed { good: self.good.update(read.id, good), causal: self.causal.clone(), before: self.extent.counts.clone() }
     }
 
-    /// All values of the current read were tried.
+    /// Ends the current read: all of its values were tried.
     pub(super) fn end_read(&mut self) {
         let Some(current) = self.current.take() else { return };
         let is_done = current.possible || current.mapped;
@@ -210,14 +210,14 @@ impl Node {
         }
     }
 
-    /// Whether there are fewer outcomes without cause than there may be.
+    /// Whether there are fewer spurious outcomes than there may be.
     fn may_be_spurious(&self) -> bool {
         let events = self.known.trace.events.iter().zip(&self.extent.inside);
         let spent = events.filter(|&(event, &inside)| inside && event.op.action.is_spurious()).count();
         spent < self.known.spurious as usize
     }
 
-    /// Adds those of one alternative.
+    /// Adds the choices of one alternative.
     fn add_choices(&self, read: &Next, looks: &Looks, current: &mut Current) {
         let (op, loc) = (read.op, self.known.loc(&read.op));
         let tried = self.causal.get(&read.id);
@@ -225,7 +225,8 @@ impl Node {
         let Current { choices, waits, refused, .. } = current;
         let first = choices.len();
         let mut add = |value: u64, write: Option<EventId>| {
-            // Where the run does that, another thread has seen it; but this is a choice only where that belongs to the node.
+            // Where the run does that, another thread has seen it; but this is a choice only where that belongs to the
+            // node.
             let repeats = |inside| self.known.repeats(looks, read, (value, write), inside);
             let repeats = repeats(Some(&self.extent.inside[..])) && (!self.takes(read, write) || !repeats(None));
             *waits |= repeats;

@@ -49,7 +49,7 @@ impl Asker {
         found
     }
 
-    /// A read at the end of everything, by nobody.
+    /// Adds a read at the end of everything, by no thread of the run.
     fn add_look(&mut self, node: &Node, &Watched { loc, value, writer }: &Watched) {
         let look = self.instance.push(Shape::direct(loc, true, false));
         if node.known.trace.locs[loc].init == value && writer.is_none_or(|writer| writer.is_none()) {
@@ -86,7 +86,7 @@ impl Asker {
         true
     }
 
-    /// The events of the node in the order of its run.
+    /// Adds the events of the node in the order of its run.
     fn add_events(&mut self, node: &Node) {
         self.add_events_without(node, &[]);
     }
@@ -128,7 +128,7 @@ impl Asker {
         }
     }
 
-    /// The read that is decided.
+    /// Adds the read that is decided.
     fn add_new(&mut self, node: &Node, read: &Next, choice: &Choice) {
         let writes = choice.op.action.effect(choice.value).written().is_some();
         let new = self.instance.push(Shape::direct(choice.op.loc, true, writes));

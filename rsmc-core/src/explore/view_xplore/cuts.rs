@@ -1,4 +1,4 @@
-//! Read-cuts: their names, those of a run that no earlier run has had, and how a cut can become longer.
+//! Read-cuts: their names, those of a run that no earlier run has had, and their extensions.
 
 use rustc_hash::FxHashSet;
 
@@ -7,7 +7,7 @@ use crate::explore::looks::{Looks, Way, together};
 use crate::explore::view_xplore::snapshot::{Next, Seen, Snapshot};
 use crate::trace::{Action, Effect, Source};
 
-/// How many observations each thread of a run has made.
+/// A read-cut: the number of observations that each thread of a run has made.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut<'a> {
     pub(super) made: &'a [u32],
@@ -17,11 +17,11 @@ pub(super) struct Cut<'a> {
 /// Cuts of one run, one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Cuts {
-    /// How many threads observe.
+    /// The number of threads that observe.
     width: usize,
     made: Vec<u32>,
     names: Vec<Digest>,
-    /// So many of them were shortened to find others.
+    /// The number of them that were shortened to find others.
     shortened: usize,
 }
 
@@ -98,8 +98,8 @@ pub(super) fn longer(cut: Cut<'_>, extension: &Extension) -> Digest {
     cut.name.with(part(extension.next.id, extension.next.op.action, extension.seen))
 }
 
-/// Begins to find the cuts of a run that no earlier run has had, with the longest. They are entered in `had`. What `parts` holds does not
-/// matter, and is for [`find_more`].
+/// Begins to find the cuts of a run that no earlier run has had, with the longest. They are entered in `had`. The call
+/// overwrites `parts`, for [`find_more`].
 pub(super) fn begin(snapshot: &Snapshot, had: &mut FxHashSet<Digest>, parts: &mut Vec<Digest>, cuts: &mut Cuts) {
     find_parts(snapshot, parts);
     let threads = snapshot.threads.len();
@@ -137,8 +137,8 @@ pub(super) fn find_more(
     true
 }
 
-/// Whether all that is observed in a cut still has what must be observed before it, without the last observation of a
-/// thread.
+/// Whether a cut without the last observation of a thread still has, for each of its observations, all that must be
+/// observed before it.
 fn is_closed_without(snapshot: &Snapshot, made: &[u32], thread: usize) -> bool {
     let needs_it = |(other, &own): (usize, &u32)| {
         own > 0 && other != thread && {
@@ -155,8 +155,8 @@ pub(super) fn find_inside(snapshot: &Snapshot, cut: Cut<'_>, inside: &mut Vec<us
     inside.extend((0..snapshot.trace.events.len()).filter(|&at| snapshot.is_in(at, cut.made)));
 }
 
-/// Whether every read of the cut has a write in the cut that it can take. A cut without cannot be the beginning of an
-/// execution, and then neither can a longer one by one more read.
+/// Whether every read of the cut has a write in the cut that it can take. Otherwise the cut cannot be the beginning of
+/// an execution, and neither can one that is longer by one more read.
 pub(super) fn is_plausible(snapshot: &Snapshot, cut: Cut<'_>, inside: &[usize]) -> bool {
     let events = &snapshot.trace.events;
     let mut reads =
@@ -174,7 +174,7 @@ pub(super) fn is_plausible(snapshot: &Snapshot, cut: Cut<'_>, inside: &[usize]) 
     })
 }
 
-/// Collects what each thread could observe next by the writes of the cut.
+/// Collects the observations that each thread could make next by the writes of the cut.
 pub(super) fn extensions(
     snapshot: &Snapshot,
     looks: &Looks,
@@ -199,7 +199,7 @@ fn comes_to_next(snapshot: &Snapshot, cut: Cut<'_>, thread: usize) -> bool {
     snapshot.next_needs(thread, cut.made[thread]).iter().zip(cut.made).all(|(need, made)| need <= made)
 }
 
-/// What a thread could observe next, except what was looked at.
+/// Collects the observations that a thread could make next, except those in `looked`.
 fn extend(
     (snapshot, looks): (&Snapshot, &Looks),
     inside: &[usize],
@@ -228,8 +228,8 @@ fn extend(
     }
 }
 
-/// What the locations must hold in the end so that the threads that stand before something at the end of a cut wait for ever,
-/// in loops or otherwise: each way is one list. None if somebody goes on whatever they hold.
+/// The ways in which the threads that stand before something at the end of a cut wait for ever, in loops or otherwise:
+/// each lists what the locations must hold in the end. Empty if some thread goes on whatever they hold.
 pub(super) fn ways_to_wait(snapshot: &Snapshot, looks: &Looks, cut: Cut<'_>, inside: &[usize]) -> Vec<Way> {
     if looks.is_empty() && snapshot.waits.is_empty() {
         return Vec::new();
@@ -254,7 +254,7 @@ pub(super) fn ways_to_wait(snapshot: &Snapshot, looks: &Looks, cut: Cut<'_>, ins
     if all.is_empty() { Vec::new() } else { together(&all) }
 }
 
-/// A cut without these events, by its name, and what a question about it is called.
+/// The name of a cut without the events that a way has begun, and the name of the question about it.
 pub(super) fn names(snapshot: &Snapshot, cut: Cut<'_>, way: &Way) -> (Digest, Digest) {
     let events = way.begun.iter().filter_map(|&id| snapshot.trace.position(id)).map(|at| &snapshot.trace.events[at]);
     let observing = events.filter(|event| event.source != Source::None);

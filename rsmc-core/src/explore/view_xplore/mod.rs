@@ -22,10 +22,10 @@
 //! *Which cuts* (`cuts`). The cuts of a run are downward closed, so they are walked from the longest down to known
 //! ones, instead of going through all of them. (3) A negative answer is remembered with the thread whose read was
 //! added: what that thread writes later is not in the question, and with it the same cut may be possible. (4) Store
-//! buffers: stores count from when they enter a buffer, and the witness says when they leave. (5) *Loops that wait.*
-//! A cut in which a thread repeats an iteration of such a loop is not considered. Where threads wait and nobody else
-//! can go on, it is asked whether what they watch can end as they saw it: a livelock's cut is one of a run in which
-//! they get on, too.
+//! buffers: stores count from when they enter a buffer, and the witness says when they leave. (5) *Loops that wait.* A
+//! cut in which a thread repeats an iteration of such a loop is not considered. Where threads wait and no other thread
+//! can go on, ConstructWitness is asked whether the locations that they watch can end with what they saw: a livelock's
+//! cut is one of a run in which they get on, too.
 //!
 //! Guarantees. Sound, complete and optimal for loads, stores, updates, compare-exchanges, fences, locks, try-locks,
 //! park, spawn and join, under SC, TSO and PSO; compared with [`super::Exhaustive`].
@@ -49,7 +49,7 @@ use crate::explore::view_xplore::snapshot::Snapshot;
 use crate::model::MemoryModel;
 use crate::step::{End, Explorer, Forced, Plan, Purpose, Run};
 
-/// In which order runs are continued.
+/// The order in which runs are continued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Traversal {
     /// The newest first.
@@ -59,10 +59,10 @@ pub enum Traversal {
     BreadthFirst,
 }
 
-/// What is kept of a cut: its name, and a byte of the table that holds it.
+/// The memory of a cut: its name, and a byte of the table that holds it.
 const _: () = assert!(size_of::<Digest>() < 32, "at most 32 bytes for each cut");
 
-/// How much was looked at.
+/// Counts of what an exploration has looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
     /// Cuts of runs that were visited.
@@ -77,11 +77,11 @@ pub struct Effort {
     pub runs_kept: usize,
 }
 
-/// Of how many cuts, and for how many questions, `analyse` goes on before others are asked whether to.
+/// The numbers of cuts and of questions after which `analyse` returns, so that its caller decides whether to go on.
 const CUTS_AT_ONCE: usize = 1000;
 const QUESTIONS_AT_ONCE: usize = 100;
 
-/// How many frames are kept for their memory.
+/// The number of frames that are kept for their memory.
 const MOST_SPARE: usize = 64;
 
 /// A run, and the cuts that it was the first to have.
@@ -94,12 +94,12 @@ struct Frame {
     is_new: bool,
     /// There may be more of them, to be found by shortening the others.
     is_unfinished: bool,
-    /// The events of that cut, and how it can become longer.
+    /// The events of that cut, and its extensions.
     inside: Vec<usize>,
     extensions: Vec<Extension>,
     /// Its extensions were looked for, and it was not asked yet whether threads can wait for ever at its end.
     is_open: bool,
-    /// The ways in which they could that are still to be asked about.
+    /// The ways in which threads could wait for ever at its end that are still to be asked about.
     ways: Vec<Way>,
 }
 
@@ -110,7 +110,7 @@ pub struct ViewXplore {
     frames: VecDeque<Frame>,
     /// Frames that were finished with, for their memory.
     spare: Vec<Frame>,
-    /// Those of the newest run.
+    /// The parts of the names of the newest run's cuts.
     parts: Vec<Digest>,
     started: bool,
     /// Whether there is a next execution, once that is known, and what its plan forces.
@@ -121,7 +121,7 @@ pub struct ViewXplore {
     had: FxHashSet<Digest>,
     /// Cuts without a witness, each mixed with the thread whose read was added last.
     refuted: FxHashSet<Digest>,
-    /// Cuts in which threads are known to wait for ever, and what was asked of others.
+    /// Cuts in which threads are known to wait for ever, and the names of the questions that were asked about others.
     livelocks: FxHashSet<Digest>,
     asker: Asker,
     /// Of the last plan.
@@ -138,18 +138,18 @@ impl ViewXplore {
         Self { traversal, asker: Asker::new(model), ..Self::default() }
     }
 
-    /// How much was looked at so far.
+    /// The counts so far.
     pub fn effort(&self) -> Effort {
         self.effort
     }
 
-    /// How often each step of ConstructWitness decided.
+    /// The number of times that each step of ConstructWitness decided.
     pub fn decided(&self) -> Decided {
         self.asker.decided()
     }
 
-    /// Looks for a cut that no run has had and that has a witness: some of the newest run's cuts, or one question. Says whether there
-    /// is one, which goes to `forced`, as soon as it knows.
+    /// Looks for a cut that no run has had and that has a witness, among some of the newest run's cuts or by one
+    /// question. Returns whether there is one, whose steps go to `forced`; `None` while that is not known.
     fn look(&mut self) -> Option<bool> {
         if let Some(frame) = self.frames.back_mut().filter(|frame| frame.is_unfinished) {
             if cuts::find_more(&frame.snapshot, &mut self.had, &self.parts, &mut frame.cuts, CUTS_AT_ONCE) {
@@ -213,7 +213,7 @@ impl ViewXplore {
         None
     }
 
-    /// More counts by its source than was thought.
+    /// Starts over: more counts by its source than was known.
     fn start_over(&mut self, by_source: BySource) {
         self.frames.clear();
         self.had.clear();
@@ -272,8 +272,8 @@ impl Explorer for ViewXplore {
         frame.snapshot.take(run, self.by_source);
         cuts::begin(&frame.snapshot, &mut self.had, &mut self.parts, &mut frame.cuts);
         frame.is_unfinished = true;
-        // If it ends in a livelock, that is the class of its longest cut. A thread that was held back halfway through an
-        // iteration may wait for ever in another way.
+        // If it ends in a livelock, that is the class of its longest cut. A thread that was held back halfway through
+        // an iteration may wait for ever in another way.
         let is_held_back = run.waits.iter().any(|wait| wait.begun > 0);
         let full = frame.cuts.first().filter(|_| run.end == End::Stuck && !is_held_back);
         self.livelocks.extend(full.map(|full| full.name));

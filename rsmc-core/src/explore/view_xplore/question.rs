@@ -95,7 +95,7 @@ impl Asker {
         found
     }
 
-    /// A read at the end of everything, by nobody; false if it has no good write.
+    /// Adds a read at the end of everything, by no thread of the run; false if it has no good write.
     fn add_look(&mut self, snapshot: &Snapshot, &Watched { loc, value, writer }: &Watched) -> bool {
         let nobody = ThreadId(u32::MAX);
         let look = self.instance.push(Shape { thread: nobody, ..Shape::direct(loc, true, false) });
@@ -117,7 +117,7 @@ impl Asker {
         any
     }
 
-    /// The events of the cut.
+    /// Selects the events of the cut.
     fn select(&mut self, snapshot: &Snapshot, inside: &[usize]) {
         self.members.clear();
         self.members.extend_from_slice(inside);
@@ -134,7 +134,7 @@ impl Asker {
         number as usize
     }
 
-    /// The events of the cut, and their order.
+    /// Adds the events of the cut, and their order.
     fn add_events(&mut self, snapshot: &Snapshot) {
         self.instance.clear();
         for &at in &self.members {
@@ -150,7 +150,7 @@ impl Asker {
         }
     }
 
-    /// The event that the cut does not have, and what is before it.
+    /// Adds the event that the cut does not have, and the order before it.
     fn add_new(&mut self, snapshot: &Snapshot, extension: &Extension) {
         let writes = extension.next.op.action.effect(extension.value).written().is_some();
         let shape = Shape::direct(extension.next.op.loc, true, writes);
@@ -164,7 +164,7 @@ impl Asker {
         fenced.iter().for_each(|&store| self.instance.fence(self.number(store), new));
     }
 
-    /// The writes of the cut, and that of the event that it does not have.
+    /// Finds the writes of the cut, and that of the event that it does not have.
     fn find_writes(&mut self, snapshot: &Snapshot, extension: Option<&Extension>) {
         self.writes.clear();
         for (number, &at) in self.members.iter().enumerate() {
@@ -179,7 +179,7 @@ impl Asker {
         }
     }
 
-    /// Every write of the value that a read must return; false if some read has none.
+    /// Adds every write of the value that a read must return; false if some read has none.
     fn add_good_writes(&mut self, snapshot: &Snapshot, extension: Option<&Extension>) -> bool {
         self.find_writes(snapshot, extension);
         for number in 0..self.members.len() {
@@ -207,7 +207,7 @@ impl Asker {
         any
     }
 
-    /// The run, as far as it is in the cut.
+    /// Makes the run the guide, as far as it is in the cut.
     fn guide_by(&mut self, snapshot: &Snapshot) {
         self.guide.clear();
         let mut events = 0;

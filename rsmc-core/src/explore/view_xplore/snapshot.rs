@@ -1,4 +1,5 @@
-//! What is kept of a run: its events, what each thread observed, and what must have happened before what.
+//! A run as it is kept: its events, what each thread observed, and the observations that must be made before each
+//! event.
 
 use crate::base::{EventId, IdVec, LocId, ThreadId};
 use crate::explore::by_source::BySource;
@@ -6,17 +7,17 @@ use crate::explore::looks::{Looks, Standing};
 use crate::step::{Run, Step, Wait};
 use crate::trace::{Event, Histories, LocInfo, Op, ProgramOrder, Source, Trace};
 
-/// What a read shows: deviation (1).
+/// The observation of a read: deviation (1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// This value.
     Value(u64),
-    /// What this write left (`None`: the initial value).
+    /// This source (`None`: the initial value).
     Write(Option<EventId>),
 }
 
 impl Seen {
-    /// Whether a read shows this if it takes a value from a write (`None`: the initial value).
+    /// Whether this is the observation of a read that takes a value from a write (`None`: the initial value).
     pub(super) fn is_of(self, value: u64, write: Option<EventId>) -> bool {
         match self {
             Seen::Value(other) => other == value,
@@ -40,9 +41,9 @@ pub(super) struct Snapshot {
     by_source: BySource,
     /// Where threads began to wait in a loop.
     pub(super) waits: Vec<Wait>,
-    /// What threads knew.
+    /// The histories of the threads.
     histories: Histories,
-    /// How many outcomes without cause an execution may have.
+    /// The number of spurious outcomes that an execution may have.
     spurious: u32,
     /// The steps of the run.
     pub(super) steps: Vec<Step>,
@@ -53,8 +54,8 @@ pub(super) struct Snapshot {
     observing_ends: Vec<usize>,
     /// By thread: the operation that it waits to perform, if it observes.
     pub(super) waiting: Vec<Option<Next>>,
-    /// By event, then by thread: how many observations are before it, itself not counted. Then the same for what each
-    /// of the threads waits to perform.
+    /// By event, then by thread: the number of observations before it, itself not counted. Then these numbers for what
+    /// each of the threads waits to perform.
     needs: Vec<u32>,
     /// By id of a thread: its number among `threads`, if it has one.
     numbers: IdVec<ThreadId, Option<usize>>,
@@ -101,7 +102,7 @@ impl Snapshot {
         }
     }
 
-    /// Finds how many observations of each thread are before each event, and before what each thread waits to perform.
+    /// Finds the number of observations of each thread before each event, and before what each thread waits to perform.
     fn find_needs(&mut self) {
         let Self { trace, order, threads, needs, numbers, .. } = self;
         let width = threads.len();
@@ -127,7 +128,7 @@ impl Snapshot {
         &self.observing[self.first_of(thread)..self.observing_ends[thread]]
     }
 
-    /// Where the observations of a thread begin among those of all, which [`Self::all_observing`] has.
+    /// The place in [`Self::all_observing`] at which the observations of a thread begin.
     pub(super) fn first_of(&self, thread: usize) -> usize {
         if thread == 0 { 0 } else { self.observing_ends[thread - 1] }
     }
@@ -137,12 +138,13 @@ impl Snapshot {
         &self.observing
     }
 
-    /// By thread, how many observations must be made before an event.
+    /// By thread: the number of observations that must be made before an event.
     pub(super) fn needs(&self, at: usize) -> &[u32] {
         &self.needs[at * self.threads.len()..(at + 1) * self.threads.len()]
     }
 
-    /// The same for what a thread does after `made` observations: an event or what it waits to perform.
+    /// By thread: the number of observations that must be made before what a thread does after `made` observations, an
+    /// event or what it waits to perform.
     pub(super) fn next_needs(&self, thread: usize, made: u32) -> &[u32] {
         match self.observing(thread).get(made as usize) {
             Some(&at) => self.needs(at as usize),
@@ -150,7 +152,7 @@ impl Snapshot {
         }
     }
 
-    /// What a thread observes next after `made` observations.
+    /// The operation by which a thread observes next after `made` observations.
     pub(super) fn next(&self, thread: usize, made: u32) -> Option<Next> {
         match self.observing(thread).get(made as usize) {
             Some(&at) => {
@@ -161,8 +163,8 @@ impl Snapshot {
         }
     }
 
-    /// What a thread may do next instead of that, after these events: its alternatives, without outcomes for which there
-    /// is no cause if there were as many as there may be.
+    /// The alternatives of what a thread does next, after these events; spurious outcomes are among them if there may
+    /// be one more.
     pub(super) fn alternatives(&self, next: Next, inside: &[usize]) -> impl Iterator<Item = Next> {
         let action = next.op.action;
         let may_be_spurious = action.alternatives() > 1 && {
@@ -174,12 +176,12 @@ impl Snapshot {
         possible.map(move |action| Next { op: Op { action, ..next.op }, ..next })
     }
 
-    /// What an event shows.
+    /// The observation of an event.
     pub(super) fn seen(&self, event: &Event) -> Seen {
         self.would_see(&event.op, event.read, self.trace.source_id(event))
     }
 
-    /// What an operation shows that takes a value from a write (`None`: the initial value).
+    /// The observation of an operation that takes a value from a write (`None`: the initial value).
     pub(super) fn would_see(&self, op: &Op, value: u64, write: Option<EventId>) -> Seen {
         if self.by_source.counts(op, self.loc(op.loc), value) { Seen::Write(write) } else { Seen::Value(value) }
     }
@@ -199,8 +201,8 @@ impl Snapshot {
         &self.trace.locs[loc]
     }
 
-    /// Whether an event belongs to a cut: all that is observed before it is observed in the cut, and so is what it
-    /// observes itself.
+    /// Whether an event belongs to a cut: the cut has all observations that must be made before it, and the event's
+    /// own.
     pub(super) fn is_in(&self, at: usize, made: &[u32]) -> bool {
         let event = &self.trace.events[at];
         let needs = self.needs(at);

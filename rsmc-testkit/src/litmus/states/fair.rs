@@ -1,19 +1,21 @@
 //! Cycles that a fair scheduler can follow for ever.
 //!
-//! Problem. A cycle of states is an execution under a fair scheduler if everybody who can move again and again on it does move
-//! again and again (strong fairness). For each mover that is a pair of sets, the states in which it can move and the edges on
-//! which it moves, so that the condition is Streett's: where the first is met infinitely often, the second is, too.
+//! Problem. A cycle of states is an execution under a fair scheduler if every mover that can move again and again on it
+//! does move again and again (strong fairness). For each mover that is a pair of sets, the states in which it can move
+//! and the edges on which it moves, so that the condition is Streett's: where the first is met infinitely often, the
+//! second is, too.
 //!
-//! Method. In a strongly connected component all edges lie on one cycle. If somebody could move there and no edge of the
-//! component is a move of theirs, then no fair cycle goes through the states where they could move: these are dropped, and what
-//! is left is decomposed again. A component of which nothing must be dropped is a fair cycle.
+//! Method. In a strongly connected component all edges lie on one cycle. If a mover could move there and no edge of the
+//! component is a move of it, then no fair cycle goes through the states where it could move: these are dropped, and
+//! the rest is decomposed again. A component of which nothing must be dropped is a fair cycle.
 //!
 //! Cost. (States + edges) × movers at most; nearly always one or two rounds.
 //!
-//! Source. V. Toman, thesis (IST Austria, 2021), chapter 6, the basic algorithm for graphs with Streett objectives; components
-//! by R. Tarjan, "Depth-first search and linear graph algorithms", 1972, without recursion.
+//! Source. V. Toman, thesis (IST Austria, 2021), chapter 6, the basic algorithm for graphs with Streett objectives;
+//! components by R. Tarjan, "Depth-first search and linear graph algorithms", 1972, without recursion.
 //!
-//! Deviations. The second sets are edges and not states. Movers are bits of one number. No lock-step search: graphs are small.
+//! Deviations. The second sets are edges and not states. Movers are bits of one number. No lock-step search: graphs are
+//! small.
 
 use crate::litmus::states::step::Impact;
 
@@ -21,7 +23,7 @@ use crate::litmus::states::step::Impact;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) to: u32,
-    /// Who moves; below 128.
+    /// The mover; below 128.
     pub(super) mover: u8,
     pub(super) impact: Impact,
 }
@@ -29,7 +31,7 @@ pub(super) struct Edge {
 /// All states and steps.
 pub(super) struct Graph {
     edges: Vec<Vec<Edge>>,
-    /// Who can move in a state, as bits.
+    /// The movers that can move in a state, as bits.
     enabled: Vec<u128>,
 }
 
@@ -49,7 +51,7 @@ impl Graph {
         self.search(most, one, |_| 0)
     }
 
-    /// Whether there is such a cycle on which all move that have to move where they are in one of its states.
+    /// Whether there is such a cycle on which every mover moves that has to move in one of its states.
     fn search(&self, most: Impact, one: Impact, have_to: impl Fn(u32) -> u128) -> bool {
         let mut regions = Regions { graph: self, most, of: vec![0; self.edges.len()], last: 0 };
         let mut todo = vec![(0..self.edges.len() as u32).collect::<Vec<u32>>()];
@@ -71,7 +73,7 @@ impl Graph {
     }
 }
 
-/// Which states are looked at together: those of one region, and edges that stay in it.
+/// The states that are looked at together: those of one region, with the edges that stay in it.
 struct Regions<'a> {
     graph: &'a Graph,
     most: Impact,
@@ -80,16 +82,16 @@ struct Regions<'a> {
     last: u32,
 }
 
-/// A state on the path of the depth-first search, and how many of its edges were followed.
+/// A state on the path of the depth-first search, and the number of its edges that were followed.
 struct Visit {
     state: u32,
     edge: usize,
 }
 
-/// What Tarjan's search knows of a state.
+/// The knowledge of Tarjan's search about a state.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
-    /// When it was met; 0 if it was not.
+    /// The number by which it was met; 0 if it was not.
     number: u32,
     /// The earliest state on the stack that it reaches.
     low: u32,

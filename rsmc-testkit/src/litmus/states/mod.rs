@@ -1,22 +1,23 @@
-//! All states of a program: what its executions can end in, and whether one of them can go on for ever.
+//! All states of a program: the ends of its executions, and whether one of them can go on for ever.
 //!
-//! Problem. The machine leaves iterations that change nothing out of an execution, and every explorer, brute force included,
-//! sees executions through the machine. Whether that rule loses an outcome, or takes a loop for one that waits which does
-//! not, can only be told by something that does not know the rule.
+//! Problem. The machine leaves iterations that change nothing out of an execution, and every explorer, brute force
+//! included, sees executions through the machine. Only a search that does not know that rule can show whether the rule
+//! loses an outcome, or takes a loop that does not wait for one that does.
 //!
-//! Method. The search keeps whole states: memory, store buffers, and of each thread where it is, its registers and the locks
-//! it holds (`step`). It takes every step of every state once, so that a loop is a cycle and needs no bound. States without
-//! a step are the ends of executions. An execution that goes on for ever under a fair scheduler is a cycle in which every
-//! thread, and every store that waits in a buffer, moves if it can move again and again (`fair`).
+//! Method. The search keeps whole states: memory, store buffers, and each thread's position, its registers and the
+//! locks it holds (`step`). It takes every step of every state once, so that a loop is a cycle and needs no bound.
+//! States without a step are the ends of executions. An execution that goes on for ever under a fair scheduler is a
+//! cycle in which every thread, and every store that waits in a buffer, moves if it can move again and again (`fair`).
 //!
-//! Cost. States × threads in time and memory, and as much again, times the depth of the nesting, for the cycles. The number of
-//! states is finite if registers and buffers are bounded; the search gives up above a limit.
+//! Cost. States × threads in time and memory, and as much again, times the depth of the nesting, for the cycles. The
+//! number of states is finite if registers and buffers are bounded; the search gives up above a limit.
 //!
 //! Source. The search is the textbook's. Cycles: see `fair`.
 //!
-//! Deviations. It shares the compiled program, expressions and the arithmetic of read-modify-writes with the interpreter; the
-//! memory models, locks, threads and their ends are written here once more, on purpose. Choices are not fair: from
-//! some time on a thread may choose 0 for ever, but nothing else. C11 has no states in this sense and is not supported.
+//! Deviations. It shares the compiled program, expressions and the arithmetic of read-modify-writes with the
+//! interpreter; the memory models, locks, threads and their ends are written here once more, on purpose. Choices are
+//! not fair: from some time on a thread may choose 0 for ever, but nothing else. C11 has no states in this sense and is
+//! not supported.
 
 mod fair;
 mod step;
@@ -32,29 +33,32 @@ use fair::{Edge, Graph};
 use rsmc_core::model::MemoryModel;
 use step::{Impact, State, Steps};
 
-/// What all executions of a program together can do.
+/// The results of all executions of a program together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct States {
-    /// What they can end in: every thread has ended, or those that have not are blocked for good (`stuck`).
+    /// The outcomes with which they can end: every thread has ended, or those that have not are blocked for good
+    /// (`stuck`).
     pub outcomes: BTreeSet<Outcome>,
     /// A fair execution can go on for ever with steps that write nothing at all: threads only look.
     pub looks: bool,
-    /// A fair execution can go on for ever with steps that write nothing, except that locks are taken and given back. It is
-    /// true where `looks` is.
+    /// A fair execution can go on for ever with steps that write nothing, except that locks are taken and released. It
+    /// is true where `looks` is.
     pub waits: bool,
-    /// Some execution, fair or not, can go on for ever with such steps, in which locks are taken and given back again and again.
+    /// Some execution, fair or not, can go on for ever with such steps, in which locks are taken and released again and
+    /// again.
     pub turns: bool,
-    /// A fair execution can go on for ever in which something is written again and again, be it the value that was there.
+    /// A fair execution can go on for ever in which something is written again and again, be it the value that was
+    /// there.
     pub busy: bool,
     /// Some execution, fair or not, can go on for ever in which something is written again and again.
     pub writes: bool,
-    /// How many states there are.
+    /// The number of states.
     pub count: usize,
 }
 
 impl States {
-    /// Searches the states of a program under a memory model other than C11, and gives up above a limit of states or where
-    /// a thread goes round a loop without any operation.
+    /// Searches the states of a program under a memory model other than C11, and gives up above a limit of states or
+    /// where a thread goes round a loop without any operation.
     pub fn of(program: &Program, memory: MemoryModel, limit: usize) -> Result<Option<Self>, Error> {
         let compiled = compile(program)?;
         let steps = Steps { compiled: &compiled, memory };
@@ -123,7 +127,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What an execution that ends in this state leaves behind.
+/// The outcome of an execution that ends in this state.
 fn outcome(compiled: &Compiled, end: &State) -> Outcome {
     let registers = compiled.outcome.iter();
     let registers = registers.map(|(name, thread, at)| (name.clone(), end.threads[*thread].registers[*at]));
@@ -139,7 +143,7 @@ mod tests {
     use super::*;
     use crate::litmus::parse;
 
-    /// The outcomes in one text, and which endless executions there are: `looks`, `waits`, `busy`.
+    /// The outcomes in one text, and the kinds of endless executions that there are: `looks`, `waits`, `busy`.
     fn states(text: &str, memory: MemoryModel) -> (String, [bool; 3]) {
         let states = States::of(&parse(text).unwrap(), memory, 10_000).unwrap().expect("it has few states");
         let outcomes: Vec<String> = states.outcomes.iter().map(Outcome::to_string).collect();

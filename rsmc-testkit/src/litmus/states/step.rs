@@ -1,7 +1,8 @@
 //! One state of a program and the steps from it, under SC, TSO and PSO.
 //!
-//! A step is one visible operation of a thread, with all that the thread does after it up to its next one, or the arrival of
-//! one buffered store in memory. Starting, joining and ending a thread are no steps of their own, as in the interpreter.
+//! A step is one visible operation of a thread, with all that the thread does after it up to its next one, or the
+//! arrival of one buffered store in memory. Starting, joining and ending a thread are no steps of their own, as in the
+//! interpreter.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -15,23 +16,23 @@ use rsmc_core::trace::{HELD, POISONED, Rmw};
 
 /// The most instructions a thread may take without a visible operation.
 const SILENT: u32 = 1 << 16;
-/// How many outcomes without cause an execution may have.
+/// The number of spurious outcomes that an execution may have.
 const SPURIOUS: u32 = 1;
 
-/// What a step does to what others can see, the least first.
+/// The effect of a step on what other threads can see, the least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Impact {
     /// It writes nothing, or it is an update that leaves the value as it was.
     None,
-    /// It takes a lock or gives it back.
+    /// It takes or releases a lock.
     Turns,
     /// It writes.
     Writes,
-    /// It chooses another value than 0, which nobody does for ever.
+    /// It chooses another value than 0, which no thread does for ever.
     Chooses,
 }
 
-/// What a thread is doing.
+/// The status of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Status {
     /// It was not spawned.
@@ -66,7 +67,7 @@ pub(super) struct Thread {
     pub(super) panicked: bool,
     /// Oldest first.
     buffer: Vec<Waiting>,
-    /// How many store-store fences it has passed that matter to what is in its buffer.
+    /// The number of store-store fences it has passed that matter to what is in its buffer.
     epoch: u32,
 }
 
@@ -104,19 +105,19 @@ pub(super) struct State {
     /// The value of every place.
     memory: Vec<u64>,
     pub(super) threads: Vec<Thread>,
-    /// How many outcomes without cause there were.
+    /// The number of spurious outcomes so far.
     spurious: u32,
 }
 
 impl State {
-    /// What a thread sees.
+    /// The value of a place as a thread sees it.
     fn view(&self, thread: usize, place: Place) -> u64 {
         let own = self.threads[thread].buffer.iter().rev().find(|store| store.place == place);
         own.map_or(self.memory[place], |store| store.value)
     }
 }
 
-/// What an instruction without a visible operation leads to.
+/// The result of an instruction without a visible operation.
 enum Then {
     Next,
     Jump(usize),
@@ -124,7 +125,7 @@ enum Then {
     Panic,
 }
 
-/// What performs a step, its impact, and where it leads.
+/// The mover of a step, its impact, and the state to which it leads.
 pub(super) type Successor = (u8, Impact, State);
 
 /// The steps of a program under a memory model.
@@ -134,7 +135,7 @@ pub(super) struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// How many there are that move: each thread, and for each thread and place the stores of that thread to it.
+    /// The number of movers: each thread, and for each thread and place the stores of that thread to it.
     pub(super) fn movers(&self) -> usize {
         self.compiled.threads.len() * (1 + self.variables())
     }
@@ -196,8 +197,8 @@ impl Steps<'_> {
         Some(())
     }
 
-    /// Adds what the operation can do that a thread stands before. The thread stays where it is if it gives a lock back after
-    /// a panic, and goes on by one instruction otherwise.
+    /// Adds the steps by which a thread performs the operation that it stands before. The thread stays where it is if
+    /// it releases a lock after a panic, and goes on by one instruction otherwise.
     fn perform(&self, state: &State, thread: usize, all: &mut Vec<Successor>) {
         let own = &state.threads[thread];
         let is_drained = own.buffer.is_empty();
@@ -256,7 +257,7 @@ impl Steps<'_> {
         thread.epoch += u32::from(self.memory == MemoryModel::Pso && releases);
     }
 
-    /// Lets a thread go on until it stands before an operation, waits or ends, and then those which that sets free.
+    /// Lets a thread go on until it stands before an operation, waits or ends, and then the threads that it sets free.
     fn advance(&self, state: &mut State, thread: usize) -> Option<()> {
         let mut due = VecDeque::from([thread]);
         let mut left = SILENT;
@@ -282,7 +283,7 @@ impl Steps<'_> {
         Some(())
     }
 
-    /// Takes one instruction, or says that the thread waits before it.
+    /// Takes one instruction, or returns that the thread waits before it.
     fn take(&self, state: &mut State, number: usize, due: &mut VecDeque<usize>) -> Then {
         let thread = &mut state.threads[number];
         let drained = thread.buffer.is_empty();
@@ -311,7 +312,7 @@ impl Steps<'_> {
             }
             Instruction::Spawn(child) => {
                 due.push_back(*child);
-                // It has begun, as those see that join it.
+                // It has begun, as threads see that join it.
                 state.threads[*child].status = Status::Standing;
                 Then::Next
             }
@@ -341,7 +342,7 @@ fn acquire(state: &mut State, thread: usize, lock: Place) {
     state.threads[thread].held.push((lock, poisoned));
 }
 
-/// Adds what a compare-exchange can do.
+/// Adds the steps of a compare-exchange.
 fn compare_exchange(state: &State, thread: usize, cas: &Cas, add: &mut impl FnMut(Impact, &dyn Fn(&mut State))) {
     let own = &state.threads[thread];
     let (old, new) = (state.memory[cas.loc], own.eval(&cas.new));
@@ -365,7 +366,7 @@ fn compare_exchange(state: &State, thread: usize, cas: &Cas, add: &mut impl FnMu
     }
 }
 
-/// Adds what an operation can do that needs an empty buffer, which its thread has.
+/// Adds the steps of an operation that needs an empty buffer, which its thread has.
 fn perform_drained(
     state: &State,
     thread: usize,

@@ -1,4 +1,4 @@
-//! C11: what is before a read is what happens before it, and coherence says what it cannot take.
+//! C11: the events before a read are those that happen before it, and coherence excludes sources.
 
 use std::sync::atomic::Ordering;
 
@@ -45,9 +45,9 @@ pub(super) fn is_weak(event: &Event) -> bool {
     !event.op.is_always_sequential()
 }
 
-/// Finds the writes of a location that are visible to a reader: those that coherence lets it take. If the reader knows of
-/// an access, it takes nothing older; of the accesses of a thread that it knows of the last one stands for all. Older is
-/// what such an access knows to be written or read before.
+/// Finds the writes of a location that are visible to a reader: those that coherence lets it take. A reader that knows
+/// of an access takes no older write. The last access of a thread that it knows of stands for all of that thread. A
+/// write is older if such an access knows that it was written or read before.
 pub(super) fn find_visible(graph: &Graph, trace: &Trace, who: &Reader<'_>, loc: LocId, visible: &mut Visible) {
     let (own, hidden) = (&graph.c11, &mut visible.hidden);
     let past = match trace.position(who.id) {

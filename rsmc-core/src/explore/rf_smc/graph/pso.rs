@@ -1,23 +1,23 @@
-//! PSO: other threads see the stores of a thread in any order, so the causal order says too much.
+//! PSO: other threads see the stores of a thread in any order, so the causal order is too strong.
 //!
-//! A buffered store counts from where it is known to be in memory, because another thread read it or it is behind a full
+//! A buffered store counts from where it is known to be in memory: another thread has read it, or it is behind a full
 //! fence.
 
 use crate::base::{BitMatrix, BitSet, LocId, unite};
 use crate::explore::rf_smc::graph::{Graph, Reader, Visible, sc_tso};
 use crate::trace::{Event, ProgramOrder, Source, Trace};
 
-/// What is certainly in memory, and when.
+/// The events that are certainly in memory, by event and by write.
 #[derive(Debug, Default)]
 pub(super) struct Stored {
     /// Row of an event: all events whose effect is certainly in memory when it is performed.
     in_memory: BitMatrix,
-    /// Row of a write: the same, when what it writes reaches memory.
+    /// Row of a write: all events whose effect is certainly in memory when the write reaches memory.
     stored: BitMatrix,
 }
 
 impl Stored {
-    /// Forgets all, with room for so many events.
+    /// Clears all, with room for this many events.
     pub(super) fn reset(&mut self, events: usize) {
         self.in_memory.reset(events);
         self.stored.reset(events);
@@ -67,8 +67,8 @@ impl Stored {
         self.stored.get(b, a)
     }
 
-    /// The writes that a reader certainly sees or finds overwritten, whatever it reads from: those before it but for its own
-    /// source.
+    /// The writes that a reader certainly sees or finds overwritten, whatever it reads from: those before it but for
+    /// its own source.
     fn find_seen(&self, trace: &Trace, who: &Reader<'_>, seen: &mut BitSet) {
         seen.reset(trace.events.len());
         for &pred in who.preds {

@@ -5,16 +5,16 @@
 use crate::base::{BitMatrix, LocId};
 use crate::explore::rf_smc::graph::{Graph, Reader, Visible};
 
-/// Finds the writes of a location that are visible to a reader: those that are not before another write that it certainly
-/// sees or finds overwritten.
+/// Finds the writes of a location that are visible to a reader: those that are not before another write that it
+/// certainly sees or finds overwritten.
 pub(super) fn find_visible(graph: &Graph, events: usize, who: &Reader<'_>, loc: LocId, visible: &mut Visible) {
     visible.seen.reset(events);
     graph.add_program_past(who.preds, &mut visible.seen);
     hide(graph, events, loc, &graph.past, visible);
 }
 
-/// Hides the writes of a location that are before one that is seen. `before`: the row of a write has those that are in
-/// memory before it.
+/// Hides the writes of a location that are before one that is seen. `before`: the row of a write has the events that
+/// are in memory before it.
 pub(super) fn hide(graph: &Graph, events: usize, loc: LocId, before: &BitMatrix, visible: &mut Visible) {
     let Visible { seen, hidden } = visible;
     hidden.reset(events + 1);

@@ -3,18 +3,18 @@
 //! Problem. Every class is to be run once, though each explorer sees a part of the tree only.
 //!
 //! Method. A node is a decision on one path: the schedules seen there, the pending ones, and the `τ` before it. Pending
-//! schedules of a node are handed out as a [`Subtree`], for a [`Ticket`]: those of the node with the fewest decisions above
-//! it first, since its part is likely to be the largest. What a worker returns ([`Found`]) is added at once: a schedule that
-//! was discovered for a decision above counts only if it is new in the node's set, so the first explorer that discovers it
-//! has it kept; the decisions inside the part that still have pending schedules become nodes below the one that it came
-//! from. A node is dropped when it has no pending schedule, no node below it and no ticket out.
+//! schedules of a node are handed out as a [`Subtree`], for a [`Ticket`]: those of the node with the fewest decisions
+//! above it first, since its part is likely to be the largest. What a worker returns ([`Found`]) is added at once: a
+//! schedule that was discovered for a decision above counts only if it is new in the node's set, so the first explorer
+//! that discovers it has it kept; the decisions inside the part that still have pending schedules become nodes below
+//! the one that it came from. A node is dropped when it has no pending schedule, no node below it and no ticket out.
 //!
-//! Why each class is still run once. The order in which RF-SMC takes pending schedules does not matter: the schedules that a
-//! run discovers depend on the run, on `τ` and on the decisions of its own path, and whether one counts depends on the set of
-//! its decision, which is kept here. Two explorers may ask the verifier one question; they get one answer, and one of the
-//! two schedules is dropped. At a decision whose set takes no more names (`full`, where one process explored before) a
-//! schedule comes from its canonical parent, whichever worker runs that. A ticket that is never answered is handed out
-//! again.
+//! Why each class is still run once. The order in which RF-SMC takes pending schedules does not matter: the schedules
+//! that a run discovers depend on the run, on `τ` and on the decisions of its own path, and whether one counts depends
+//! on the set of its decision, which is kept here. Two explorers may ask the verifier one question; they get one
+//! answer, and one of the two schedules is dropped. At a decision whose set takes no more names (`full`, where one
+//! process explored before) a schedule comes from its canonical parent, whichever worker runs that. A ticket that is
+//! never answered is handed out again.
 //!
 //! Cost. A subtree carries the names that were seen at the decisions above it.
 //!
@@ -139,8 +139,8 @@ impl Tree {
         self.livelocks.push(route);
     }
 
-    /// Hands out a part. For so many workers it is one that is likely to be large. Without workers the caller explores it at
-    /// once, and it is a small part, so that no more schedules are pending than on one path.
+    /// Hands out a part. With this many workers it is one that is likely to be large. Without workers the caller
+    /// explores it at once, and it is a small part, so that no more schedules are pending than on one path.
     pub fn next_ticket(&mut self, workers: usize) -> Option<Ticket> {
         let &(_, number) = if workers == 0 { self.open.last() } else { self.open.first() }?;
         let node = self.nodes[number].as_mut().expect("an open node is there");
@@ -160,7 +160,7 @@ impl Tree {
         self.update(ticket.node);
     }
 
-    /// Adds what exploring a part has led to.
+    /// Adds the results of exploring a part.
     pub fn take_in(&mut self, mut ticket: Ticket, found: Found) {
         self.looks.add(&found.looks);
         let path = self.path(ticket.node);
@@ -225,7 +225,7 @@ impl Tree {
         Subtree { tau: last.tau[..last.decision.at].to_vec(), path, looks: self.looks.all() }
     }
 
-    /// Adds what was discovered for a decision above a part; only what is new counts.
+    /// Adds the names and schedules that were discovered for a decision above a part; only new ones count.
     fn add(&mut self, number: usize, discovered: Discovered) {
         let decision = &mut self.node(number).decision;
         let mut new: FxHashSet<Digest> = discovered.seen.into_iter().filter(|key| decision.seen.insert(*key)).collect();
@@ -240,7 +240,7 @@ impl Tree {
         self.update(number);
     }
 
-    /// Adds the decisions of a path, each below the one before it; their numbers, for [`Tree::note_pending`].
+    /// Adds the decisions of a path, each below the one before it. Returns their numbers, for [`Tree::note_pending`].
     fn add_path(
         &mut self,
         mut parent: Option<(usize, Answer)>,
@@ -266,7 +266,7 @@ impl Tree {
             above.live += 1;
             depth = above.depth + 1;
         }
-        // Which of its answers is explored is said by each node below it.
+        // Each node below says which of the decision's answers is explored.
         let decision = SavedDecision { frozen: false, ..saved }.restore(&mut MemoryBudget::unbounded());
         let number = self.free.pop().unwrap_or_else(|| {
             self.nodes.push(None);

@@ -2,8 +2,8 @@
 //!
 //! Problem. The rest of the work of several explorers is no path but a tree: many decisions on many paths.
 //!
-//! Method. Every decision is kept that has a pending schedule or stands above one that has, with the names that were seen
-//! there, so no schedule is tried again. Decisions of one path share its events; each path is kept once.
+//! Method. Every decision is kept that has a pending schedule or stands above one that has, with the names that were
+//! seen there, so no schedule is tried again. Decisions of one path share its events; each path is kept once.
 //!
 //! Cost. One pass over the tree, and its size.
 //!
