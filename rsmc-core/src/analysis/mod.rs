@@ -1,3 +1,3 @@
-//! What an execution shows besides its values: pure functions of a trace.
+//! Analyses of an execution, as pure functions of a trace.
 
 pub mod race;

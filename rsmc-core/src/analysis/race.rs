@@ -3,17 +3,17 @@
 //! Problem. In a recorded execution, are there two accesses of one cell, at least one a write, that happens-before
 //! does not order? The order comes from the orderings written in the source, never from the explored memory model.
 //!
-//! Method. One pass with vector clocks. A write carries a message clock: all its thread knew, if it is a release;
-//! what the thread knew at its last release fence, if not. An update adds its message to the one it read (the
-//! release sequence of C++20: a write, then the updates that read from it in a chain). A read that acquires learns
-//! the message; another keeps it for the next acquire fence. Locks, park tokens, spawn, join and dropped references
-//! are releases and acquires of their own.
+//! Method. One pass with vector clocks. A write carries a message clock: the clock of its thread, if the write is a
+//! release; otherwise that of the thread's last release fence. An update adds its message to the one it read (the
+//! release sequence of C++20: a write, then the updates that read from it in a chain). An acquire read joins the
+//! message to its thread's clock; another read keeps the message for the next acquire fence. Locks, park tokens, spawn,
+//! join and dropped references are releases and acquires of their own.
 //!
-//! An access lasts until its end, if that has a note of its own ([`NoteKind::CellEnd`]). Then it races unless its end happens
-//! before the start of the other, or the other way round. So an access that goes on is known to nobody, not even to its own
-//! thread, which conflicts with itself if it accesses the cell again meanwhile.
+//! An access whose end has a note of its own ([`NoteKind::CellEnd`]) lasts until that end. It races with another access
+//! unless the end of one happens before the start of the other. So no clock contains an access that has not ended, not
+//! even that of its own thread: the thread conflicts with itself if it accesses the cell again meanwhile.
 //!
-//! Cost. O(rows × threads). Nothing at all for an execution that touches no cell.
+//! Cost. O(rows × threads). No pass for an execution that touches no cell.
 //!
 //! Guarantees. In the given execution it finds a race if there is one. Since happens-before is the same in all
 //! executions of a reads-from class, one execution per class is enough.
@@ -29,26 +29,26 @@ use crate::trace::{Event, Note, NoteKind, Row, Site, Source, Trace};
 /// One side of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Who.
+    /// The thread that accesses the cell.
     pub thread: ThreadId,
     /// Whether it writes.
     pub writes: bool,
-    /// Where.
+    /// The place of the access in the source.
     pub site: Site,
-    /// Its place in [`Trace::notes`].
+    /// The position of the access in [`Trace::notes`].
     pub note: usize,
-    /// The place of its end there, if it lasts.
+    /// The position of its end there, if it lasts.
     pub until: Option<usize>,
 }
 
-/// Two accesses of one cell that nothing orders, or one within the other.
+/// Two accesses of one cell that happens-before does not order, or one within the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Race {
     /// The cell.
     pub loc: LocId,
     /// The access that came first in this execution.
     pub first: Access,
-    /// The one that came second.
+    /// The access that came second.
     pub second: Access,
 }
 
@@ -74,7 +74,7 @@ pub fn find_race(trace: &Trace) -> Option<Race> {
     })
 }
 
-/// All races of an execution: every pair of conflicting accesses that nothing orders. Quadratic.
+/// All races of an execution: every pair of conflicting accesses that happens-before does not order. Quadratic.
 pub fn all_races(trace: &Trace) -> Vec<Race> {
     let (mut cells, mut races) = (FxHashMap::<LocId, Vec<Dated>>::default(), Vec::new());
     each_access(trace, |now, loc, step| {
@@ -92,17 +92,17 @@ pub fn all_races(trace: &Trace) -> Vec<Race> {
     races
 }
 
-/// What a thread does with a cell.
+/// The beginning or the end of an access of a cell.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// It begins an access.
+    /// A thread begins this access.
     Begins(Access),
-    /// It ends the access that lasts until this note.
+    /// A thread ends the access that lasts until this note.
     Ends(usize),
 }
 
-/// Shows the beginning of every access of a cell, and the end of those that last, with what the thread knows then, until
-/// `take` has an answer.
+/// Shows `take` the beginning of every access of a cell, and the end of every lasting one, with the clock of its
+/// thread, until `take` returns an answer.
 fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Step) -> Option<R>) -> Option<R> {
     let touches_cell = |note: &Note| matches!(note.kind, NoteKind::CellRead(_) | NoteKind::CellWrite(_));
     if !trace.notes.iter().any(touches_cell) {
@@ -145,7 +145,7 @@ fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Step)
 /// The accesses that last.
 #[derive(Debug, Default)]
 struct Lasting {
-    /// By the note where one begins: the note of its end.
+    /// By the note of its beginning: the note of its end.
     ends: FxHashMap<usize, usize>,
     /// By the note of an end: the cell.
     locs: FxHashMap<usize, LocId>,
@@ -179,13 +179,13 @@ impl Lasting {
     }
 }
 
-/// What a thread knows.
+/// The clocks of a thread.
 #[derive(Clone, Debug, Default)]
 struct Knowledge {
     now: VectorClock,
-    /// At its last release fence.
+    /// The clock at its last release fence.
     fenced: VectorClock,
-    /// Read by relaxed loads: becomes known at the next acquire fence.
+    /// The messages read by relaxed loads: `now` takes them at the next acquire fence.
     unacquired: VectorClock,
 }
 
@@ -202,7 +202,7 @@ impl Dated {
         Self { time, access }
     }
 
-    /// This note ends an access.
+    /// Ends the access, if it lasts until this note.
     fn end(&mut self, now: &VectorClock, note: usize) {
         if self.access.until == Some(note) {
             self.time = now.get(self.access.thread);
@@ -214,13 +214,14 @@ impl Dated {
         self.time == u32::MAX
     }
 
-    /// Whether a later access, by a thread that knows `now`, conflicts with it and is not ordered after it.
+    /// Whether a later access, by a thread with the clock `now`, conflicts with it and is not ordered after it.
     fn races_with(&self, now: &VectorClock, later: &Access) -> bool {
         (self.access.writes || later.writes) && now.get(self.access.thread) < self.time
     }
 }
 
-/// The accesses of a cell without a race that a later one can race with, unless it also races with another of them.
+/// The race-free accesses of a cell so far, without those that need no check: an access that races with one of these
+/// also races with one that is kept.
 #[derive(Debug, Default)]
 struct Cell {
     write: Option<Dated>,
@@ -315,7 +316,7 @@ impl Pass {
         }
     }
 
-    /// What a thread knows, itself included.
+    /// The clock of a thread, its own time included.
     fn now(&mut self, thread: ThreadId) -> &VectorClock {
         let now = &mut self.threads[thread].now;
         if now.get(thread) == 0 {

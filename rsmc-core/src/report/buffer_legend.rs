@@ -1,9 +1,9 @@
-//! The legend of what rows say about buffers.
+//! The legend for the remarks on buffers in rows.
 
 use crate::report::rows::{Buffering, Scene};
 use crate::report::text::wrap;
 
-/// Explains what rows say about buffers; nothing if no row does.
+/// The legend; `None` if no row has a remark on buffers.
 pub(super) fn legend(scene: &Scene<'_>) -> Option<String> {
     let any = |what: fn(&Buffering) -> bool| scene.lines.iter().any(|line| what(&line.buffering));
     if !any(|row| matches!(row, Buffering::Waits)) {
@@ -23,14 +23,14 @@ pub(super) fn legend(scene: &Scene<'_>) -> Option<String> {
     Some(lines.iter().map(|line| wrap(line, "    ")).collect::<Vec<_>>().join("\n"))
 }
 
-/// What a read means that took an old write under C11.
+/// The meaning of a read that took an old write under C11.
 const STALE: &str = "  not #n: row n stored a newer value, and nothing orders that store before this load; ";
-/// What would have made it read a newer one.
+/// The orderings that would have made it read a newer one.
 const ORDERED: &str = "a `Release` store after it, and an `Acquire` load of that before this one, would";
-/// The same where the store is as strong as it can be.
+/// The reason, if the store is as strong as it can be.
 const STRONGER: &str = "the store is `SeqCst`, and this load is not";
 
-/// What would have made the store visible in time.
+/// The change that would have made the store visible in time.
 fn remedy(scene: &Scene<'_>) -> String {
     match overtaking(scene) {
         Some((later, earlier)) => {
@@ -40,7 +40,8 @@ fn remedy(scene: &Scene<'_>) -> String {
     }
 }
 
-/// The rows of a store that became visible before an earlier one of its thread, which a read then missed, and of that.
+/// The rows of a store that became visible before an earlier one of its thread, and of that earlier store, which a read
+/// then missed.
 pub(super) fn overtaking(scene: &Scene<'_>) -> Option<(usize, usize)> {
     let (later, earlier) = scene.buffers.overtaking()?;
     Some((scene.row_of_event(later)?, scene.row_of_event(earlier)?))

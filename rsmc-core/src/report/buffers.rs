@@ -1,11 +1,9 @@
-//! Stores that wait in the buffer of their thread: which of them a reader should know of, and who missed them.
+//! Stores that wait in the buffer of their thread: those that a report shows, and the reads that missed them.
 //!
-//! A store that became visible to all before another thread did anything might as well never have waited. It is shown
-//! as an ordinary store, and its flush is not shown: a failure that has nothing to do with buffers looks as under
-//! `sc`.
+//! A store that became visible to all before another thread did anything might as well never have waited. A report
+//! shows it as an ordinary store, without its flush: a failure that has nothing to do with buffers looks as under `sc`.
 //!
-//! Under C11 there are no buffers, and a read may take an old write all the same, unless something orders a newer one
-//! before it.
+//! Under C11 there are no buffers; but a read may take an old write, unless a newer one happens before the read.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -14,7 +12,7 @@ use crate::base::ThreadId;
 use crate::model::c11::Graph;
 use crate::trace::{Event, Note, NoteKind, Row, Source, Trace};
 
-/// What the buffers did in an execution. All numbers are positions of events.
+/// The buffers in an execution. All numbers are positions of events.
 #[derive(Default)]
 pub(super) struct Buffers {
     waits: Vec<bool>,
@@ -25,7 +23,7 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    /// Looks through an execution.
+    /// Reads an execution.
     pub(super) fn new(trace: &Trace) -> Self {
         let mut buffers = Self::default();
         let mut waiting: Vec<usize> = Vec::new();
@@ -60,7 +58,7 @@ impl Buffers {
         buffers
     }
 
-    /// Whether the reader should know that this store waited.
+    /// Whether a report shows that this store waited.
     pub(super) fn waits(&self, at: usize) -> bool {
         self.waits[at]
     }
@@ -77,12 +75,12 @@ impl Buffers {
     }
 }
 
-/// Counts how often another thread goes on.
+/// Counts the changes of thread.
 #[derive(Default)]
 struct Turns {
     last: Option<ThreadId>,
     number: usize,
-    /// By event: in which turn it happened.
+    /// By event: the turn in which it happened.
     began: Vec<usize>,
 }
 
@@ -115,7 +113,7 @@ fn newest_missed(trace: &Trace, read: &Event, waiting: &[usize]) -> Option<usize
     waiting.iter().rev().find(newer).copied()
 }
 
-/// The reads that did not take the newest write of their location, with that write, if nothing orders it before them.
+/// The reads that did not take the newest write of their location, with that write, if it does not happen before them.
 fn stale(trace: &Trace) -> BTreeMap<usize, usize> {
     let (mut last, mut stale) = (BTreeMap::new(), BTreeMap::new());
     for (at, event) in trace.events.iter().enumerate() {
@@ -138,7 +136,7 @@ fn stale(trace: &Trace) -> BTreeMap<usize, usize> {
     stale
 }
 
-/// Whether a note has a row; that of a flush is left out where its store need not have waited.
+/// Whether a note has a row. The row of a flush is left out if its store need not have waited.
 pub(super) fn has_row(note: &Note) -> bool {
     !matches!(note.kind, NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) | NoteKind::Counted | NoteKind::Hint)
 }

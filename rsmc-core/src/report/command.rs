@@ -1,12 +1,12 @@
 //! The command by which cargo runs one test.
 
-/// Stands for the name of a doc test where that is not known: rustdoc does not tell it to the test.
+/// The name of a doc test whose name is not known: rustdoc does not pass it to the test.
 pub const DOC_TEST: &str = "--doc";
 
 /// The command by which cargo runs one test and no other; `name` is the path of the test, or [`DOC_TEST`].
 ///
-/// Of doc tests it runs all whose name contains the item that is documented: rustdoc breaks names at blanks, and all of
-/// its names have some.
+/// For a doc test it runs all doc tests whose names contain the documented item: rustdoc breaks names at blanks, and
+/// all of its names have some.
 ///
 /// ```
 /// use rsmc_core::report::command;
@@ -32,7 +32,7 @@ fn documented(name: &str) -> Option<&str> {
     Some(Some(item.trim()).filter(|item| !item.contains(' ')).unwrap_or_default())
 }
 
-/// A word as shells take it.
+/// A word, quoted for shells.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_:-./".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,9 +1,9 @@
 //! A failing execution as a graph for Graphviz.
 //!
-//! A cluster for each thread, a node for each step. Edges: program order, spawn and join; `rf` from a write to who
-//! reads it, dashed while the write is in the buffer of its thread; `flush` from a buffered store to the step in which
-//! it becomes visible; `co` between writes of a location that follow one another in coherence order. Only the first
-//! kind and spawn and join have a say in the layout.
+//! A cluster for each thread, a node for each step. Edges: program order, spawn and join; `rf` from a write to its
+//! reader, dashed while the write is in the buffer of its thread; `flush` from a buffered store to the step in which it
+//! becomes visible; `co` between writes of a location that follow one another in coherence order. `rf` and `co` do not
+//! affect the layout.
 
 use std::fmt::Write;
 
@@ -33,7 +33,7 @@ pub fn dot(diagram: &Diagram) -> String {
     text
 }
 
-/// A thread: its steps, and what it waits for at the end, in program order.
+/// A thread: its steps, and its wait at the end, in program order.
 fn cluster(text: &mut String, diagram: &Diagram, thread: usize) {
     let own: Vec<&Step> =
         diagram.steps.iter().filter(|step| step.thread == thread && step.operation != "flush").collect();
@@ -102,7 +102,8 @@ fn edge(text: &mut String, from: usize, to: usize, label: &str, style: &str) {
     let _ = writeln!(text, "  s{from} -> s{to} [label={label}, {style}{constraint}];");
 }
 
-/// A string of the language, in which a backslash begins an escape. Control characters are spelt, as in [`visible`].
+/// A string of Graphviz's language, in which a backslash begins an escape. Control characters are spelt, as in
+/// [`visible`].
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in visible(text).chars() {

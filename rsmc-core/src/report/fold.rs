@@ -1,25 +1,25 @@
-//! Leaving out the middle of a long schedule, and what comes after the failure.
+//! Folding: the report leaves out the middle of a long schedule, and the rows after the failure.
 //!
-//! Kept are the beginning, what leads to the last marked row, every marked row with its neighbours, the writes that marked
-//! rows and the last rows read from, and where the locks were taken that somebody waits for. What comes after the last
-//! marked row does not matter: after a data race that may be most of the execution.
+//! It keeps the beginning, the rows before the last marked row, every marked row with its neighbours, the writes that
+//! marked rows and the last rows read from, and the rows in which the locks were taken that a thread waits for. The
+//! rows after the last marked row do not matter: after a data race they may be most of the execution.
 //!
-//! In a schedule of any length, what a loop repeats is left out but for the first two iterations and the last.
+//! In a schedule of any length, it leaves out the iterations that a loop repeats, but for the first two and the last.
 //!
-//! A read that missed a buffered store may be long before the failure that it causes. The first such reads and the last
-//! are kept too, each with the store and with the row in which that becomes visible.
+//! A read that missed a buffered store may be long before the failure that it causes. So the first and the last such
+//! reads are kept too, each with the store and with the row in which the store becomes visible.
 
 use crate::report::buffer_legend;
 use crate::report::rows::{Buffering, Line, Origin, Scene};
 
-/// Schedules with up to this many rows until the failure are shown in full.
+/// The largest number of rows up to the failure of a schedule that is shown in full.
 const LONGEST: usize = 60;
-/// How many rows are kept at the beginning of a longer one, and before the failure.
+/// The number of rows that are kept at the beginning of a longer one, and before the failure.
 const BEGINNING: usize = 10;
 const END: usize = 30;
-/// How many reads that missed a buffered store are kept, of the first and of the last.
+/// The number of reads that missed a buffered store that are kept, of the first and of the last.
 const MISSES: usize = 2;
-/// Fewer rows than this are not worth folding.
+/// The least number of rows that are folded.
 const FEWEST: usize = 4;
 /// The longest iteration of a loop that is folded where it repeats, in rows.
 const ITERATION: usize = 4;
@@ -28,7 +28,7 @@ const ITERATION: usize = 4;
 pub(super) enum Shown<'a> {
     /// A row.
     Line(&'a Line),
-    /// What is said in place of rows.
+    /// The text in place of rows.
     Folded(String),
 }
 
@@ -60,7 +60,7 @@ fn kept(scene: &Scene<'_>) -> Vec<bool> {
     kept
 }
 
-/// Leaves out what repeats the so many rows before it, but for the first time and the last.
+/// Leaves out the rows that repeat the `length` rows before them, but for the first repetition and the last.
 fn leave_repetitions(lines: &[Line], length: usize, kept: &mut [bool]) {
     let mut at = length;
     while at < lines.len() {
@@ -73,7 +73,7 @@ fn leave_repetitions(lines: &[Line], length: usize, kept: &mut [bool]) {
     }
 }
 
-/// What is kept of so many rows, the last of which is marked.
+/// The rows to keep of the first `count` rows, the last of which is marked.
 fn kept_until(scene: &Scene<'_>, count: usize) -> Vec<bool> {
     let lines = &scene.lines[..count];
     if count <= LONGEST {
@@ -106,7 +106,7 @@ fn keep_misses(lines: &[Line], kept: &mut [bool]) {
     first.chain(last).for_each(|read| kept[*read] = true);
 }
 
-/// Keeps, for every row that is kept, the buffered stores that it speaks of, and where these become visible.
+/// Keeps, for every kept row, the buffered stores that it names, and the rows in which they become visible.
 fn keep_stores(lines: &[Line], kept: &mut [bool]) {
     for at in 0..lines.len() {
         if let (true, Buffering::Flush(store) | Buffering::Misses(store)) = (kept[at], lines[at].buffering) {

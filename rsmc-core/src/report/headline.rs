@@ -1,4 +1,5 @@
-//! What went wrong: one line, then by kind of failure who, where, and the usual causes.
+//! The first section of a report: the failure in one line, then by kind of failure the threads, the places, and the
+//! usual causes.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +21,7 @@ pub(super) fn section(scene: &Scene<'_>) -> String {
     lines.join("\n")
 }
 
-/// Who, where, and the usual causes.
+/// The threads, the places, and the usual causes.
 pub(super) fn details(scene: &Scene<'_>) -> Vec<String> {
     let finding = scene.finding;
     let mut lines = panics(scene);
@@ -31,7 +32,7 @@ pub(super) fn details(scene: &Scene<'_>) -> Vec<String> {
     lines
 }
 
-/// `data race: …`, in one line. What the sections below say with the report's own names is not said twice.
+/// `data race: …`, in one line. It does not repeat what the sections below have with the report's own names.
 pub(super) fn title(scene: &Scene<'_>) -> String {
     let finding = scene.finding;
     let kind = words(&format!("{:?}", finding.kind));
@@ -51,7 +52,7 @@ pub(super) fn title(scene: &Scene<'_>) -> String {
     if message.to_lowercase().starts_with(&kind) { message } else { format!("{kind}: {message}") }
 }
 
-/// The first line of the first panic; the others come with where it happened.
+/// The first line of the first panic; the other lines follow with its place.
 fn first_panic(finding: &Finding<'_>) -> Option<String> {
     let panic = &finding.panics[Panicked::cause(finding.panics)?];
     panic.message.lines().next().map(str::to_owned)
@@ -89,7 +90,7 @@ pub(super) fn words(variant: &str) -> String {
     words
 }
 
-/// Puts what was expected and what was found below each other.
+/// Puts the expected and the found operation below each other.
 fn split_difference(message: &str) -> Option<String> {
     let (before, after) = message.split_once("expected ")?;
     let (expected, found) = after.split_once(", found ").or_else(|| after.split_once(", read "))?;
@@ -157,7 +158,7 @@ fn until(scene: &Scene<'_>, loc: LocId, value: u64) -> String {
     }
 }
 
-/// What the reader may not know about this kind of failure.
+/// Advice for this kind of failure.
 fn advice(kind: FailureKind) -> &'static [&'static str] {
     match kind {
         FailureKind::StepLimit => {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What is tried first; most failures fit.
+/// The size of the first buffer; most failures fit.
 const FIRST: usize = 1 << 16;
 
 /// A value as JSON, in one line.

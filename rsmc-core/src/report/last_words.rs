@@ -1,4 +1,4 @@
-//! The last words about a check whose process ends in the middle of it, or does not go on.
+//! The last words about a check whose process ends in the middle of it, or is stuck.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use crate::runtime::{Fate, LastWords, Moment};
 use crate::seed::Seed;
 use crate::session::FailureKind;
 
-/// The seed of an execution that goes no further: what has happened of it.
+/// The seed of an execution that goes no further: of its steps so far.
 pub fn last_seed(words: &LastWords<'_>) -> Option<Seed> {
     words.moment.map(|Moment { run, observed, .. }| Seed::of_prefix(run, run.model, observed))
 }
 
-/// The last words as text. `seed` is that of the execution, as it stands in the command that runs it again, and `test` the path of
-/// the test as `cargo test` takes it, or [`DOC_TEST`](crate::report::DOC_TEST).
+/// The last words as text. `seed` is that of the execution, as in the command that runs it again, and `test` the path
+/// of the test as `cargo test` takes it, or [`DOC_TEST`](crate::report::DOC_TEST).
 pub fn last_words(words: &LastWords<'_>, seed: Option<&str>, test: Option<&str>) -> String {
     let name = if words.check.is_empty() { "a check".to_owned() } else { format!("`{}`", words.check) };
     let place = words.moment.map(place);
@@ -41,7 +41,7 @@ pub fn last_words(words: &LastWords<'_>, seed: Option<&str>, test: Option<&str>)
     visible(&format!("\n{}\n", lines.join("\n")))
 }
 
-/// Why an execution is stuck, as the end of a sentence about its process; `None` if it is not.
+/// The reason for which an execution is stuck, as the end of a sentence about its process; `None` if it is not stuck.
 pub fn stuck(words: &LastWords<'_>) -> Option<String> {
     let Fate::Stuck(time) = words.fate else { return None };
     let place = words.moment.map(place);
@@ -49,14 +49,14 @@ pub fn stuck(words: &LastWords<'_>) -> Option<String> {
     Some(format!("was stuck for {}{}", seconds(time), what.unwrap_or_default()))
 }
 
-/// Which thread runs, and what it did last.
+/// The thread that runs, and its last operation.
 struct Place {
     thread: String,
     last: String,
 }
 
 fn place(Moment { run, thread, .. }: Moment<'_>) -> Place {
-    // It did not fail so far; the kind only says what is marked.
+    // It did not fail so far; the kind only decides which rows are marked.
     let finding = Finding { panics: &run.panics, ..Finding::of(FailureKind::Panic, &run.trace) };
     let scene = Scene::new(&finding);
     let last = scene.lines.iter().rev().find(|line| line.thread == thread);
@@ -105,7 +105,7 @@ fn seconds(time: Duration) -> String {
     if time.subsec_millis() == 0 { format!("{seconds} s") } else { format!("{seconds:.2} s") }
 }
 
-/// The name of a signal that ends a process by its own doing.
+/// The name of a signal by which a process ends itself.
 fn signal(number: i32) -> String {
     let name = match number {
         4 => "SIGILL",

@@ -1,7 +1,7 @@
-//! The locations: their names, types, where they were created, and what they held at first.
+//! The locations: their names, types, places of creation, and initial values.
 //!
-//! Two of one type that were created on one line are told apart by their columns. Where these are the same, as in an array
-//! or a derived `Default`, only a name given by the user helps.
+//! The column distinguishes two locations of one type that were created on one line. If the columns are equal, as in an
+//! array or a derived `Default`, only a name given by the user helps.
 
 use crate::base::LocId;
 use crate::report::rows::Scene;
@@ -44,7 +44,8 @@ fn row(scene: &Scene<'_>, loc: LocId, name: &str) -> [String; 4] {
     [name.to_owned(), info.kind.to_owned(), place(scene, loc), init]
 }
 
-/// Where a location was created; with the column, if another one of its type was created on that line in another column.
+/// The place where a location was created; with the column, if another one of its type was created on that line in
+/// another column.
 fn place(scene: &Scene<'_>, loc: LocId) -> String {
     let locs = &scene.finding.trace.locs;
     let (info, place) = (&locs[loc], scene.places.short(locs[loc].created));

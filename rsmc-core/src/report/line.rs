@@ -1,18 +1,18 @@
-//! A check in one line of JSON, for who counts many of them.
+//! A check in one line of JSON, for tools that count many checks.
 
 use serde::Serialize;
 
 use crate::report::json::to_json;
 use crate::session::{FailureKind, Limit, Report, Verdict};
 
-/// Which check a line is about.
+/// The check that a line describes.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
     /// The crate, or the name of the program.
     pub package: &'a str,
     /// The path of the test as `cargo test` takes it, if it is one of libtest's.
     pub test: Option<&'a str>,
-    /// Where the check is called.
+    /// The place where the check is called.
     pub place: &'a str,
     /// Whether the check passes.
     pub passed: bool,

@@ -1,8 +1,8 @@
-//! An execution as it goes on: its rows, as soon as they have happened.
+//! A running execution: its rows, as soon as they have happened.
 //!
-//! Numbers, and names of threads and locations, are those that the report of the finished execution has. What a later row
-//! decides is missing: the mark of the failure, whether a store waits in its buffer, and whose a park token is that nobody
-//! has waited for yet.
+//! Numbers, and names of threads and locations, are those of the report of the finished execution. Three things that a
+//! later row decides are missing: the mark of the failure, whether a store waits in its buffer, and the owner of a park
+//! token for which no thread has waited yet.
 
 use crate::report::places::at;
 use crate::report::rows::{Buffering, Line, Origin, Scene};
@@ -10,17 +10,17 @@ use crate::report::{Finding, text};
 use crate::session::FailureKind;
 use crate::step::Run;
 
-/// What was shown of an execution.
+/// The number of rows of an execution that were shown.
 #[derive(Debug, Default)]
 pub struct Live {
     shown: usize,
 }
 
 impl Live {
-    /// What the run shows that was not shown before, a line for each row. A run that has fewer rows is another one, and begins
-    /// with a heading. Cost: that of the rows so far.
+    /// The rows of the run that were not shown before, a line for each. A run with fewer rows is another one, and
+    /// begins with a heading. Cost: that of the rows so far.
     pub fn news(&mut self, run: &Run) -> Vec<String> {
-        // It did not fail so far; the kind only says what is marked.
+        // It did not fail so far; the kind only decides which rows are marked.
         let finding = Finding { panics: &run.panics, ..Finding::of(FailureKind::Panic, &run.trace) };
         let scene = Scene::new(&finding);
         let mut lines = Vec::new();
@@ -43,7 +43,7 @@ fn row(scene: &Scene<'_>, line: &Line) -> String {
     text::visible(&format!("rsmc: {number:>3} {thread} {}", said(line)))
 }
 
-/// What happens in a row: `load usize1 → 0 (acq, from the initial value) at src/queue.rs:12`.
+/// A row in words: `load usize1 → 0 (acq, from the initial value) at src/queue.rs:12`.
 pub(super) fn said(line: &Line) -> String {
     let from = match line.from {
         Origin::Nowhere => None,
@@ -51,7 +51,7 @@ pub(super) fn said(line: &Line) -> String {
         Origin::Row(row) => Some(format!("from #{row}")),
     };
     let buffering = match line.buffering {
-        // Whether a store waits is not known yet; a row says so when it becomes visible to all.
+        // Whether a store waits is not known yet; the row in which it becomes visible to all shows it.
         Buffering::Nothing | Buffering::Waits | Buffering::Flush(_) => None,
         Buffering::Misses(row) => Some(format!("does not see #{row}")),
     };

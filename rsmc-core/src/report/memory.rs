@@ -1,11 +1,11 @@
-//! Memory that is used after it was freed, or freed twice: who, what, and where.
+//! Memory that is used after it was freed, or freed twice: the threads, the object, and the places.
 
 use crate::report::places::at;
 use crate::report::rows::{Scene, row};
 use crate::report::text::wrap;
 use crate::step::{BadMemory, Touch};
 
-/// Who does what.
+/// The title: the threads and their operations.
 pub(super) fn title(scene: &Scene<'_>) -> Option<String> {
     let bad = *scene.finding.bad_memory?;
     let freer = bad.freed_at().and_then(|nth| scene.finding.trace.freed(nth));
@@ -32,7 +32,7 @@ pub(super) fn title(scene: &Scene<'_>) -> Option<String> {
     })
 }
 
-/// The lines about it; none if the failure is something else.
+/// The lines about the bad use of memory; none for another failure.
 pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
     let Some(&bad) = scene.finding.bad_memory else { return Vec::new() };
     let frees = |nth: u32, what: &str| {

@@ -1,33 +1,32 @@
-//! Reports: from the outcome of a check to what its user reads: text, and for a failure a page, a graph and JSON.
+//! Reports: the outcome of a check as text, and a failure also as a page, a graph and JSON.
 //!
-//! Everything here is a pure function: no clock, no terminal, no colours, no environment, no file. The same outcome
-//! gives the same text, also when it is found again by a replay; so addresses become letters, and threads are
-//! numbered by their order in the execution. Lines are at most 80 columns wide, or as wide as the terminal, except the
-//! replay line.
+//! Everything here is a pure function: no clock, no terminal, no environment, no file. The same outcome gives the same
+//! text, also if a replay finds it again; so addresses become letters, and threads are numbered by their order in the
+//! execution. Lines are at most 80 columns wide, or as wide as the terminal, except the replay line.
 //!
 //! The text report:
 //!
-//! - `headline`: what went wrong, and where, by kind of failure; `race` for a data race, `memory` for what was freed.
-//! - `legend`: the names of locations, and where they were created.
+//! - `headline`: the failure and its places, by kind; `race` for a data race, `memory` for freed memory.
+//! - `legend`: the names of locations, and the places where they were created.
 //! - `rows`: the execution as rows; `fold` leaves out the middle of a long one.
-//! - `buffers`: what the rows say about stores that wait in the buffer of their thread.
-//! - `options`: how wide the schedule may be, colours, and letters.
-//! - `live`: the rows of an execution that goes on.
-//! - `last_words`: what is said when the process ends in the middle of an execution.
-//! - `table`: the rows with one column per thread; `lanes`: with one narrow lane per thread, where columns are too
-//!   wide.
-//! - `summary`: one line for a success, what to do about a limit, counts and replay line of a failure.
-//! - `command`: how cargo runs one test.
-//! - `names`, `places`, `values`, `text`: how threads, locations, source lines, values and columns are written.
+//! - `buffers`: the stores that wait in the buffer of their thread.
+//! - `options`: the width of the schedule, colours, and letters.
+//! - `live`: the rows of a running execution.
+//! - `last_words`: the text for a process that ends in the middle of an execution.
+//! - `table`: the rows with one column per thread; `lanes`: with one narrow lane per thread, if columns are too wide.
+//! - `summary`: one line for a success, advice for a limit, counts and replay line of a failure.
+//! - `command`: the command by which cargo runs one test.
+//! - `names`, `places`, `values`, `text`: the texts of threads, locations, source lines, values and columns.
 //!
-//! The other forms are made of one value, the [`Diagram`], which says what the text says, and what each step changes:
+//! The other forms are made from one value, the [`Diagram`], which has the contents of the text, and the changes of
+//! each step:
 //!
 //! - `diagram`: the value. It is the JSON form.
 //! - `dot`: a graph for Graphviz.
 //! - `html`: a page to look at in a browser.
 //! - `json`: plain data as JSON.
 //!
-//! Of any check there is a `line`, for who counts many of them.
+//! Every check has a `line`, for tools that count many checks.
 
 mod buffer_legend;
 mod buffers;
@@ -76,38 +75,38 @@ pub use text::visible;
 /// A failing execution, as far as its report needs it; the seed is text already.
 #[derive(Clone, Copy, Debug)]
 pub struct Finding<'a> {
-    /// What kind of failure it is.
+    /// The kind of the failure.
     pub kind: FailureKind,
-    /// What went wrong. Threads are best left out: a report has its own names for them.
+    /// A description. It should name no threads: a report has its own names for them.
     pub message: &'a str,
-    /// Replays the execution.
+    /// The seed that replays the execution.
     pub seed: &'a str,
     /// The execution.
     pub trace: &'a Trace,
-    /// The threads that wait at its end, and for what.
+    /// The threads that wait at its end, and what each waits for.
     pub waiting: &'a [Pending],
-    /// From the event at this position on, threads do the same again and again.
+    /// The position of the event from which threads repeat the same operations.
     pub repeats: Option<u32>,
     /// The panics.
     pub panics: &'a [Panicked],
     /// The race, if it is one.
     pub race: Option<&'a Race>,
-    /// What is done with memory, if it is that.
+    /// The bad use of memory, if it is one.
     pub bad_memory: Option<&'a BadMemory>,
-    /// How many context switches the execution has.
+    /// The number of context switches of the execution.
     pub switches: u32,
     /// Whether fewer are possible.
     pub fewest: Fewest,
-    /// Which memory models allow the failure, if that was asked.
+    /// The memory models that allow the failure, if they were looked for.
     pub needs: Option<&'a Needs>,
-    /// Which stronger orderings mend it, if that was asked and found.
+    /// The stronger orderings that mend the failure, if some were found.
     pub remedy: Option<&'a Remedy>,
-    /// How many columns its schedule may take.
+    /// The number of columns that its schedule may take.
     pub columns: usize,
 }
 
 impl<'a> Finding<'a> {
-    /// An execution of which nothing is known but what happened, and what kind of failure it is.
+    /// A failing execution of which only the kind of failure and the trace are known.
     pub fn of(kind: FailureKind, trace: &'a Trace) -> Self {
         Self {
             kind,
@@ -131,13 +130,13 @@ impl<'a> Finding<'a> {
 /// The figures of a check; see [`Report`].
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
-    /// Maximal executions explored.
+    /// The number of maximal executions explored.
     pub executions: u64,
-    /// How often the body was started.
+    /// The number of times the body was started.
     pub runs: u64,
-    /// Runs that were given up as redundant.
+    /// The number of runs that were given up as redundant.
     pub blocked: u64,
-    /// How many explored executions fail.
+    /// The number of explored executions that fail.
     pub failures: u64,
     /// The largest number of threads in one execution, the body included.
     pub threads: usize,
@@ -147,9 +146,9 @@ pub struct Counts {
     pub shares: bool,
     /// Whether something of the shim was used that the check does not model.
     pub unmodelled: bool,
-    /// How many runs there would have been in all, if a limit came first and that is known.
+    /// The estimated number of runs of the whole check, if a limit ended it and decisions are known.
     pub estimate: Option<Estimate>,
-    /// How long the check took.
+    /// The time that the check took.
     pub elapsed: Duration,
     /// The memory model.
     pub memory: MemoryModel,
@@ -201,7 +200,7 @@ fn finding_of<'a>(failure: &'a Failure, seed: &'a str, columns: usize) -> Findin
     }
 }
 
-/// The failing execution of a check as one value; `None` if there is none. `config` is what the check was asked to do,
+/// The failing execution of a check as one value; `None` if there is none. `config` is the configuration of the check,
 /// and `name` the path of the test as `cargo test` takes it, or [`DOC_TEST`].
 pub fn diagram(report: &Report, config: &Config, name: Option<&str>) -> Option<Diagram> {
     let Verdict::Failed(failure) = &report.verdict else { return None };
@@ -215,7 +214,7 @@ pub fn json(diagram: &Diagram) -> String {
     json::to_json(diagram) + "\n"
 }
 
-/// The report of any check: the schedule of a failure; one line if the check is complete; what to do if a limit ended it.
+/// The report of any check: the schedule of a failure; one line if the check is complete; advice if a limit ended it.
 pub fn text(report: &Report, options: &RenderOptions<'_>) -> String {
     let text = match &report.verdict {
         Verdict::Verified => verified(&report.into()),

@@ -1,8 +1,8 @@
-//! What threads and locations are called in a report.
+//! The names of threads and locations in a report.
 //!
-//! Threads are numbered by the order in which this execution spawns them and not by their ids, which depend on what
-//! was explored before: the report of a replay must read like the report of the search. Locations have the name that
-//! the user gave them, or one of their type: `usize1`, `bool2`, `mutex1`.
+//! Threads are numbered by the order in which this execution spawns them and not by their ids, which depend on earlier
+//! runs: the report of a replay must read like the report of the search. Locations have the name that the user gave
+//! them, or one of their type: `usize1`, `bool2`, `mutex1`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ use crate::report::text;
 use crate::step::BadMemory;
 use crate::trace::{Action, Note, NoteKind, Trace};
 
-/// Longer names of threads are cut.
+/// The length at which names of threads are cut.
 const LONGEST: usize = 12;
-/// Longer labels of locations are cut.
+/// The length at which labels of locations are cut.
 const LONGEST_LABEL: usize = 24;
 
 /// Names of the threads, in the order of the columns.
@@ -42,7 +42,7 @@ impl Threads {
         Self { order, names }
     }
 
-    /// What a thread is called.
+    /// The name of a thread.
     pub(super) fn name(&self, thread: ThreadId) -> &str {
         self.number(thread).map_or("a thread", |number| &self.names[number])
     }
@@ -89,7 +89,8 @@ impl Locations {
             };
             let label = finding.trace.labels.iter().rfind(|(labelled, _)| *labelled == loc);
             let name = label.map_or(name, |(_, label)| apart(labelled(label), &mut taken));
-            // One that a thread only stood before counts, too: the names do not change while the execution goes on.
+            // The numbers count locations without an operation too: so the names do not change while the execution
+            // runs.
             if mentioned.contains(&loc.0) {
                 names.insert(loc.0, name);
             }
@@ -97,7 +98,7 @@ impl Locations {
         Self { names }
     }
 
-    /// What a location is called.
+    /// The name of a location.
     pub(super) fn name(&self, loc: LocId) -> &str {
         self.names.get(&loc.0).map_or("a location", String::as_str)
     }
@@ -108,7 +109,7 @@ impl Locations {
     }
 }
 
-/// The locations that some row or line of the report speaks of; not those that are only shared through an `Arc`.
+/// The locations that a row or line of the report names; not those that are only shared through an `Arc`.
 fn mentioned(finding: &Finding<'_>) -> BTreeSet<u32> {
     let in_note = |note: &Note| match note.kind {
         NoteKind::CellRead(cell) | NoteKind::CellWrite(cell) => Some(cell),
@@ -123,21 +124,21 @@ fn mentioned(finding: &Finding<'_>) -> BTreeSet<u32> {
     all.filter(|&loc| !finding.trace.locs[loc].is_choice()).map(|loc| loc.0).collect()
 }
 
-/// The thread that uses a location in the way that only its owner does, if there is one.
+/// The thread that performs an action on a location that only its owner performs, if there is one.
 fn by_user(finding: &Finding<'_>, loc: LocId, action: &Action) -> Option<ThreadId> {
     let done = finding.trace.events.iter().map(|event| (event.id.thread, event.op));
     let waiting = finding.waiting.iter().filter_map(|pending| Some((pending.id.thread, pending.op?)));
     done.chain(waiting).find(|(_, op)| op.loc == loc && op.action == *action).map(|(thread, _)| thread)
 }
 
-/// What a user calls a location, as it is written.
+/// The label that a user gave a location, as reports write it.
 fn labelled(label: &str) -> String {
     let name = text::visible_in_line(label);
     let name = text::clip_middle(name.trim(), LONGEST_LABEL);
     if name.is_empty() { "?".to_owned() } else { name }
 }
 
-/// A name that no other location has: the second `slot` is `slot_2`.
+/// The name, made unique: the second `slot` is `slot_2`.
 fn apart(name: String, taken: &mut BTreeSet<String>) -> String {
     let numbered = (2..).map(|number| format!("{name}_{number}"));
     let mut names = std::iter::once(name.clone()).chain(numbered);

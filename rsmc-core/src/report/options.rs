@@ -1,21 +1,22 @@
-//! How a text is written: its width, its colours, and its letters.
+//! The form of a text: its width, its colours, and its letters.
 
 use crate::report::text::visible;
 
-/// How reports are written.
+/// The form of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RenderOptions<'a> {
     /// The path of the test as `cargo test` takes it, or [`DOC_TEST`](crate::report::DOC_TEST), for the replay line.
     pub name: Option<&'a str>,
-    /// The file that has the seed, if it is too long for the replay line.
+    /// The file that has the seed, if the seed is too long for the replay line.
     pub seed_file: Option<&'a str>,
-    /// How many columns the schedule may take. Other text keeps to 80, which reads better. Default: 80.
+    /// The number of columns that the schedule may take. Other text keeps to 80, which reads better. Default: 80.
     pub columns: usize,
-    /// Whether what matters has a colour, by the escape sequences of ANSI terminals. Default: not.
+    /// Whether the headline, failing rows and the command have a colour, by the escape sequences of ANSI terminals.
+    /// Default: no.
     pub colour: bool,
-    /// Whether to use letters of ASCII instead of others, for terminals that have none; also in names and messages of the
-    /// user, as far as they are the same letters. Default: not.
+    /// Whether to use only ASCII letters, for terminals without others. Names and messages of the user change as far as
+    /// they have the same letters. Default: no.
     pub ascii: bool,
 }
 
@@ -31,7 +32,7 @@ impl<'a> RenderOptions<'a> {
         Self { name, ..Self::default() }
     }
 
-    /// Sets how many columns the schedule may take.
+    /// Sets the number of columns that the schedule may take.
     pub fn columns(mut self, columns: usize) -> Self {
         self.columns = columns;
         self
@@ -55,7 +56,7 @@ impl<'a> RenderOptions<'a> {
         self
     }
 
-    /// Puts a finished text into the letters and colours. What a user wrote cannot colour anything.
+    /// Puts a finished text into the letters and colours. Text of a user cannot colour anything.
     pub(super) fn put(&self, text: String) -> String {
         let text = visible(&text);
         let text = if self.ascii { text.chars().map(plain).collect() } else { text };
@@ -63,7 +64,7 @@ impl<'a> RenderOptions<'a> {
     }
 }
 
-/// A letter of ASCII that takes as much room, for those that reports use.
+/// The ASCII letter of the same width for a letter that reports use.
 fn plain(letter: char) -> char {
     match letter {
         '→' => '>',

@@ -1,23 +1,23 @@
-//! How places in the source are written: short in tables, in full where something went wrong.
+//! The texts of places in the source: short in tables, in full for the places of a failure.
 
 use std::collections::BTreeSet;
 
 use crate::trace::Site;
 
-/// The files a report speaks of.
+/// The files that a report names.
 pub(super) struct Places<'a> {
     files: BTreeSet<&'a str>,
 }
 
 impl Places<'static> {
-    /// Knows the files of some places.
+    /// The files of these places.
     pub(super) fn new(sites: impl Iterator<Item = Site>) -> Self {
         Self::of_files(sites.filter_map(|site| parts(site).0))
     }
 }
 
 impl<'a> Places<'a> {
-    /// Knows these files.
+    /// A value with these files.
     pub(super) fn of_files(files: impl Iterator<Item = &'a str>) -> Self {
         Self { files: files.collect() }
     }
@@ -38,7 +38,7 @@ impl<'a> Places<'a> {
         line.map(|line| self.short_line(file, line)).unwrap_or_default()
     }
 
-    /// The same for a line of a file.
+    /// The text of a line of a file in a table, as [`Places::short`].
     pub(super) fn short_line(&self, file: Option<&str>, line: u32) -> String {
         match file {
             Some(path) if self.only_file().is_none() => format!("{}:{line}", self.short_file(path)),

@@ -1,4 +1,4 @@
-//! A data race: both accesses, the cell, and what almost ordered them.
+//! A data race: both accesses, the cell, and the operations that almost ordered them.
 
 use crate::analysis::race::{Access, Race};
 use crate::model::c11::{acquires, releases};
@@ -8,7 +8,7 @@ use crate::report::rows::row;
 use crate::report::text::wrap;
 use crate::trace::{Note, NoteKind, Source};
 
-/// Who does what to which cell.
+/// The title: the threads, their accesses, and the cell.
 pub(super) fn title(scene: &Scene<'_>) -> Option<String> {
     let race = scene.finding.race?;
     let who = |access: &Access| format!("{} {}", scene.threads.name(access.thread), does(access));
@@ -24,7 +24,7 @@ fn does(access: &Access) -> &'static str {
     if access.writes { "writes" } else { "reads" }
 }
 
-/// The lines about the race; none if the failure is something else.
+/// The lines about the race; none for another failure.
 pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
     let Some(race) = scene.finding.race else { return Vec::new() };
     let name = scene.locations.name(race.loc);
@@ -51,8 +51,8 @@ fn access(scene: &Scene<'_>, race: &Race, access: &Access) -> String {
     format!("  {who} {} {cell}{}{rows}{until}", does(access), at(access.site))
 }
 
-/// A value that passed from the first thread to the second in between, and would have ordered the accesses if its
-/// write released and its read acquired.
+/// The line about a value that passed from the first thread to the second between the accesses, and would have ordered
+/// them if its write released and its read acquired.
 fn near_miss(scene: &Scene<'_>, race: &Race) -> Option<String> {
     let trace = scene.finding.trace;
     let note = |access: &Access| trace.notes.get(access.note);

@@ -1,4 +1,4 @@
-//! The execution as rows, in order of happening, each with what its columns say.
+//! The execution as rows, in order of happening, each with the contents of its columns.
 
 use std::sync::atomic::Ordering;
 
@@ -12,10 +12,10 @@ use crate::session::FailureKind;
 use crate::step::{BadMemory, Panicked, Pending, Touch, Why};
 use crate::trace::{Action, Event, LocInfo, Note, NoteKind, Op, PATIENCE, POISONED, Row, Site, Source};
 
-/// Where the value in a row comes from.
+/// The source of the value in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Nothing to say.
+    /// The row has no source.
     Nowhere,
     /// The initial value.
     Init,
@@ -23,16 +23,16 @@ pub(super) enum Origin {
     Row(usize),
 }
 
-/// What a row has to do with store buffers.
+/// The remark of a row on store buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Buffering {
-    /// Nothing.
+    /// No remark.
     Nothing,
-    /// Its store waits in the buffer of its thread.
+    /// The store of the row waits in the buffer of its thread.
     Waits,
     /// The store in the row of this number becomes visible to all.
     Flush(usize),
-    /// It reads an older value than the store in the row of this number, which waits.
+    /// The row reads an older value than that of the store in the row of this number, which waits.
     Misses(usize),
 }
 
@@ -41,24 +41,24 @@ pub(super) enum Buffering {
 pub(super) struct Line {
     /// Whether the failure is here.
     pub(super) marked: bool,
-    /// Its number, from 1; `None` for something that never happens.
+    /// Its number, from 1; `None` for an operation that never happens.
     pub(super) number: Option<usize>,
-    /// Whose row it is.
+    /// The thread of the row.
     pub(super) thread: ThreadId,
-    /// What happens, in a few words.
+    /// A description in a few words.
     pub(super) what: String,
     /// The ordering, abbreviated.
     pub(super) order: &'static str,
-    /// Where its value comes from.
+    /// The source of its value.
     pub(super) from: Origin,
-    /// Whether its store waits, or it is about one that does.
+    /// Its remark on buffers.
     pub(super) buffering: Buffering,
-    /// Where it stands.
+    /// Its place in the source.
     pub(super) site: Site,
 }
 
 impl Line {
-    /// Whether it says the same as another, and nothing that matters to others.
+    /// Whether it reads the same as another row, and has no mark and no remark on buffers.
     pub(super) fn repeats(&self, other: &Line) -> bool {
         let same = |line: &Line| (line.thread, line.from, line.site, line.order);
         same(self) == same(other)
@@ -113,7 +113,7 @@ impl<'a> Scene<'a> {
         self.note_rows.get(at).copied()
     }
 
-    /// The numbers of the rows in which the locks were taken that somebody waits for.
+    /// The numbers of the rows in which the locks were taken that a thread waits for.
     pub(super) fn held_since(&self) -> impl Iterator<Item = usize> {
         self.finding.waiting.iter().filter_map(|pending| match pending.why {
             Why::Lock { since: Some(at), .. } => self.row_of_event(at),
@@ -157,7 +157,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// What a waiting thread would do next.
+    /// The next operation of a waiting thread, in words.
     fn wanted(&self, pending: &Pending) -> String {
         match (&pending.op, &pending.why) {
             (Some(op), Why::Lock { loc, .. }) if op.action == Action::Park => self.locations.name(*loc).to_owned(),
@@ -184,7 +184,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Whether a loop that counts waits, or gives up.
+    /// Whether the operation decides that a loop that counts waits or gives up.
     fn is_patience(&self, op: &Op) -> bool {
         self.finding.trace.locs[op.loc].kind == PATIENCE
     }
@@ -234,7 +234,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// What came out: `→` before a value read, `=` before a value written, both sides of an update.
+    /// The result: `→` before a value read, `=` before a value written, both sides of an update.
     fn result(&self, event: &Event, loc: &LocInfo) -> String {
         let show = |value| self.values.show(loc.kind, value);
         match (event.op.action, event.written) {
@@ -286,7 +286,7 @@ impl<'a> Scene<'a> {
         Some(Line { marked, number, thread: note.thread, what, order, from, buffering, site })
     }
 
-    /// What a row says by which memory is freed, if that is what the report is about.
+    /// The words of a row that frees memory, if the report is about that memory.
     fn freed(&self, kind: NoteKind) -> Option<String> {
         let freed = match kind {
             NoteKind::Freed(loc) => Some(loc),
@@ -302,7 +302,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// What is freed twice.
+    /// The name of the memory that is freed twice.
     pub(super) fn freed_twice(&self, block: u64) -> String {
         self.values.known(block).unwrap_or_else(|| "memory".to_owned())
     }
@@ -344,7 +344,8 @@ fn sites(finding: &Finding<'_>, locations: &Locations) -> Vec<Site> {
     sites
 }
 
-/// What a row calls the lock under which the operations of an object happen, where it could be taken for the object.
+/// The verb for the lock under which the operations of an object happen, if `lock` could be taken for an operation of
+/// the object.
 fn step_of(kind: &str, action: Action) -> Option<&'static str> {
     match action {
         Action::Acquire if kind == "RwLock" => Some("use"),
@@ -353,7 +354,7 @@ fn step_of(kind: &str, action: Action) -> Option<&'static str> {
     }
 }
 
-/// What a row calls an operation.
+/// The verb for an operation in a row.
 pub(super) fn verb(action: Action) -> &'static str {
     use crate::trace::RmwKind;
     match action {

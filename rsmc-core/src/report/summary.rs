@@ -1,4 +1,5 @@
-//! What a check did: one line for a success, the ways on from a limit, the counts and the replay line of a failure.
+//! The summary of a check: one line for a success, the ways on from a limit, the counts and the replay line of a
+//! failure.
 
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use crate::report::text::{count, wrap};
 use crate::report::{Counts, Finding, command};
 use crate::session::{Estimate, ExplorerKind, FailureKind, Fewest, Limit, MemoryModel};
 
-/// The line of a check that covered every execution. It says where there was nothing to explore: then the test may not
+/// The line of a check that covered every execution. It says so if there was nothing to explore: then the test may not
 /// test what it seems to.
 pub fn verified(counts: &Counts) -> String {
     let unmodelled = if counts.unmodelled { UNMODELLED } else { "" };
@@ -50,7 +51,7 @@ pub fn incomplete(counts: &Counts, limit: Limit) -> String {
     lines.join("\n")
 }
 
-/// The one execution of a seed was run, and did not fail.
+/// The text of a replay that did not fail.
 fn replayed(counts: &Counts) -> String {
     let how = format!("{}, {}", counts.memory, size(counts));
     let text = format!("replayed: the execution of this seed does not fail ({how})");
@@ -62,7 +63,7 @@ fn proves(explorer: ExplorerKind) -> bool {
     !explorer.is_random()
 }
 
-/// How much is left, as it was last estimated.
+/// The text about the rest of the exploration, by the last estimate.
 fn what_is_left(counts: &Counts) -> String {
     if !proves(counts.explorer) {
         return "a random search never proves anything; another execution may fail".to_owned();
@@ -108,7 +109,7 @@ fn ways_on(explorer: ExplorerKind, limit: Limit, is_slow: bool) -> Vec<&'static 
     ways
 }
 
-/// How many executions it took to fail.
+/// The section with the counts of a failing check.
 pub(super) fn counts_section(finding: &Finding<'_>, counts: &Counts) -> String {
     if finding.kind == FailureKind::StaleSeed {
         return String::new();
@@ -129,7 +130,7 @@ pub(super) fn counts_section(finding: &Finding<'_>, counts: &Counts) -> String {
     [Some(found), switches(finding, counts.memory), needs, remedy].into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
-/// How small the schedule is, if a small one was looked for.
+/// The number of context switches in words, if a small schedule was looked for.
 pub(super) fn switches(finding: &Finding<'_>, memory: MemoryModel) -> Option<String> {
     let fewest = match finding.fewest {
         Fewest::Unsought => return None,
@@ -154,7 +155,7 @@ pub(super) fn replay_section(finding: &Finding<'_>, name: Option<&str>) -> Strin
     command.map(|command| format!("{}\n{command}", how_to_replay(name))).unwrap_or_default()
 }
 
-/// What stands above the command, or above what there is of it.
+/// The line above the command, or above the known part of it.
 pub(super) fn how_to_replay(name: Option<&str>) -> &'static str {
     match name {
         Some(_) => "run this execution again with",
@@ -164,7 +165,7 @@ pub(super) fn how_to_replay(name: Option<&str>) -> &'static str {
     }
 }
 
-/// The command itself; none for a seed that does not fit.
+/// The command; none if the failure has no seed that replays it.
 pub(super) fn replay_command(finding: &Finding<'_>, name: Option<&str>) -> Option<String> {
     finding.kind.is_replayed().then(|| replay(finding.seed, name))
 }
@@ -184,7 +185,7 @@ fn size(counts: &Counts) -> String {
     format!("{threads}, {} at most, {}", count(counts.events as u64, "event"), seconds(counts.elapsed))
 }
 
-/// Runs are never hidden: said where there are more of them than executions.
+/// The number of runs, if it differs from the number of executions: runs are never hidden.
 fn reruns(counts: &Counts) -> String {
     match (counts.runs == counts.executions, counts.blocked) {
         (true, 0) => String::new(),

@@ -1,12 +1,12 @@
 //! Widths, padding and wrapping of text in columns.
 //!
-//! Every character counts as one column: the reports use none that are wider, and a wide letter in the name that a
-//! user gave to a thread only shifts its row.
+//! Every character counts as one column: the reports use no wider ones, and a wide letter in a user's name of a thread
+//! only shifts its row.
 
-/// Text that is no table takes so many columns, however wide the terminal is.
+/// The number of columns of text that is no table, for every width of the terminal.
 const WIDTH: usize = 80;
 
-/// How many columns a text takes.
+/// The number of columns that a text takes.
 pub(super) fn width(text: &str) -> usize {
     text.chars().count()
 }
@@ -51,7 +51,7 @@ pub(super) fn clip_middle(text: &str, columns: usize) -> String {
     format!("{head}{}", clip_start(text, columns.saturating_sub(width(&head))))
 }
 
-/// Breaks the lines of a text between words. What is broken off begins with `indent`.
+/// Breaks the lines of a text between words. Each further line begins with `indent`.
 pub(super) fn wrap(text: &str, indent: &str) -> String {
     text.lines().map(|line| wrap_line(line, indent)).collect::<Vec<_>>().join("\n")
 }
@@ -74,9 +74,9 @@ fn wrap_line(text: &str, indent: &str) -> String {
     lines.join("\n")
 }
 
-/// A text in which nothing acts on the terminal or on the text around it: control characters, and the characters of Unicode
-/// that turn the direction of writing or break lines, stand as Rust writes them (`\u{1b}`, `\0`). Ends of lines and
-/// tabs stay.
+/// The text without characters that act on the terminal or on the text around them: control characters, and the
+/// characters of Unicode that turn the direction of writing or break lines, are spelt as in Rust (`\u{1b}`, `\0`). Ends
+/// of lines and tabs stay.
 ///
 /// ```
 /// use rsmc_core::report::visible;
@@ -87,7 +87,7 @@ pub fn visible(text: &str) -> String {
     spelt(text, |c| is_unseen(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// As [`visible`], for what stands in a line: ends of lines and tabs are spelt, too.
+/// As [`visible`], for text within a line: ends of lines and tabs are spelt, too.
 pub(super) fn visible_in_line(text: &str) -> String {
     spelt(text, is_unseen)
 }
@@ -100,7 +100,7 @@ fn spelt(text: &str, is_spelt: impl Fn(char) -> bool) -> String {
     spelt
 }
 
-/// Whether a character does something instead of standing for itself.
+/// Whether a character acts on the text instead of being shown.
 fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

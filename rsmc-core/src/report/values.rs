@@ -1,4 +1,4 @@
-//! How values are written: by the type of their location, and without addresses.
+//! The texts of values: by the type of their location, and without addresses.
 //!
 //! An address changes from run to run, so a report shows a letter instead: `&A` is the same address throughout one
 //! report. An integer of address size is taken as an address from 2^40 to 2^48; below that it is more likely two
@@ -8,10 +8,10 @@ use rustc_hash::FxHashMap;
 
 use crate::trace::{Action, Event, Trace};
 
-/// Addresses end in zeros; code that tags pointers uses these bits.
+/// The low bits that are zero in an address, and that code uses to tag pointers.
 const TAG: u64 = 7;
 
-/// The letters given to addresses.
+/// The letters of the addresses.
 pub(super) struct Values {
     addresses: FxHashMap<u64, usize>,
 }
@@ -50,7 +50,7 @@ impl Values {
         match kind {
             "AtomicBool" | "thread end" => (value != 0).to_string(),
             "AtomicPtr" if value == 0 => "null".to_owned(),
-            // As std's code has it while it looks whether a reference is the only one.
+            // std's `Arc` holds this value while it checks whether a reference is the only one.
             "Weak" if value == u64::MAX => "locked".to_owned(),
             "AtomicPtr" => unsigned(value, 64, 1),
             _ if kind.starts_with("AtomicI") => signed(value, bits(kind)),
@@ -97,7 +97,7 @@ fn letters(number: usize) -> String {
     format!("{before}{last}")
 }
 
-/// Width of an integer type in bits; 64 where the name does not say.
+/// The width of an integer type in bits; 64 if the name has none.
 fn bits(kind: &str) -> u32 {
     kind.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(64)
 }

@@ -1,13 +1,12 @@
-//! What a seed remembers of an operation: a byte. Its upper half says what the operation does, its lower half is a hash of how
-//! and on what: the orderings, the type of the location, and which update it is. A change of these is missed once in 16
-//! times.
+//! The check byte of an operation in a seed. Its upper half is the kind of the operation. Its lower half is a hash of
+//! the orderings, the type of the location, and the kind of update. A check misses a change of these once in 16 times.
 
 use std::sync::atomic::Ordering;
 
 use crate::base::mix;
 use crate::trace::{Action, Event, RmwKind, Trace};
 
-/// What operations do, by the upper half of a byte; the first stands for what is not known.
+/// The kinds of operations, by the upper half of a byte; the first stands for an unknown one.
 const NAMES: [&str; 11] = [
     "another operation",
     "a load",
@@ -29,7 +28,7 @@ pub(super) fn of(event: &Event, trace: &Trace) -> u8 {
         Action::Store(_) => (2, 0),
         Action::Rmw(rmw) => (3, rmw_number(rmw.kind)),
         Action::AddUnless(_) => (3, 11),
-        // Which alternative it is says the step.
+        // The step has the alternative.
         Action::Cas { .. } | Action::Fail { .. } => (4, 0),
         Action::Acquire => (5, 0),
         Action::TryAcquire => (6, 0),
@@ -50,7 +49,7 @@ pub(super) fn of(event: &Event, trace: &Trace) -> u8 {
     what << 4 | (mix(mix(which, orders), kind) & 15) as u8
 }
 
-/// What the operation of a byte does.
+/// The kind of the operation of a byte.
 pub(super) fn name(check: u8) -> &'static str {
     NAMES.get(usize::from(check >> 4)).unwrap_or(&NAMES[0])
 }

@@ -1,18 +1,18 @@
-//! Bits as few bytes: an arithmetic coder that counts as it goes.
+//! Bits as few bytes: an adaptive arithmetic coder.
 //!
-//! Problem. Most of what a seed says is what it said before: the same thread goes on, the same kinds of operations
-//! come again. Executions are short, so a table of what is frequent would be longer than they are.
+//! Problem. A seed mostly repeats itself: the same thread goes on, the same kinds of operations come again. Executions
+//! are short, so a table of frequencies would be longer than they are.
 //!
-//! Method. Every bit has a *context*, which says what it is about. In each context the zeros and ones so far are
-//! counted, and a bit costs what these counts make of it: `-log2` of its share. Writer and reader count the same, so
-//! no table is written. One function describes a format in both directions: what it tells is written, or replaced by
-//! what is read.
+//! Method. Every bit has a *context*, which names its meaning. The coder counts the zeros and ones so far in each
+//! context, and a bit costs `-log2` of its share in these counts. Writer and reader count the same, so no table is
+//! written. One function describes a format in both directions: its argument is written, or replaced by the value that
+//! is read.
 //!
-//! Cost. O(1) per bit. The interval has 64 bits and shares have 16, so what rounding costs is not noticeable.
+//! Cost. O(1) per bit. The interval has 64 bits and shares have 16, so the cost of rounding is not noticeable.
 //!
 //! Sources. The estimate is that of Krichevsky and Trofimov, "The performance of universal encoding", 1981, with 0.4
-//! instead of 0.5 for what was not seen. The interval is carried on as in Mahoney's `fpaq0`: bytes that both ends
-//! agree on are out.
+//! instead of 0.5 for a bit that was not seen. The interval is narrowed as in Mahoney's `fpaq0`: a byte on which both
+//! ends agree is written out.
 
 use std::hash::Hash;
 
@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 pub(super) struct Coder<C> {
     /// By context, and by place in a number: the zeros and ones so far.
     seen: FxHashMap<(C, u32), [u64; 2]>,
-    /// What is left of the interval, both ends included.
+    /// The current interval, both ends included.
     low: u64,
     high: u64,
     way: Way,
@@ -30,32 +30,32 @@ pub(super) struct Coder<C> {
 
 enum Way {
     Write(Vec<u8>),
-    /// What is not read yet, backwards, and the eight bytes before it. Behind the end are zeros.
+    /// The bytes that are not read yet, backwards, and the eight bytes before them. Behind the end are zeros.
     Read(Vec<u8>, u64),
 }
 
-/// Numbers have at most so many digits, when one is added.
+/// The largest number of binary digits of a number, plus one.
 const DIGITS: u32 = u64::BITS;
 
 impl<C: Copy + Eq + Hash> Coder<C> {
-    /// It writes what it is told.
+    /// A coder that writes its arguments.
     pub(super) fn writer() -> Self {
         Self { seen: FxHashMap::default(), low: 0, high: u64::MAX, way: Way::Write(Vec::new()) }
     }
 
-    /// It reads this.
+    /// A coder that reads these bytes.
     pub(super) fn reader(bytes: &[u8]) -> Self {
         let mut rest: Vec<u8> = bytes.iter().rev().copied().collect();
         let code = (0..8).fold(0, |code, _| code << 8 | u64::from(rest.pop().unwrap_or(0)));
         Self { way: Way::Read(rest, code), ..Self::writer() }
     }
 
-    /// Writes a bit and returns it; or reads one, whatever `told` is.
+    /// Writes the bit `told` and returns it; or reads a bit, and ignores `told`.
     pub(super) fn bit(&mut self, context: C, told: bool) -> bool {
         self.place(context, 0, told)
     }
 
-    /// As [`Coder::bit`], for a number that is not the largest: how many digits it has, and then the digits.
+    /// As [`Coder::bit`], for a number below the largest: first the number of its digits, then the digits.
     pub(super) fn number(&mut self, context: C, told: u64) -> u64 {
         let told = told + 1;
         let mut digits = 1;
@@ -64,7 +64,7 @@ impl<C: Copy + Eq + Hash> Coder<C> {
         }
         let mut number = 1;
         for digit in (0..digits - 1).rev() {
-            // The place names what is known: how many digits there are, and which one this is.
+            // The place names the number of digits, and which one this is.
             let place = (digits << 6) | (digit + 1);
             number = number << 1 | u64::from(self.place(context, place, told >> digit & 1 != 0));
         }
@@ -92,7 +92,7 @@ impl<C: Copy + Eq + Hash> Coder<C> {
         bit
     }
 
-    /// What was written.
+    /// The bytes that were written.
     pub(super) fn finish(self) -> Vec<u8> {
         let Way::Write(mut bytes) = self.way else { return Vec::new() };
         // The first bytes of both ends differ, so this and zeros lie between them.

@@ -1,15 +1,15 @@
 //! Seeds: one execution as a short text that replays it.
 //!
-//! A seed holds the memory model, the sequence of steps and a byte per operation that tells of what kind it is. Lines
-//! and values are not part of it, so it survives edits that move code; where an operation changed, the replay says
-//! which, and what it was (`check`).
+//! A seed holds the memory model, the sequence of steps, and a byte per operation with its kind. It holds no lines and
+//! no values, so it survives edits that move code. If an operation changed, the replay names it and its former kind
+//! (`check`).
 //!
-//! Text form: `rsmc3-` and base64 (URL alphabet, no padding) of what `script` makes of it, and four bytes of its hash.
-//! Threads are numbered in the order in which they are spawned.
+//! Text form: `rsmc3-` and the base64 (URL alphabet, no padding) of the bytes that `script` writes and four bytes of
+//! their hash. Threads are numbered in the order in which they are spawned.
 //!
-//! Under C11 the steps say what every read takes, but not which write is the newest of its location. Where an
-//! execution is stuck, what waits depends on that, so its seed names the newest writes that did not happen last. That
-//! they can be newest is not checked in a replay.
+//! Under C11 the steps give the write that every read takes, but not which write is the newest of its location. In a
+//! stuck execution the newest writes decide which threads wait, so its seed names the newest writes that did not happen
+//! last. A replay does not check that they can be newest.
 
 mod check;
 mod coder;
@@ -28,11 +28,11 @@ use crate::step::{Forced, Observed, Plan, Run, Step};
 
 const PREFIX: &str = "rsmc3-";
 
-/// How all seeds start, of this version or another.
+/// The beginning of all seeds, of this version or another.
 const NAME: &str = "rsmc";
 
-/// Longer executions keep their first steps only; the rest of a replay runs without a choice. A step more costs a
-/// letter or less.
+/// The largest number of steps in a seed. A longer execution keeps its first steps only; the rest of its replay runs
+/// without a choice. A step costs a letter or less.
 const LONGEST: usize = 8_000;
 
 /// An execution that can be replayed.
@@ -51,13 +51,13 @@ pub struct Seed {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SeedError {
-    /// It does not start like one.
+    /// The text does not start like a seed.
     #[error("a seed starts with `{PREFIX}`, as printed in the report; this is `{0}`")]
     NotASeed(String),
-    /// It was made by a version whose seeds are written otherwise.
+    /// A version with another format made the seed.
     #[error("the seed was made by another version of rsmc: seeds of this one start with `{PREFIX}`; search again")]
     OtherVersion,
-    /// It is damaged.
+    /// The seed is damaged.
     #[error("the seed is damaged (a letter is missing or changed): copy it again from the report")]
     Damaged,
 }
@@ -67,9 +67,9 @@ pub enum SeedError {
 pub struct Mismatch {
     /// The position of the event.
     pub at: usize,
-    /// What it did when the seed was made: "a load".
+    /// The kind of operation when the seed was made: "a load".
     pub was: &'static str,
-    /// What it does now, unless the execution ends before it.
+    /// The kind of operation now, unless the execution ends before it.
     pub is: Option<&'static str>,
 }
 
@@ -79,7 +79,7 @@ impl Seed {
         Self::of_prefix(run, model, &run.observed)
     }
 
-    /// The seed of an execution that has not ended, in which this is observed.
+    /// The seed of an execution that has not ended, with the observations `observed`.
     pub fn of_prefix(run: &Run, model: MemoryModel, observed: &Observed) -> Self {
         let numbers: Vec<ThreadId> = std::iter::once(ThreadId::MAIN).chain(run.trace.spawned()).collect();
         let number = |thread: ThreadId| {
@@ -116,12 +116,12 @@ impl Seed {
         Plan { forced, newest: self.newest.clone(), observed, ..Plan::default() }
     }
 
-    /// How many steps it has, if the execution has more.
+    /// The number of steps of the seed, if the execution has more.
     pub fn cut_after(&self, run: &Run) -> Option<usize> {
         (run.steps().nth(self.steps.len()).is_some()).then_some(self.steps.len())
     }
 
-    /// Where a replay did something else than the seed says, if it did.
+    /// The first operation in which a replay differs from the seed, if any.
     pub fn mismatch(&self, run: &Run) -> Option<Mismatch> {
         let found = run.trace.events.iter().map(|event| check::of(event, &run.trace));
         let found = found.map(Some).chain(std::iter::repeat(None));

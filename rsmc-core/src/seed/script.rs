@@ -1,12 +1,12 @@
-//! What a seed says, in both directions.
+//! The content of a seed: one description, by which it is written and read.
 //!
-//! Problem. A seed should be short enough to be copied, so it must not say what follows from what it has said.
+//! Problem. A seed should be short enough to be copied, so it must not repeat what follows from its earlier parts.
 //!
-//! Method. An execution is told step by step: whether the same thread goes on, or which other one; whether it performs
-//! its operation or a store leaves its buffer; what cannot be known of that; and the check byte of the operation. The
-//! bytes tell which operations are stores and which write, so a store that leaves a buffer is one of those that wait
-//! there, told oldest first, and a write that is taken is one of those that happened, latest first. Each of these
-//! answers is coded by how often it was given where the same was known ([`Coder`]).
+//! Method. A script codes an execution step by step: whether the same thread goes on, or which other one; whether the
+//! thread performs its operation or a store leaves its buffer; the choices that do not follow from that; and the check
+//! byte of the operation. The check bytes show which operations are stores and which write. So a store that leaves a
+//! buffer is one of the waiting stores, tried oldest first; and a write that a read takes is one of the earlier writes,
+//! tried latest first. The coder codes each answer by its frequency in the same context ([`Coder`]).
 //!
 //! Cost. O(t) per step, of t threads and stores that wait.
 //!
@@ -20,13 +20,13 @@ use crate::seed::coder::Coder;
 use crate::seed::{LONGEST, Seed, check};
 use crate::step::{Observed, Step};
 
-/// No execution has more threads.
+/// A number of threads that no execution reaches.
 const MOST_THREADS: u32 = 1 << 24;
 
-/// So many stores or writes are asked for one by one; then their number is told.
+/// The number of stores or writes that are tried one by one; further ones are coded by number.
 const ASKED: usize = 16;
 
-/// What is told: its context.
+/// The context of a coded answer: the question.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum About {
     Model,
@@ -37,7 +37,7 @@ enum About {
     /// Whether the same thread goes on, by whether it did so before.
     Stays(bool),
     Thread,
-    /// Whether a store leaves its buffer, by how many may, and by what was before.
+    /// Whether a store leaves its buffer, by how many may, and by the step before.
     Flushes {
         waiting: usize,
         again: bool,
@@ -49,25 +49,25 @@ enum About {
     Writer(Wanted),
     /// Whether it is this operation, by its check byte.
     Is(Wanted, u8),
-    /// How many operations ago it was.
+    /// The number of operations since.
     Back(Wanted),
     /// A bit of a check byte, by those before it.
     Check(u8),
     Newest,
 }
 
-/// Why an operation is named.
+/// The reason for which an operation is named.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Wanted {
-    /// It leaves its buffer.
+    /// The store leaves its buffer.
     Store,
-    /// It is taken.
+    /// A read takes the write.
     Source,
-    /// It is the newest.
+    /// The write is the newest of its location.
     Newest,
 }
 
-/// What a thread has done.
+/// The operations of a thread so far.
 #[derive(Default)]
 struct Done {
     /// The check bytes of its operations.
@@ -128,8 +128,7 @@ impl Script {
         Self { coder, model: MemoryModel::default(), recent, done, stayed: true, flushed: false }
     }
 
-    /// Writes a seed, or reads one. As in all that follows, a reader is told something, and it makes no difference
-    /// what.
+    /// Writes a seed, or reads one. A reader ignores `told`, here and in all functions below.
     fn seed(&mut self, told: &Seed) -> Option<Seed> {
         let model = self.coder.number(About::Model, told.model.number());
         self.model = MemoryModel::ALL[model.min(MemoryModel::ALL.len() as u64 - 1) as usize];
@@ -182,7 +181,7 @@ impl Script {
         Some(Step::alternative(thread, which, takes))
     }
 
-    /// Who takes the next step.
+    /// The thread that takes the next step.
     fn thread(&mut self, told: ThreadId) -> Option<ThreadId> {
         let last = self.recent.first().copied();
         self.stayed = last.is_some() && self.coder.bit(About::Stays(self.stayed), last == Some(told));
@@ -216,7 +215,7 @@ impl Script {
         Some(EventId { thread, index })
     }
 
-    /// What a read takes.
+    /// The write that a read takes; `Some(None)`: the initial value.
     fn source(&mut self, told: Option<EventId>) -> Option<Option<EventId>> {
         if self.coder.bit(About::IsInitial, told.is_none()) {
             return Some(None);

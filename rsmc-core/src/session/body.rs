@@ -1,4 +1,4 @@
-//! Checks of real code: a thread of its own for the coroutines.
+//! Checks of real code. Each check runs its coroutines in an OS thread of its own.
 
 use std::any::Any;
 
@@ -13,7 +13,7 @@ pub struct Body<'b> {
 }
 
 impl Body<'_> {
-    /// A check of it, which fails where its threads share nothing.
+    /// A check of the body. It fails if the threads of the body share nothing.
     pub fn check(&mut self) -> Check<'_> {
         Check::of_code(self.config, &mut self.runtime)
     }
@@ -28,7 +28,7 @@ impl Body<'_> {
 /// If the configuration cannot be carried out.
 ///
 /// # Panics
-/// If it is called inside an execution: checks do not nest. If `check` panics.
+/// If called inside an execution: checks do not nest. If `check` panics.
 ///
 /// ```
 /// use rsmc_core::session::{Config, check_body};
@@ -64,10 +64,10 @@ pub fn check_body<T: Send>(
     }
 }
 
-/// Asserts that no check goes on here.
+/// Asserts that the caller is not inside an execution.
 ///
 /// # Panics
-/// If it is called inside an execution.
+/// If called inside an execution.
 ///
 /// ```
 /// rsmc_core::session::assert_no_check();

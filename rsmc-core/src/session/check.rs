@@ -1,4 +1,4 @@
-//! The way into a session: a check, with what is set besides its configuration.
+//! The entry of a session: a check, with the settings that are not in its configuration.
 
 use std::time::Duration;
 
@@ -15,11 +15,12 @@ use crate::step::{Executor, Run, Watcher};
 pub enum Seen<'a> {
     /// A run, and whether it counts as an execution.
     Run(&'a Run, bool),
-    /// All that was seen before does not count: it is explored again with what was learned.
+    /// The runs seen before do not count: the exploration starts over with the knowledge gained.
     StartOver,
 }
 
-/// A check that was not run yet. Settings are chained, and [`run`](Self::run) or one of its relatives runs it.
+/// A check before its run. Settings are chained; [`run`](Self::run), [`run_part`](Self::run_part), [`work`](Self::work)
+/// or [`answer`](Self::answer) runs it.
 ///
 /// ```
 /// use rsmc_core::session::{Config, Verdict, check_body};
@@ -40,7 +41,7 @@ pub struct Check<'c> {
     crew: Option<&'c mut dyn Crew>,
     resume: Option<Checkpoint>,
     pulse: Option<Pulse<'c>>,
-    /// It fails if its threads share nothing.
+    /// True if the check fails when its threads share nothing.
     is_of_code: bool,
 }
 
@@ -56,7 +57,7 @@ impl<'c> Check<'c> {
         Self { is_of_code: true, ..Self::new(config, executor) }
     }
 
-    /// Shows `watch` what is run in this process.
+    /// Shows `watch` every run in this process, and every start-over.
     pub fn watch(self, watch: impl FnMut(Seen<'_>) + 'c) -> Self {
         Self { watch: Box::new(watch), ..self }
     }
@@ -70,7 +71,8 @@ impl<'c> Check<'c> {
         })
     }
 
-    /// Shows the watcher every execution while it goes on: it is called on the stacks of the modelled threads.
+    /// Shows the watcher every execution while it runs. The executor calls the watcher on the stacks of the modelled
+    /// threads.
     pub fn trace(self, watcher: Watcher) -> Self {
         self.executor.watch(Some(watcher));
         self
@@ -86,24 +88,24 @@ impl<'c> Check<'c> {
         Self { resume, ..self }
     }
 
-    /// Shows `show` how far the check is, with so much time between two calls or a little more; with no time, before
-    /// each execution. If it returns false, the verdict is [`Incomplete`](Verdict::Incomplete), for
+    /// Shows `show` the progress of the check, at intervals of `every` or a little more; if `every` is zero, before
+    /// each execution. If `show` returns false, the verdict is [`Incomplete`](Verdict::Incomplete), for
     /// [`Limit::Interrupted`].
     ///
-    /// Such a check may take long: see [`run_part`](Self::run_part).
+    /// A check with a pulse may leave a checkpoint: see [`run_part`](Self::run_part).
     pub fn pulse(self, every: Duration, show: impl FnMut(&Progress) -> bool + 'c) -> Self {
         Self { pulse: Some(Pulse::new(every, show)), ..self }
     }
 
-    /// Runs it.
+    /// Runs the check.
     ///
     /// # Panics
-    /// If it is to go on from a checkpoint that does not fit.
+    /// If the check resumes a checkpoint that does not fit.
     pub fn run(self) -> Report {
         self.run_part().0
     }
 
-    /// Runs it. If it has a [`pulse`](Self::pulse) and is stopped, by that or by the limit of time, there is a
+    /// Runs the check. If it has a [`pulse`](Self::pulse), and the pulse or the time limit stops it, the result has a
     /// checkpoint from which another check goes on, unless a note of the report says why not.
     ///
     /// # Panics
@@ -129,7 +131,7 @@ impl<'c> Check<'c> {
         (report, checkpoint)
     }
 
-    /// Does jobs of it until there are no more.
+    /// Runs jobs of the check until the link has no more.
     pub fn work(mut self, link: &mut dyn Link) {
         while let Some(job) = link.next() {
             let answer = run_job(self.config, self.executor, &job, link, &mut *self.watch);
@@ -137,8 +139,8 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// Does one job of it. What is seen is part of the answer; a run that ends in a livelock counts only if that is
-    /// new.
+    /// Runs one job of the check. The watcher sees the runs that are part of the answer; a run that ends in a livelock
+    /// counts only if the livelock is new.
     pub fn answer(mut self, job: &Job, link: &mut dyn Link) -> Answer {
         run_job(self.config, self.executor, job, link, &mut *self.watch)
     }

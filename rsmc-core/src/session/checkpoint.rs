@@ -1,19 +1,19 @@
 //! A check that was stopped, as a value: another process of the same executable goes on from it.
 //!
-//! Problem. A check that ends at `max_duration` has covered a part of what there is. What it covered is not to be
-//! explored again.
+//! Problem. A check that ends at `max_duration` has explored a part of the executions. A resumed check must not explore
+//! them again.
 //!
-//! Method. A check stops between two executions. The plan that was to be run next goes back to its explorer; the state
-//! of that is kept ([`crate::explore::rf_smc::Checkpoint`]; for samples their number), with what was counted, what the
-//! executor knows, and the schedule of the first failure under `keep_going`. Whoever resumes begins with all that, and
-//! explores exactly the rest: counts and verdict are those of a check that was not stopped.
+//! Method. A check stops between two executions. The explorer takes back the plan that was not run. The checkpoint
+//! keeps the explorer's state ([`crate::explore::rf_smc::Checkpoint`]; for samples their number), the counts, the
+//! executor's knowledge, and the schedule of the first failure under `keep_going`. A resumed check begins with all
+//! that, and explores exactly the rest: its counts and verdict are those of a check that was not stopped.
 //!
-//! Where workers explore, the state is what the coordinator has when all answers are in and what was not answered is
-//! taken back ([`crate::session::jobs`]): a tree of decisions instead of one path, or several ranges of samples. Who
-//! goes on from that coordinates, with as many workers as it has, or none.
+//! Where workers explore, the state is the coordinator's, after it has added all answers and taken back the jobs
+//! without one ([`crate::session::jobs`]): a tree of decisions instead of one path, or several ranges of samples. The
+//! process that resumes it coordinates, with as many workers as it has, or none.
 //!
-//! Deviations. Executions of pinned seeds are run again by each part, and counted once. The failure is found again by
-//! its schedule. `Config::max_duration` is the time of one part.
+//! Deviations. Each part of a check runs the pinned seeds again; they are counted once. The resumed check finds the
+//! failure again by its schedule. `Config::max_duration` is the time of one part.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ use crate::step::{Executor, Knowledge, Plan, Route, Run, SchedulingPolicy};
 
 /// A check that was stopped between two executions; see the module.
 ///
-/// It means something only to the executable that made it: thread ids, loops and types are named by numbers.
+/// Only the executable that made it can use it: numbers name thread ids, loops and types.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
     settings: Vec<(String, String)>,
@@ -44,7 +44,7 @@ pub struct Checkpoint {
     elapsed: Duration,
 }
 
-/// What led to the first failure.
+/// The schedule of the first failure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Failing {
     route: Route,
@@ -67,17 +67,17 @@ impl Checkpoint {
         }
     }
 
-    /// How many executions were counted before it.
+    /// The number of executions that were counted before the checkpoint.
     pub fn executions(&self) -> u64 {
         self.tally.executions + self.left.executions()
     }
 
-    /// How long the check took before it, all parts of it.
+    /// The time that all parts of the check took before the checkpoint.
     pub fn elapsed(&self) -> Duration {
         self.elapsed
     }
 
-    /// Takes it over, and returns the explorer that goes on.
+    /// Restores the state of the check, and returns the explorer that goes on.
     pub(super) fn resume(
         self,
         findings: &mut Findings<'_>,
@@ -94,8 +94,9 @@ impl Checkpoint {
         self.left.resume(findings.config)
     }
 
-    /// Why a check with this configuration cannot go on from it: the first setting that makes it another check, with
-    /// both values, or that it is damaged. Limits, pinned seeds and the number of processes may differ.
+    /// The reason for which a check with this configuration cannot resume the checkpoint: the first setting that makes
+    /// it another check, with both values, or that the checkpoint is damaged. Limits, pinned seeds and the number of
+    /// processes may differ.
     pub fn misfit(&self, config: &Config) -> Option<String> {
         let now = settings(config);
         let mut pairs = self.settings.iter().zip(&now);
@@ -106,7 +107,7 @@ impl Checkpoint {
         found.map(other).or_else(|| (!self.is_sound(&now, config)).then(|| "it is damaged".to_owned()))
     }
 
-    /// Whether it is one that could have been written: what is wrong in it is not found when it is too late.
+    /// Whether a check can have written it. This finds an error before the check goes on.
     fn is_sound(&self, settings: &[(String, String)], config: &Config) -> bool {
         let threads = self.knowledge.threads.len();
         self.settings == settings
@@ -118,7 +119,7 @@ impl Checkpoint {
     }
 }
 
-/// What decides which executions there are, and how they are judged.
+/// The settings that decide which executions exist, and how they are judged.
 fn settings(config: &Config) -> Vec<(String, String)> {
     let &Config { max_steps, spin_bound, spurious, stack_size, keep_going, .. } = config;
     let &Config { check_races, check_leaks, check_joins, reuse, seed, .. } = config;
@@ -139,11 +140,12 @@ fn settings(config: &Config) -> Vec<(String, String)> {
     pairs.map(|(name, value)| (name.to_owned(), value.to_string())).into()
 }
 
-/// No check runs so long.
+/// A time that no check reaches.
 const LONGEST: Duration = Duration::from_secs(1 << 36);
 
 impl Findings<'_> {
-    /// Runs the first failing execution of the parts before, for its trace. Not counted: it was.
+    /// Runs the first failing execution of the earlier parts again, for its trace. It is not counted: an earlier part
+    /// did.
     fn fail_again(&mut self, failing: &Failing, executor: &mut dyn Executor) {
         let (plan, mut run) = (failing.plan(), Run::default());
         executor.execute(&plan, &mut run);
@@ -156,7 +158,7 @@ impl Findings<'_> {
 }
 
 impl Failing {
-    /// Whether its schedule is one that an explorer gives. Whether there is such an execution, a run says.
+    /// Whether an explorer can have made the schedule. Only a run shows whether such an execution exists.
     fn is_sound(&self) -> bool {
         match self.policy {
             SchedulingPolicy::RunOn | SchedulingPolicy::Random(_) => true,

@@ -1,4 +1,4 @@
-//! What a check is asked to do.
+//! The configuration of a check.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -25,14 +25,14 @@ impl FromStr for MemoryModel {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// A name that stands for nothing.
+    /// An unknown name.
     #[error("there is no {what} `{name}`{} {}", then_known(name, known), known.join(", "))]
     UnknownName {
-        /// What kind of name.
+        /// The kind of name.
         what: &'static str,
         /// The name.
         name: String,
-        /// The names there are.
+        /// The known names.
         known: &'static [&'static str],
     },
     /// A pair of explorer and memory model that is not implemented.
@@ -57,17 +57,17 @@ pub enum ConfigError {
         /// The model of the test.
         memory: MemoryModel,
     },
-    /// A number that means nothing.
+    /// A number that is too small.
     #[error("`{name}` must be at least {least}")]
     TooSmall {
-        /// Which setting.
+        /// The setting.
         name: &'static str,
         /// The smallest value allowed.
         least: u64,
     },
 }
 
-/// What a check is asked to do. Every setter takes and returns the configuration.
+/// The configuration of a check. Every setter takes and returns the configuration.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
@@ -83,16 +83,17 @@ pub struct Config {
     pub max_duration: Duration,
     /// Whether the user chose `max_duration`.
     pub max_duration_chosen: bool,
-    /// How long a modelled thread may do nothing that rsmc sees. Default: 5 seconds; no time at all: as long as it likes.
+    /// The time that a modelled thread may go without an operation of the shim. Default: 5 seconds; zero: no limit.
     pub stuck_after: Duration,
-    /// What the test is called.
+    /// The name of the test.
     #[doc(hidden)]
     pub test: Option<String>,
     /// End an execution after this many visible operations. Default: 100,000.
     pub max_steps: u32,
-    /// How often a loop whose state never repeats may do the same before it waits. Default: 32.
+    /// The number of equal iterations after which a loop whose state never repeats waits. Default: 32.
     pub spin_bound: u32,
-    /// How many compare-exchanges may fail, and waits end, without cause in an execution. Default: 1.
+    /// The number of spurious outcomes that an execution may have: failing compare-exchanges and wake-ups without a
+    /// cause. Default: 1.
     pub spurious: u32,
     /// Stack of each modelled thread, in bytes. Default: 256 KiB.
     pub stack_size: usize,
@@ -100,15 +101,16 @@ pub struct Config {
     pub keep_going: bool,
     /// Report data races on tracked cells. Default: true.
     pub check_races: bool,
-    /// Report values behind `Arc`s, tracked ones, and memory, that are left at the end of an execution. Default: true.
+    /// Report values behind `Arc`s, tracked values, and memory that an execution does not free by its end. Default:
+    /// true.
     pub check_leaks: bool,
-    /// Report threads that nobody joined. Default: false.
+    /// Report threads that no thread joined. Default: false.
     pub check_joins: bool,
     /// Let a check pass whose threads share nothing. Default: false.
     pub allow_trivial: bool,
-    /// Let threads get memory again that they have freed. Default: false.
+    /// Let a thread allocate memory that it has freed. Default: false.
     pub reuse: bool,
-    /// How many runs may look for a smaller schedule of a failure. Default: 2,000.
+    /// The number of runs that may look for a smaller schedule of a failure. Default: 2,000.
     pub shrink: u32,
     /// Whether shrinking improves the schedule first, or only searches.
     #[doc(hidden)]
@@ -119,18 +121,18 @@ pub struct Config {
     pub pinned: Vec<Seed>,
     /// Seed of the random explorers. Default: 0.
     pub seed: u64,
-    /// How many processes explore. Default: 1.
+    /// The number of processes that explore. Default: 1.
     pub jobs: usize,
-    /// How long one process explores before there are more.
+    /// The time that one process explores before workers start.
     #[doc(hidden)]
     pub divide_after: Duration,
-    /// How large the sets of `reads-from` may become, in bytes, if that is not left to it.
+    /// The memory budget of `reads-from`, in bytes; `None`: its own.
     #[doc(hidden)]
     pub sets: Option<usize>,
-    /// Whether threads wait in loops, where the explorer draws samples.
+    /// Whether threads wait in loops, if the explorer draws samples.
     #[doc(hidden)]
     pub waiting: bool,
-    /// What of a thread's state counts.
+    /// The parts of a thread's state that count.
     #[doc(hidden)]
     pub sees: Sees,
 }
@@ -188,24 +190,25 @@ impl Config {
         self
     }
 
-    /// Stops after this long. The time is looked at between executions, so a long one is finished first; and now and then while
-    /// `view` or `reads-value-from` looks for the next one.
+    /// Stops after this long. The check looks at the time between executions, so it finishes a long one first; and now
+    /// and then while `view` or `reads-value-from` looks for the next one.
     ///
-    /// `#[rsmc::test]`, `rsmc::check` and `rsmc::check_with` then leave a checkpoint, from which `RSMC_RESUME=1` goes on, for
-    /// as long again. `rsmc::explore` does not.
+    /// `#[rsmc::test]`, `rsmc::check` and `rsmc::check_with` then leave a checkpoint. `RSMC_RESUME=1` resumes it, for
+    /// as long again. `rsmc::explore` leaves none.
     pub fn max_duration(mut self, duration: Duration) -> Self {
         self.max_duration = duration;
         self.max_duration_chosen = true;
         self
     }
 
-    /// Sets how long a modelled thread may go without an operation of the shim; no time at all ([`Duration::ZERO`]): as long as it
-    /// likes. Only time in the body counts.
+    /// Sets how long a modelled thread may go without an operation of the shim; [`Duration::ZERO`]: no limit. Only time
+    /// in the body counts.
     ///
-    /// All threads of a check run on one OS thread. One that waits there for a lock, a condition variable or a channel of std waits
-    /// for ever, if another modelled thread is to let it go on. It cannot be stopped, so after this time the process says on stderr
-    /// which thread it is, where it is and what its seed is, and ends by SIGABRT; a worker process ([`Config::jobs`]) is reported as
-    /// a crash. A debugger, and output that nobody reads, are waited for.
+    /// All threads of a check run on one OS thread. A thread that waits there for a lock, a condition variable or a
+    /// channel of std waits for ever if only another modelled thread can wake it. It cannot be stopped. So after this
+    /// time the process says on stderr which thread waits, where, and what the seed is, and ends by SIGABRT; a worker
+    /// process ([`Config::jobs`]) is reported as a crash. A process under a debugger, or blocked on its output, is not
+    /// ended.
     ///
     /// ```
     /// use std::time::Duration;
@@ -219,7 +222,7 @@ impl Config {
         self
     }
 
-    /// Says what the test is called, for last words.
+    /// Sets the name of the test, for last words.
     #[doc(hidden)]
     pub fn test(mut self, name: Option<&str>) -> Self {
         self.test = name.map(str::to_owned);
@@ -232,17 +235,17 @@ impl Config {
         self
     }
 
-    /// Sets how often in a row a loop whose state never repeats, as one that counts, may do the same before it either waits
-    /// for another thread or gives up. Both are explored. Not explored is how often it looks beyond the bound: if it sees a
-    /// change, it sees it in the next look, and if it gives up, all its looks since the bound were alike. The report names
-    /// such loops. At least 1.
+    /// Sets the number of equal iterations in a row after which a loop whose state never repeats, such as one that
+    /// counts, either waits for another thread or gives up. The check explores both. It does not explore how often the
+    /// loop looks beyond the bound: a loop that sees a change sees it in the next look, and a loop that gives up had
+    /// equal looks since the bound. The report names such loops. At least 1.
     pub fn spin_bound(mut self, repeats: u32) -> Self {
         self.spin_bound = repeats;
         self
     }
 
-    /// Sets how often in an execution a `compare_exchange_weak` may fail, or a `Condvar` or `park` wake, without cause. Where
-    /// that happens is explored. 0 rules it out.
+    /// Sets the number of spurious outcomes that an execution may have: a `compare_exchange_weak` that fails, or a
+    /// `Condvar` or `park` that wakes, without cause. The check explores where they happen. 0 rules them out.
     pub fn spurious(mut self, times: u32) -> Self {
         self.spurious = times;
         self
@@ -266,23 +269,24 @@ impl Config {
         self
     }
 
-    /// Reports the value behind an `Arc` and the `alloc::Track` that were created in an execution and not dropped by its end, and
-    /// memory to which an atomic has pointed, that was not freed, and to which nothing leads any more; or does not.
+    /// Reports the value behind an `Arc` and the `alloc::Track` that were created in an execution and not dropped by
+    /// its end, or does not. With it also memory to which an atomic has pointed, if it was not freed and is no longer
+    /// reachable.
     pub fn check_leaks(mut self, on: bool) -> Self {
         self.check_leaks = on;
         self
     }
 
-    /// Reports threads that may still run when the body ends, since nobody joined them, or does not. As std says, a thread
-    /// need not be joined; but then it may outlive the test.
+    /// Reports threads that may still run when the body ends, since no thread joined them, or does not. std does not
+    /// require a join; but a thread without one may outlive the test.
     pub fn check_joins(mut self, on: bool) -> Self {
         self.check_joins = on;
         self
     }
 
-    /// Lets a thread that allocates get memory which it has freed in the same execution, or does not: the last that it freed of the
-    /// same size. By default each allocation of an execution has an address of its own, so that a compare-exchange which takes a
-    /// new node for an old one (the ABA problem) cannot happen; with this it can, and what comes of it is explored.
+    /// Lets an allocation return the memory of the same size that its thread freed last in the same execution, or does
+    /// not. By default each allocation of an execution has an address of its own, so no compare-exchange takes a new
+    /// node for an old one (the ABA problem). With reuse that can happen, and the check explores it.
     ///
     /// It needs the check's allocator (the feature `allocator`, which is on by default).
     ///
@@ -298,8 +302,9 @@ impl Config {
     }
 
     /// Lets a check pass whose threads share nothing, or does not. Without it, a check of two threads or more fails as
-    /// [`crate::session::FailureKind::NothingShared`] if no two of them use one atomic, lock or cell of the shim in any execution, and
-    /// a check that starts no thread says so on stderr. A value that a thread returns to its `join` is nothing that is shared.
+    /// [`crate::session::FailureKind::NothingShared`] if no two of them use one atomic, lock or cell of the shim in any
+    /// execution, and a check that starts no thread says so on stderr. A value that a thread returns to its `join` is
+    /// not shared.
     ///
     /// ```
     /// use rsmc_core::session::Config;
@@ -312,14 +317,16 @@ impl Config {
         self
     }
 
-    /// Lets so many runs look for a smaller schedule of the failure that is reported, and asks which memory model allows it.
+    /// Sets the number of runs that may look for a smaller schedule of the reported failure. Above 0, the check also
+    /// looks for the memory models that allow it.
     ///
-    /// The smallest schedule has the fewest context switches, or one more where that saves delayed stores and reads of old
-    /// values, and then the fewest steps. The search ends earlier where it is proven. Where a check is not under SC, the same
-    /// failure is also looked for under stronger models, in at most 10,000 executions each and 2 seconds in all.
+    /// The smallest schedule has the fewest context switches, or one more where that saves delayed stores and reads of
+    /// old values, and then the fewest steps. The search ends earlier if it proves a schedule the smallest. If the
+    /// check is not under SC, it also looks for the same failure under stronger models, in at most 10,000 executions
+    /// each and 2 seconds in all.
     ///
-    /// The body is run again and again for that; [`crate::session::Report::extra_runs`] counts it. 0 reports the first failing
-    /// execution as it was found, and runs nothing after it. A replay is never shrunk.
+    /// Each of these runs calls the body; [`crate::session::Report::extra_runs`] counts them. 0 reports the first
+    /// failing execution as it was found, and runs nothing after it. A replay is never shrunk.
     pub fn shrink(mut self, runs: u32) -> Self {
         self.shrink = runs;
         self
@@ -338,9 +345,9 @@ impl Config {
         self
     }
 
-    /// Runs the execution of this seed before exploring: a failure that was mended once, and is to be seen at once if it comes
-    /// back. It may be used several times. These runs count as runs, not as executions. A seed that does not fit the code
-    /// any more, or is of another memory model than the check, is passed over, and a note of the report says why.
+    /// Runs the execution of this seed before exploring: a mended failure is seen at once if it comes back. It may be
+    /// used several times. These runs count as runs, not as executions. The check passes over a seed that no longer
+    /// fits the code, or is of another memory model, and a note of the report says why.
     pub fn pin(mut self, seed: Seed) -> Self {
         self.pinned.push(seed);
         self
@@ -352,60 +359,61 @@ impl Config {
         self
     }
 
-    /// Lets so many worker processes of the same test executable explore. At least 1.
+    /// Sets the number of worker processes of the same test executable that explore. At least 1.
     ///
-    /// The check starts in its own process; only if that takes longer than 0.2 s, workers are started: the executable runs
-    /// again, with the arguments that select this test, and comes to this check once more. Then they explore, and this
-    /// process only coordinates. It divides `reads-from`, whose executions, counts and verdict are the same however many
-    /// workers there are, and `random`. The other explorers use one process.
+    /// The check starts in its own process. Only if it takes longer than 0.2 s, it starts workers: the executable runs
+    /// again, with the arguments that select this test, and comes to this check once more. Then the workers explore,
+    /// and this process only coordinates. It divides `random`, and `reads-from`, whose executions, counts and verdict
+    /// are the same for every number of workers. The other explorers use one process.
     ///
-    /// Of `reads-from`, what was tried is all remembered then, which one process does not do: some bytes for each execution.
+    /// With workers, `reads-from` remembers all schedules it has tried, some bytes for each execution; one process does
+    /// not.
     ///
-    /// Which failure is shown first may depend on timing, and with it what was counted until then; `runs` may, too, if the
-    /// exploration starts over because something was learned, or there are loops that wait. What ends the process of a
-    /// worker (a segmentation fault, an abort) is reported as [`crate::session::FailureKind::Crash`], with its schedule;
-    /// in the first 0.2 s, and with 1 job, it ends the process of the test, as everywhere, which says the seed before.
+    /// Which failure is shown first may depend on timing, and so may the counts up to it. `runs` may too, if the
+    /// exploration starts over with new knowledge, or loops wait. A fault that ends the process of a worker (a
+    /// segmentation fault, an abort) is reported as [`crate::session::FailureKind::Crash`], with its schedule. In the
+    /// first 0.2 s, and with 1 job, it ends the process of the test, which prints the seed before.
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.jobs = jobs;
         self
     }
 
-    /// How long one process explores before there are more; if no time at all, it waits for them after its first run.
+    /// Sets the time that one process explores before workers start; if zero, it waits for them after its first run.
     #[doc(hidden)]
     pub fn divide_after(mut self, time: Duration) -> Self {
         self.divide_after = time;
         self
     }
 
-    /// How large the sets of `reads-from` may become, in bytes. The executions are the same, in another order.
+    /// Sets the memory budget of `reads-from`, in bytes. The executions are the same, in another order.
     #[doc(hidden)]
     pub fn sets(mut self, bytes: usize) -> Self {
         self.sets = Some(bytes);
         self
     }
 
-    /// Lets threads wait in loops, or runs loops as they are: for tests of the waiting. Only `random` and `pct` can do
-    /// without, which then need a limit of steps; the other explorers ignore this.
+    /// Lets threads wait in loops, or runs loops as they are: for tests of the waiting. Only `random` and `pct` can
+    /// explore without waiting, and then need a limit of steps; the other explorers ignore this setting.
     #[doc(hidden)]
     pub fn waiting(mut self, on: bool) -> Self {
         self.waiting = on;
         self
     }
 
-    /// Makes less of a thread's state count: for tests that have to notice it.
+    /// Sets the parts of a thread's state that count: for tests that must notice a missing part.
     #[doc(hidden)]
     pub fn sees(mut self, sees: Sees) -> Self {
         self.sees = sees;
         self
     }
 
-    /// The memory model that the check will use: a replay that names none uses that of its seed.
+    /// The memory model that the check uses; a replay whose configuration names none uses that of its seed.
     pub fn effective_memory(&self) -> MemoryModel {
         let of_seed = self.replay.as_ref().map(Seed::model);
         self.memory.or(of_seed).unwrap_or_else(|| self.explorer.weakest())
     }
 
-    /// Whether this configuration can be carried out.
+    /// Reports an error if this configuration cannot be carried out.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let least = |name, value: u64, least| {
             if value < least { Err(ConfigError::TooSmall { name, least }) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! A check that goes on, as its loop, its coordinator and its report see it.
+//! The state of a running check, which its loop, its coordinator and its report share.
 
 use crate::session::Checkpoint;
 use crate::session::findings::Findings;

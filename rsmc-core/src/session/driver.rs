@@ -12,15 +12,15 @@ use crate::step::{Difference, End, Executor, Expect, Explorer, Plan, Run, Schedu
 
 /// The reason for which an exploration ended.
 pub(super) enum Ended {
-    /// The explorer has nothing left.
+    /// The explorer has no further plan.
     Complete,
-    /// A limit was reached. The plan that the explorer gave last, if it has given one, was not run.
+    /// A limit was reached. The last plan of the explorer, if it has made one, was not run.
     At(Limit),
     /// The sink needs no other run.
     Enough,
     /// The limits ended it after a run that the explorer has observed.
     Paused,
-    /// A run showed something without which no run can be taken in; the sink has learned it.
+    /// The sink has learned from a run that it cannot count; every later run needs that knowledge.
     Unknown,
 }
 
@@ -31,12 +31,12 @@ pub(super) trait Limits {
         None
     }
 
-    /// Another limit that is reached, if one is. Probe before each run, and while the explorer analyses.
+    /// Another limit that is reached, if any. Called before each run, and while the explorer analyses.
     fn stops(&mut self, _counted: &Tally, _explorer: &dyn Divisible) -> Option<Limit> {
         None
     }
 
-    /// True if the exploration pauses. Probe after each run.
+    /// True if the exploration pauses. Called after each run.
     fn pauses(&mut self, _counted: &Tally) -> bool {
         false
     }
@@ -47,12 +47,12 @@ pub(super) trait Sink {
     /// The counts, which the driver keeps.
     fn counts(&mut self) -> &mut Tally;
 
-    /// True if the run can be taken in. If not, the sink learns from it, and the exploration ends.
+    /// True if the run can be counted. If not, the sink learns from it, and the exploration ends.
     fn is_known(&self, run: &Run) -> bool {
         run.end != End::Learned
     }
 
-    /// Takes a run that cannot be taken in.
+    /// Learns from a run that cannot be counted.
     fn learn(&mut self, run: &Run, executor: &dyn Executor);
 
     /// True for the first livelock of this class.
@@ -60,10 +60,10 @@ pub(super) trait Sink {
         true
     }
 
-    /// Takes a run in.
+    /// Adds a run.
     fn take(&mut self, ran: Ran<'_>, executor: &mut dyn Executor) -> Next;
 
-    /// Forgets what was explored: the explorer has started over.
+    /// Forgets the runs so far: the explorer has started over.
     fn start_over(&mut self) {}
 }
 
@@ -84,7 +84,7 @@ pub(super) struct Ran<'r> {
 pub(super) enum Next {
     /// The next run.
     Run,
-    /// No run, but that the explorer observes this one.
+    /// No further run; the explorer still observes this one.
     Observe,
     /// Nothing.
     Nothing,
@@ -101,7 +101,7 @@ pub(super) struct Driver<'d> {
 }
 
 impl Driver<'_> {
-    /// Explores until there is a reason to end.
+    /// Explores until the exploration ends, and returns the reason.
     pub(super) fn explore(&mut self, explorer: &mut dyn Divisible) -> Ended {
         let (mut plan, mut run) = (Plan::default(), Run::default());
         loop {
@@ -132,7 +132,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Gets the next plan, if there is one and no limit is reached.
+    /// Writes the next plan to `plan`. If there is none, or a limit is reached, returns the reason to end.
     fn plan(&mut self, explorer: &mut dyn Divisible, plan: &mut Plan) -> Option<Ended> {
         while !explorer.analyse() {
             if let Some(limit) = self.limits.stops(self.sink.counts(), explorer) {
@@ -175,7 +175,7 @@ impl Driver<'_> {
     }
 }
 
-/// Makes a run diverged that did not do what another process, which made its plan, has said.
+/// Marks a run as diverged if it differs from what the process that made its plan has recorded.
 fn compare_with_plan(explorer: &dyn Explorer, run: &mut Run) {
     let Some(route) = explorer.route() else { return };
     if let Some(event) = route.mismatch(run) {

@@ -1,4 +1,4 @@
-//! The explorers by their kinds: the one place of a session that tells them apart.
+//! The explorers by their kinds. No other module of a session distinguishes them.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::session::{Config, ConfigError};
 /// The number of executions after which a random explorer stops, unless another one is set.
 const RANDOM_EXECUTIONS: u64 = 10_000;
 
-/// How executions are chosen.
+/// The algorithm that chooses the executions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ExplorerKind {
     /// One execution per reads-from class: RF-SMC. Exhaustive and optimal.

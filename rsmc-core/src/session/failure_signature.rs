@@ -1,29 +1,29 @@
-//! When two executions fail the same way: what stays of a failure when the order of execution changes.
+//! The signature of a failure: the part of it that stays the same when the order of execution changes.
 //!
 //! | kind | what must be the same |
 //! | --- | --- |
-//! | panic | where, and the first line of the message without its numbers: values may depend on the order |
+//! | panic | the place, and the first line of the message without its numbers: values may depend on the order |
 //! | data race | the two accesses, in any order |
-//! | use after free | the object, and where it is used |
-//! | double free | nothing else: who freed first depends on the order |
-//! | deadlock, livelock | the places at which threads wait, and for what kind of thing |
-//! | leak | what is left, and where it was created |
-//! | thread left | where it was started |
+//! | use after free | the object, and the place of the use |
+//! | double free | nothing else: which thread freed first depends on the order |
+//! | deadlock, livelock | the places at which threads wait, and the kind of object each waits for |
+//! | leak | the objects that were not freed, and where each was created |
+//! | thread left | the place where it was started |
 //!
-//! Threads are left out: which of two that run the same code fails makes no difference. All other kinds are alike only to
-//! themselves, and are not looked for ([`FailureSignature::of`] gives nothing): they break an execution off, or are no property of
-//! its order.
+//! A signature names no threads: which of two threads that run the same code fails makes no difference. Failures of all
+//! other kinds have no signature ([`FailureSignature::of`] returns `None`): they break an execution off, or do not
+//! depend on its order.
 
 use crate::session::FailureKind;
 use crate::session::judge::Finding;
 use crate::step::{BadMemory, Panicked, Run, Why};
 use crate::trace::Site;
 
-/// What is the same in all executions that fail in one way.
+/// The properties that all executions with one failure share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FailureSignature {
     kind: FailureKind,
-    /// In no order that depends on the execution.
+    /// Sorted, so that their order does not depend on the execution.
     parts: Vec<(String, Place)>,
 }
 
@@ -35,7 +35,7 @@ fn place(site: Site) -> Place {
 }
 
 impl FailureSignature {
-    /// What it is for this failure; `None` if another order of execution cannot show it again.
+    /// The signature of this failure; `None` if another order of execution cannot show it again.
     pub(super) fn of(run: &Run, finding: &Finding) -> Option<Self> {
         let mut parts = match finding.kind {
             FailureKind::Panic => {

@@ -23,18 +23,18 @@ pub(super) struct Findings<'c> {
     pub(super) watch: Box<dyn FnMut(Seen<'_>) + 'c>,
     pub(super) tally: Tally,
     pub(super) first: Option<Box<Failure>>,
-    /// The plan that led to it, if it was found here.
+    /// The plan of the first failure, if this process found it.
     pub(super) of_first: Option<Plan>,
     /// The failure of the first pinned seed that fails.
     of_pinned: Option<Box<Failure>>,
-    /// The first failure as the search for a better schedule needs it, if there may be one.
+    /// The first failure as shrinking needs it, if a better schedule may exist.
     again: Option<Again>,
     extra_runs: u64,
     /// The classes of the livelocks so far.
     pub(super) livelocks: FxHashSet<Digest>,
     notes: Vec<String>,
     stale_pins: Vec<String>,
-    /// The number of runs there would have been, if this check was stopped.
+    /// The number of runs that the whole check would take, if it was stopped.
     pub(super) estimate: Option<Estimate>,
 }
 
@@ -68,8 +68,8 @@ impl Sink for Findings<'_> {
         if is_over { Next::Nothing } else { Next::Run }
     }
 
-    /// Something was learned, for instance that a loop waits for others: what was explored so far was explored
-    /// without knowing it.
+    /// Forgets the executions so far. They ran without knowledge that the executor has gained since, for instance that
+    /// a loop waits for other threads.
     fn start_over(&mut self) {
         (self.watch)(Seen::StartOver);
         self.tally.start_over();
@@ -98,7 +98,8 @@ impl<'c> Findings<'c> {
         }
     }
 
-    /// Runs the executions that are pinned, which are not counted. True if one of them fails and that ends the check.
+    /// Runs the executions of the pinned seeds, which are not counted as executions. True if one of them fails and ends
+    /// the check.
     pub(super) fn run_pinned(&mut self, executor: &mut dyn Executor) -> bool {
         let config = self.config;
         for (number, seed) in config.pinned.iter().enumerate() {
@@ -125,7 +126,7 @@ impl<'c> Findings<'c> {
         false
     }
 
-    /// Runs the execution of a seed. What the executor learns from it is forgotten: the exploration has to learn by
+    /// Runs the execution of a seed. The executor then forgets what it learned from it: the exploration has to learn by
     /// itself.
     fn run_seed(&mut self, seed: &Seed, executor: &mut dyn Executor) -> Run {
         let (before, mut run) = (executor.knowledge(), Run::default());
@@ -141,7 +142,7 @@ impl<'c> Findings<'c> {
         run
     }
 
-    /// Counts a failing execution of a worker that ends in a livelock; whether it is new.
+    /// Counts an execution of a worker that ends in a livelock; returns whether the livelock is new.
     pub(super) fn counts_livelock(&mut self, class: Digest) -> bool {
         let is_new = self.livelocks.insert(class);
         match is_new {
@@ -151,7 +152,7 @@ impl<'c> Findings<'c> {
         is_new
     }
 
-    /// Notes what is wrong with a run, if it is the first failure.
+    /// Notes the failure of a run, if it is the first.
     pub(super) fn find(&mut self, run: &Run, plan: &Plan, finding: Finding, executor: &mut dyn Executor) {
         if self.first.is_none() {
             self.first = Some(Box::new(self.failure(run, finding, executor)));
@@ -159,7 +160,7 @@ impl<'c> Findings<'c> {
         }
     }
 
-    /// The failure that a run shows, in another order of its execution if that explains more.
+    /// The failure that a run shows, in another order of its class if that is easier to read.
     fn failure(&mut self, run: &Run, finding: Finding, executor: &mut dyn Executor) -> Failure {
         let stale = |step| matches!(step, Step::Take(..));
         let late = run.is_maximal() && (!run.newest.is_empty() || run.steps().any(stale));
@@ -176,7 +177,7 @@ impl<'c> Findings<'c> {
         self.noted(run, finding)
     }
 
-    /// A failure, and what it takes to look for a better schedule of it.
+    /// The failure of a run. Also notes what shrinking needs of it.
     fn noted(&mut self, run: &Run, finding: Finding) -> Failure {
         let explains = self.config.shrink > 0 && self.config.replay.is_none() && run.is_maximal();
         let same = if explains { FailureSignature::of(run, &finding) } else { None };
@@ -220,7 +221,8 @@ impl<'c> Findings<'c> {
         }
     }
 
-    /// Runs a failing execution of a worker here, where its trace is seen. Not counted: the worker has done that.
+    /// Runs a failing execution of a worker in this process, for its trace. It is not counted: the worker has counted
+    /// it.
     pub(super) fn run_again(&mut self, problem: &Problem, executor: &mut dyn Executor) {
         if self.first.is_some() {
             return;
@@ -240,7 +242,7 @@ impl<'c> Findings<'c> {
         self.find(&run, &plan, finding, executor);
     }
 
-    /// The process of a worker was ended by what it ran.
+    /// Notes that an execution ended the process of a worker.
     pub(super) fn crashed(&mut self, how: &str, seed: Seed) {
         self.tally.failures += 1;
         let message = format!("a worker process {how} in this execution");

@@ -1,4 +1,4 @@
-//! From a run to a finding: what, if anything, is wrong with it.
+//! Judges a run: the failure that it shows, if any.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use crate::session::{Config, Failure, FailureKind, Fewest};
 use crate::step::{BadMemory, End, Leaked, Panicked, Pending, Run, Why};
 use crate::trace::{NoteKind, Site, Trace};
 
-/// What is wrong with a run.
+/// A failure that a run shows.
 pub(super) struct Finding {
     pub(super) kind: FailureKind,
     pub(super) message: String,
     pub(super) race: Option<Race>,
-    /// Where the thread was started that is left, for [`FailureKind::ThreadLeft`].
+    /// The place where the thread that is not joined was started, for [`FailureKind::ThreadLeft`].
     pub(super) started: Option<Site>,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn is_final(end: &End) -> bool {
     !matches!(end, End::Complete | End::Stuck | End::Tried)
 }
 
-/// What is wrong with a run, the worst first.
+/// The worst failure of a run.
 pub(super) fn judge(run: &Run, config: &Config) -> Option<Finding> {
     let found = bad_memory(run).or_else(|| broken_off(run)).or_else(|| panic(run));
     let found = found.or_else(|| if config.check_races { race(run) } else { None }).or_else(|| stuck(run));
@@ -162,7 +162,7 @@ fn leak(run: &Run) -> Option<Finding> {
     Some(Finding::new(FailureKind::Leak, message))
 }
 
-/// The first thread that nobody joined who was joined himself, up to the test body.
+/// The first thread that neither the test body nor a thread joined up to the body has joined.
 fn thread_left(run: &Run) -> Option<Finding> {
     if run.end != End::Complete {
         return None;
@@ -204,7 +204,7 @@ fn wait(trace: &Trace, pending: &Pending) -> String {
     format!("{} waits {what}, at {}", name(trace, pending.id.thread), pending.site)
 }
 
-/// How a thread is called in messages: by its name, or its number in the order of spawning.
+/// The designation of a thread in messages: its name, or its number in the order of spawning.
 fn name(trace: &Trace, thread: ThreadId) -> String {
     if thread == ThreadId::MAIN {
         return "the test body".to_owned();
@@ -218,13 +218,13 @@ fn name(trace: &Trace, thread: ThreadId) -> String {
     }
 }
 
-/// Whether a replay did what its seed says.
+/// The failure of a replay that differs from its seed.
 pub(super) fn judge_replay(seed: &Seed, run: &Run) -> Option<Finding> {
     let reason = why_stale(seed, run)?;
     Some(Finding::new(FailureKind::StaleSeed, format!("the seed does not fit this test any more: {reason}")))
 }
 
-/// Where a run did something else than its seed says, if it did.
+/// A description of the first difference between a run and its seed, if there is one.
 pub(super) fn why_stale(seed: &Seed, run: &Run) -> Option<String> {
     let mismatch = seed.mismatch(run);
     match (&run.end, mismatch) {
@@ -247,7 +247,8 @@ pub(super) fn why_stale(seed: &Seed, run: &Run) -> Option<String> {
     }
 }
 
-/// A finding with all that a report needs. What was run instead of a seed that does not fit is of no interest.
+/// The failure of a finding, with all that a report needs. If the seed does not fit, the execution that ran instead is
+/// left out.
 pub(super) fn failure(run: &Run, finding: Finding, seed: Seed) -> Failure {
     if finding.kind == FailureKind::StaleSeed {
         return unseen(finding.kind, finding.message, seed);

@@ -1,14 +1,15 @@
-//! Which memory models allow a failure.
+//! The memory models that allow a failure.
 //!
-//! Problem. A failure was found under a weak model. Is it a matter of that model, or would it happen under a stronger one too?
+//! Problem. A check found a failure under a weak model. Does a stronger model have it too?
 //!
-//! Method. The same failure ([`FailureSignature`]) is looked for under each stronger model with RF-SMC, the strongest first, until
-//! one has it; if its smallest schedule delays no store and takes no old value, it is first tried under SC. That a model does
-//! not allow it is said only where its exploration was complete. A data race is judged by Rust's rules and happens under each model, so the question is another: without looking at races, does anything fail
-//! under one of the three models of machines?
+//! Method. RF-SMC looks for the same failure ([`FailureSignature`]) under each stronger model, the strongest first,
+//! until one has it. If the smallest schedule delays no store and takes no old value, that schedule is first tried
+//! under SC. The report says that a model does not allow the failure only if the exploration under it was complete. A
+//! data race is judged by Rust's rules and happens under each model, so for a race the question is another: without
+//! looking at races, does anything fail under one of the three models of machines?
 //!
-//! Cost. At most [`super::probe::MOST_RUNS`] runs for each model: the same on every machine. [`LONGEST`] is a safety net; where it is used, a
-//! model is left open.
+//! Cost. At most [`super::probe::MOST_RUNS`] runs for each model: the same on every machine. [`LONGEST`] is a safety
+//! net; if it ends an exploration, its model is left open.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -19,7 +20,7 @@ use crate::session::probe::{Answer, Probe};
 use crate::session::{Config, FailureKind, MemoryModel};
 use crate::step::{Executor, Step};
 
-/// How long all of them may take together.
+/// The time that all explorations may take together.
 const LONGEST: Duration = Duration::from_secs(2);
 
 /// The models of machines, the strongest first.
@@ -27,30 +28,32 @@ fn machines() -> impl Iterator<Item = MemoryModel> {
     MemoryModel::ALL.into_iter().filter(|model| !model.is_graph())
 }
 
-/// Which memory models allow a failure that was found under a model weaker than SC.
+/// The memory models that allow a failure that was found under a model weaker than SC.
 ///
-/// Its text is what reports say: `also under SC`, `needs TSO store buffering`.
+/// Its text is that of reports: `also under SC`, `needs TSO store buffering`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Needs {
-    /// Something other than a data race.
+    /// A failure other than a data race.
     Model {
-        /// The strongest model under which it was found.
+        /// The strongest model under which the failure was found.
         strongest: MemoryModel,
-        /// The stronger ones, if they were not explored completely: nobody knows.
+        /// The stronger models that were not explored completely.
         open: Vec<MemoryModel>,
     },
     /// A data race by Rust's rules, whatever values there are.
     Race {
-        /// The strongest model of SC, TSO and PSO under which something else fails, if one was found, and what.
+        /// The strongest model of SC, TSO and PSO under which something else fails, if one was found, and the kind of
+        /// that failure.
         fails: Option<(MemoryModel, FailureKind)>,
-        /// Those of them that were not explored completely without such a failure.
+        /// The models of these whose exploration was incomplete and showed no such failure.
         open: Vec<MemoryModel>,
     },
 }
 
 impl Needs {
-    /// Explores under other models; also says in how many runs. `strong`: a schedule that may fail so under SC.
+    /// Explores under other models; also returns the number of runs. `strong`: a schedule that may show the same
+    /// failure under SC.
     pub(super) fn of(
         same: &FailureSignature,
         strong: Option<&[Step]>,

@@ -1,8 +1,9 @@
-//! Names in sentences. "Did you mean …?": the nearest known name by edit distance, as the attribute says it of its arguments.
+//! Names in messages. "Did you mean …?" suggests the nearest known name by edit distance, as the attribute does for its
+//! arguments.
 
 use strsim::levenshtein;
 
-/// The known name nearest to `given`, if it is near enough to be what was meant. Upper case and `_` for `-` cost nothing.
+/// The known name nearest to `given`, if it is near enough. Case, and `_` for `-`, make no difference.
 ///
 /// ```
 /// use rsmc_core::session::nearest;
@@ -17,12 +18,12 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     (distance <= name.len().min(given.len()) / 3).then_some(name)
 }
 
-/// A name without what people mix up most: case and the two kinds of dash.
+/// A name in lower case, with `-` for `_`.
 fn normal(name: &str) -> String {
     name.to_lowercase().replace('_', "-")
 }
 
-/// `, did you mean …?`, or `; `: what goes before the list of known names.
+/// The text before the list of known names: `, did you mean …?`, or `; `.
 pub(super) fn then_known(given: &str, known: &[&str]) -> String {
     match nearest(given, known.iter().copied()) {
         Some(name) => format!(", did you mean `{name}`? Known are"),

@@ -10,18 +10,18 @@ use crate::session::{Estimate, ExplorerKind, Fewest, MemoryModel, Needs, Remedy}
 use crate::step::{BadMemory, Panicked, Pending};
 use crate::trace::Trace;
 
-/// What went wrong.
+/// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// A thread panicked (a failed assertion, usually), and nobody received it through `join`.
+    /// A thread panicked (a failed assertion, usually), and no thread received the panic through `join`.
     Panic,
     /// Some threads wait for each other for ever.
     Deadlock,
     /// Two accesses of a tracked cell, one of them a write, are not ordered by happens-before.
     DataRace,
-    /// Some threads spin for ever, waiting for a value that nobody will write; or they do the same again and again, though
-    /// each that can run gets its turn.
+    /// Some threads spin for ever, waiting for a value that no thread will write; or they repeat the same operations
+    /// for ever, though each thread that can run gets its turn.
     Livelock,
     /// An execution took more steps than `max_steps`.
     StepLimit,
@@ -31,29 +31,29 @@ pub enum FailureKind {
     UseAfterFree,
     /// A thread frees memory that was freed before.
     DoubleFree,
-    /// The value behind an `Arc`, or a tracked one, was still there when all threads had ended; or memory to which an atomic has
-    /// pointed, and to which nothing leads any more.
+    /// The value behind an `Arc`, or a tracked value, was not dropped when all threads had ended; or memory to which an
+    /// atomic has pointed was not freed, and is no longer reachable.
     Leak,
     /// A thread that was started was never joined, where [`super::Config::check_joins`] asks for that.
     ThreadLeft,
     /// A thread gave back a lock that another one had taken.
     WrongThread,
-    /// A check cannot follow what was done: a real thread used an object of the body.
+    /// An operation that a check cannot follow: a real thread used an object of the body.
     Misuse,
     /// A thread needs a larger stack.
     StackOverflow,
-    /// The process was ended by what an execution did. Only seen with [`super::Config::jobs`].
+    /// An execution ended its process. Only seen with [`super::Config::jobs`].
     Crash,
     /// A seed that does not fit the program.
     StaleSeed,
-    /// Threads were started, and no two of them used one object of the shim in any execution: no order of their operations
-    /// could make a difference. Usually the code still has a `use std::sync` where one of the shim was meant.
+    /// Threads were started, and no two of them used one object of the shim in any execution: no order of their
+    /// operations could make a difference. Usually the code still has a `use std::sync` instead of one of the shim.
     /// [`super::Config::allow_trivial`] lets such a check pass.
     NothingShared,
 }
 
 impl FailureKind {
-    /// Every kind that there is now.
+    /// Every kind of this version.
     pub const ALL: &[FailureKind] = &[
         FailureKind::Panic,
         FailureKind::Deadlock,
@@ -73,8 +73,8 @@ impl FailureKind {
         FailureKind::NothingShared,
     ];
 
-    /// Whether a failure of this kind has a seed that runs its execution again. A seed that is stale runs another one, and where
-    /// nothing is shared it is not one execution that fails.
+    /// Whether a failure of this kind has a seed that runs its execution again. A stale seed runs another execution,
+    /// and a check whose threads share nothing has no failing execution.
     ///
     /// ```
     /// use rsmc_core::session::FailureKind;
@@ -91,35 +91,36 @@ impl FailureKind {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Failure {
-    /// What kind of failure it is.
+    /// The kind of the failure.
     pub kind: FailureKind,
-    /// What went wrong, in one line.
+    /// A description in one line.
     pub message: String,
-    /// Replays the execution. For [`FailureKind::StaleSeed`] the seed that does not fit; for [`FailureKind::NothingShared`] one
-    /// of no steps.
+    /// The seed that replays the execution. For [`FailureKind::StaleSeed`] the seed that does not fit; for
+    /// [`FailureKind::NothingShared`] one without steps.
     pub seed: Seed,
-    /// The execution. Empty for [`FailureKind::Crash`], where it went with its process, and for
-    /// [`FailureKind::StaleSeed`], where it is not the one that is meant; also for [`FailureKind::NothingShared`], where it is
-    /// not one execution that fails.
+    /// The execution. Empty for [`FailureKind::Crash`], where it was lost with its process, for
+    /// [`FailureKind::StaleSeed`], where another execution ran, and for [`FailureKind::NothingShared`], which has no
+    /// failing execution.
     pub trace: Trace,
-    /// The threads that wait at its end, and for what.
+    /// The threads that wait at its end, and what each waits for.
     pub waiting: Vec<Pending>,
-    /// From the event at this position on, threads do the same again and again, for [`FailureKind::Livelock`] without a
-    /// thread that only looks.
+    /// The position of the event from which threads repeat the same operations, for a [`FailureKind::Livelock`] without
+    /// a spinning thread.
     pub repeats: Option<u32>,
     /// The panics.
     pub panics: Vec<Panicked>,
     /// The race, for [`FailureKind::DataRace`].
     pub race: Option<Race>,
-    /// What is done with memory, for [`FailureKind::UseAfterFree`] and [`FailureKind::DoubleFree`].
+    /// The bad use of memory, for [`FailureKind::UseAfterFree`] and [`FailureKind::DoubleFree`].
     pub bad_memory: Option<BadMemory>,
-    /// How many context switches the execution has: operations of another thread than the operation before.
+    /// The number of context switches of the execution: operations of another thread than the operation before.
     pub switches: u32,
-    /// Whether there is an execution with this failure that has fewer.
+    /// Whether an execution with this failure has fewer.
     pub fewest: Fewest,
-    /// Which memory models allow the failure. `None` under SC, for replays, and for failures that are no matter of order.
+    /// The memory models that allow the failure. `None` under SC, for replays, and for failures that do not depend on
+    /// order.
     pub needs: Option<Needs>,
-    /// Which stronger orderings would mend it, if a matter of these and found.
+    /// The stronger orderings that mend the failure, if some were found.
     pub remedy: Option<Remedy>,
 }
 
@@ -139,7 +140,7 @@ pub enum Limit {
     Replay,
 }
 
-/// What a check found out.
+/// The verdict of a check.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -155,19 +156,20 @@ pub enum Verdict {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// What was found out.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Maximal executions explored.
+    /// The number of maximal executions explored.
     pub executions: u64,
-    /// How often the body was started; at least `executions`.
+    /// The number of times the body was started; at least `executions`.
     pub runs: u64,
-    /// How often it was started besides, after a failure: to shrink it, and to see which memory models allow it.
+    /// The number of further starts after a failure: to shrink it, and to find the memory models that allow it and the
+    /// orderings that mend it.
     pub extra_runs: u64,
-    /// How many runs there would have been in all, if a limit came first and decisions are known.
+    /// The estimated number of runs of the whole check, if a limit ended it and decisions are known.
     pub estimate: Option<Estimate>,
-    /// Runs that were given up as redundant. 0 for `reads-from` unless a program spins.
+    /// The number of runs that were given up as redundant. 0 for `reads-from` unless a program spins.
     pub blocked: u64,
-    /// How many explored executions fail. At most 1 unless `keep_going`.
+    /// The number of explored executions that fail. At most 1 unless `keep_going`.
     pub failures: u64,
     /// The largest number of threads in one execution, the body included.
     pub threads: usize,
@@ -178,15 +180,15 @@ pub struct Report {
     /// Whether something of the shim was used that the check does not model: a channel that was created outside, or a
     /// static that ordinary code used meanwhile, as far as that was noticed.
     pub unmodelled: bool,
-    /// How long the check took.
+    /// The time that the check took.
     pub elapsed: Duration,
     /// The memory model.
     pub memory: MemoryModel,
     /// The explorer.
     pub explorer: ExplorerKind,
-    /// What is to be said besides, for instance why there was no worker process.
+    /// Further remarks, for instance why no worker process started.
     pub notes: Vec<String>,
-    /// Those of the notes that name a pinned seed which does not fit the code any more: its execution was not run.
+    /// The notes about pinned seeds that no longer fit the code: their executions were not run.
     pub stale_pins: Vec<String>,
 }
 
@@ -194,7 +196,7 @@ pub struct Report {
 mod tests {
     use super::*;
 
-    /// A new kind does not compile here without a place, and has none in the list then.
+    /// A new kind does not compile without a place here; the assertion then finds it missing from the list.
     #[test]
     fn all_kinds_are_listed() {
         let place = |kind: &FailureKind| match kind {

@@ -1,4 +1,4 @@
-//! What is asked about a failure afterwards: does the same body fail under other conditions?
+//! Explorations after a failure: does the same body fail under other conditions?
 //!
 //! Each question is an exploration by RF-SMC, within bounds. Cost: at most [`MOST_RUNS`] runs each, the same on every
 //! machine; [`Probe::until`] is a safety net.
@@ -14,32 +14,32 @@ use crate::session::tally::Tally;
 use crate::session::{Config, FailureKind, Limit, MemoryModel};
 use crate::step::{Executor, Run, Step};
 
-/// How many runs one exploration may take.
+/// The number of runs that one exploration may take.
 pub(super) const MOST_RUNS: u64 = 10_000;
 
-/// What an exploration says.
+/// The result of an exploration.
 pub(super) enum Answer {
     /// Something fails.
     Fails(FailureKind),
-    /// It was complete, and nothing fails.
+    /// The exploration was complete, and nothing fails.
     Holds,
-    /// Nobody knows.
+    /// The exploration ended early, without a failure.
     Open,
 }
 
 /// Explorations of the same body, bounded together.
 pub(super) struct Probe<'a> {
     pub(super) config: &'a Config,
-    /// The failure to look for, if not any.
+    /// The failure to look for; `None`: any failure.
     pub(super) same: Option<&'a FailureSignature>,
     pub(super) executor: &'a mut dyn Executor,
     pub(super) runs: u64,
-    /// When to give up.
+    /// The time at which to give up.
     pub(super) until: Instant,
 }
 
 impl Probe<'_> {
-    /// Whether a schedule fails so.
+    /// Whether a schedule shows the sought failure.
     pub(super) fn repeat(&mut self, steps: &[Step]) -> bool {
         let mut run = Run::default();
         self.executor.execute(&plan(steps), &mut run);
@@ -48,7 +48,7 @@ impl Probe<'_> {
         found.is_some_and(|found| is_sought(self.same, &run, &found))
     }
 
-    /// Explores under a model that the executor follows, until it shows such a failure.
+    /// Explores under a model that the executor follows, until a run shows the sought failure.
     pub(super) fn explore(&mut self, model: MemoryModel) -> Answer {
         let mut sink = Sought { same: self.same, tally: Tally::default(), fails: None };
         let ended = loop {
@@ -68,7 +68,7 @@ impl Probe<'_> {
     }
 }
 
-/// True if this failure is looked for.
+/// True if this is the sought failure.
 fn is_sought(same: Option<&FailureSignature>, run: &Run, found: &Finding) -> bool {
     same.is_none_or(|same| FailureSignature::of(run, found).as_ref() == Some(same))
 }
@@ -82,7 +82,7 @@ impl Limits for Bounds {
     }
 }
 
-/// Looks for a failure.
+/// The sink that looks for a failure.
 struct Sought<'a> {
     same: Option<&'a FailureSignature>,
     tally: Tally,

@@ -1,7 +1,7 @@
-//! The time of a check, and who is shown its progress meanwhile.
+//! The time of a check, and the function that is shown its progress.
 //!
-//! Between runs, and while an explorer analyses, whoever looks at a check is shown its figures now and then, and says
-//! whether it goes on. A check does not print, and does not know who looks.
+//! Between runs, and while an explorer analyses, the check calls that function now and then with its figures; the
+//! function returns whether the check goes on. A check does not print.
 
 use std::time::{Duration, Instant};
 
@@ -22,10 +22,9 @@ pub struct Progress {
     pub runs_here: u64,
     /// The time that this part of the check has taken.
     pub elapsed: Duration,
-    /// The number of decisions on the path to what is run next. 0 where the explorer has none, or other processes
-    /// explore.
+    /// The number of decisions on the path to the next run. 0 if the explorer has none, or other processes explore.
     pub depth: usize,
-    /// The number of runs in all, where decisions are known.
+    /// The estimated number of runs in all, if decisions are known.
     pub estimate: Option<Estimate>,
 }
 
@@ -58,7 +57,7 @@ impl<'c> Clock<'c> {
         Self { config, started: Instant::now(), pulse, before: Duration::ZERO, runs_before: 0 }
     }
 
-    /// The reason for which the check stops now, other than what it has found or counted. If processes share the
+    /// The reason for which the check stops now, other than its findings and counts. If processes share the
     /// exploration, there is no explorer.
     pub(super) fn stops(&mut self, counted: &Tally, explorer: Option<&dyn Divisible>) -> Option<Limit> {
         let elapsed = self.started.elapsed();
@@ -75,7 +74,7 @@ impl<'c> Clock<'c> {
         (elapsed >= self.config.max_duration).then_some(Limit::Duration(self.config.max_duration))
     }
 
-    /// The time that is left to this part of the check.
+    /// The time that remains to this part of the check.
     pub(super) fn left(&self) -> Duration {
         self.config.max_duration.saturating_sub(self.started.elapsed())
     }
@@ -85,7 +84,7 @@ impl<'c> Clock<'c> {
         self.started.elapsed() >= self.config.divide_after
     }
 
-    /// True if the check may take long: if it is stopped, what is left is kept.
+    /// True if the check has a pulse. If such a check is stopped, a checkpoint keeps the rest.
     pub(super) fn is_long(&self) -> bool {
         self.pulse.is_some()
     }

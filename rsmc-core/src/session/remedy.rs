@@ -1,15 +1,15 @@
-//! Which stronger orderings would mend a failure.
+//! The stronger orderings that mend a failure.
 //!
-//! Problem. A failure is a matter of memory orderings. Which of them, made stronger, make the test pass?
+//! Problem. A failure depends on memory orderings. Which of them, made stronger, make the test pass?
 //!
-//! Method. First all atomic operations of the failing execution are made `SeqCst`: if something fails even then, no ordering
-//! mends it. Otherwise one place in the source is tried after the other, then pairs of a place that writes and one that reads
-//! the same location; each with the ordering that synchronises (`Acquire`, `Release`, `AcqRel`), and then with `SeqCst`. The
-//! first with which the whole exploration passes is the answer, so nothing is guessed. A place stands for all operations that
-//! are performed there.
+//! Method. First all atomic operations of the failing execution are made `SeqCst`: if something fails even then, no
+//! ordering mends it. Otherwise single places in the source are tried, then pairs of a place that writes and one that
+//! reads the same location: first with the ordering that synchronises (`Acquire`, `Release`, `AcqRel`), then with
+//! `SeqCst`. The first change with which the whole exploration passes is the answer, so nothing is guessed. A place
+//! stands for all operations that are performed there.
 //!
-//! Cost. One exploration for each that is tried, of at most [`super::probe::MOST_RUNS`] runs; together at most [`MOST_TRIES`],
-//! the same on every machine. [`LONGEST`] is a safety net; where it is used, nothing is said.
+//! Cost. One exploration of at most [`super::probe::MOST_RUNS`] runs for each change; at most [`MOST_TRIES`] changes,
+//! the same on every machine. [`LONGEST`] is a safety net; if it is reached, there is no answer.
 //!
 //! Limits. Fences are neither added nor made stronger, and no more than two places are changed.
 
@@ -23,24 +23,24 @@ use crate::session::{Config, MemoryModel};
 use crate::step::Executor;
 use crate::trace::{Action, Site, Trace};
 
-/// How many ways are tried.
+/// The number of changes that are tried.
 const MOST_TRIES: usize = 64;
 
-/// How long all of them may take together.
+/// The time that all explorations may take together.
 const LONGEST: Duration = Duration::from_secs(3);
 
 /// Orderings with which no execution of the test fails: found by exploring.
 ///
-/// Its text is what reports say: "no execution fails with `Release` at src/queue.rs:41".
+/// Its text is that of reports: "no execution fails with `Release` at src/queue.rs:41".
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Remedy {
-    /// The places in the source, and what ordering the operations there need at least.
+    /// The places in the source, and the weakest ordering that the operations there need.
     pub changes: Vec<(Site, Ordering)>,
 }
 
 impl Remedy {
-    /// Looks for one that mends a failure with this trace; also says in how many runs.
+    /// Looks for a remedy for a failure with this trace; also returns the number of runs.
     pub(super) fn of(
         trace: &Trace,
         memory: MemoryModel,
@@ -70,9 +70,9 @@ impl Remedy {
 /// A place in the source at which atomic operations are performed.
 struct Place {
     site: Site,
-    /// The ordering that synchronises, for what is performed there.
+    /// The ordering that synchronises, for the operation at this place.
     natural: Ordering,
-    /// All orderings there are at least these two.
+    /// True if the operation already has at least the natural ordering; so too `is_strongest`, with `SeqCst`.
     is_natural: bool,
     is_strongest: bool,
     loc: LocId,
@@ -108,7 +108,7 @@ fn places(trace: &Trace) -> Vec<Place> {
     places
 }
 
-/// What is tried, in this order.
+/// The changes that are tried, in this order.
 fn ways(places: &[Place]) -> Vec<Vec<(Site, Ordering)>> {
     let mut ways = Vec::new();
     for is_strongest in [false, true] {

@@ -1,4 +1,4 @@
-//! A check from its first run to its verdict: by this process, and from some time on by workers.
+//! A check from its first run to its verdict. This process explores; after some time, workers do.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::step::Executor;
 /// The limits of a check that this process explores.
 struct Here<'h, 'c> {
     clock: &'h mut Clock<'c>,
-    /// The workers to which it hands over.
+    /// The workers to which this process hands the exploration over.
     team: Option<&'h mut Team<'c>>,
 }
 
@@ -28,7 +28,7 @@ impl Limits for Here<'_, '_> {
         self.clock.stops(counted, Some(explorer))
     }
 
-    /// When a worker is ready, or it is known that there will be none.
+    /// Pauses when a worker is ready, or there can be none.
     fn pauses(&mut self, _counted: &Tally) -> bool {
         let Some(team) = self.team.as_mut().filter(|_| self.clock.is_time_to_divide()) else { return false };
         team.is_ready(self.clock.config.divide_after == Duration::ZERO) || team.is_gone().is_some()
@@ -75,7 +75,7 @@ impl<'c> Course<'c> {
         }
     }
 
-    /// Takes over what a checkpoint has.
+    /// Restores the state of a checkpoint.
     fn resume(&mut self, checkpoint: Checkpoint, executor: &mut dyn Executor) -> Begin {
         checkpoint.resume(&mut self.findings, &mut self.clock, executor)
     }
@@ -85,8 +85,7 @@ impl<'c> Course<'c> {
         self.findings.config.new_explorer()
     }
 
-    /// Ends a check at a limit. If the check may take long, the plan that is not run goes into a checkpoint with all
-    /// that is left.
+    /// Ends a check at a limit. If the check has a pulse, a checkpoint keeps the plan that was not run, and the rest.
     fn stop(&mut self, limit: Limit, explorer: &mut dyn Divisible, executor: &dyn Executor) -> Verdict {
         self.findings.estimate = explorer.estimate_after(self.findings.tally.runs);
         if self.clock.is_long() && matches!(limit, Limit::Duration(_) | Limit::Interrupted) {
@@ -97,7 +96,7 @@ impl<'c> Course<'c> {
         Verdict::Incomplete(limit)
     }
 
-    /// Goes on with what workers have left, with workers or without.
+    /// Goes on with an exploration that workers shared, with workers or without.
     fn go_on(&mut self, shared: Shared, team: Option<&mut Team<'_>>, executor: &mut dyn Executor) -> Then {
         let Some(team) = team else { return Team::new(&mut Nobody).explore(shared, self, executor) };
         team.is_ready(false);
@@ -108,7 +107,7 @@ impl<'c> Course<'c> {
         then
     }
 
-    /// Lets workers go on from here, if there are any.
+    /// Hands the rest out to workers, if there are any.
     fn divide(
         &mut self,
         team: &mut Option<Team<'c>>,

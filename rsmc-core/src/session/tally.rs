@@ -1,4 +1,4 @@
-//! What a check counts, and which runs count.
+//! The counts of a check, and the rule for which runs count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::explore::rf_smc::MOST_COUNTED;
 use crate::step::{End, Purpose, Run, Why};
 use crate::trace::{NoteKind, Site, Trace, reads_from_class};
 
-/// What was counted; the fields are those of [`super::Report`].
+/// The counts of a check; the fields are those of [`super::Report`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Tally {
     pub(super) executions: u64,
@@ -21,20 +21,20 @@ pub(super) struct Tally {
     pub(super) events: usize,
     pub(super) shares: bool,
     pub(super) unmodelled: bool,
-    /// Where loops were bounded, and whether that was since no states are compared.
+    /// The places of bounded loops, and whether each was bounded since this build compares no states.
     pub(super) bounded: BTreeMap<String, bool>,
-    /// Where loops keep something where it is not seen.
+    /// The places of loops that keep state where rsmc does not see it.
     pub(super) hiding: BTreeSet<String>,
 }
 
 impl Tally {
-    /// Whether it can have been counted.
+    /// Whether a check can have counted it.
     pub(super) fn is_sound(&self) -> bool {
         let counts = [self.runs, self.blocked, self.failures, self.threads as u64, self.events as u64];
         counts.iter().all(|&count| count < MOST_COUNTED) && self.executions <= self.runs
     }
 
-    /// Notes what is to be said of every run.
+    /// Adds the figures that every run has.
     pub(super) fn see(&mut self, run: &Run) {
         self.threads = self.threads.max(run.trace.present().count());
         self.events = self.events.max(run.trace.events.len());
@@ -46,7 +46,7 @@ impl Tally {
         self.hiding.extend(run.hiding.iter().map(Site::to_string));
     }
 
-    /// Adds what another has counted.
+    /// Adds the counts of another tally.
     pub(super) fn add(&mut self, other: &Tally) {
         self.executions += other.executions;
         self.runs += other.runs;
@@ -60,7 +60,7 @@ impl Tally {
         self.hiding.extend(other.hiding.iter().cloned());
     }
 
-    /// What is to be said of loops that were bounded.
+    /// The note about bounded loops.
     pub(super) fn of_bounded(&self, bound: u32) -> Option<String> {
         let (first, &is_blind) = self.bounded.iter().next()?;
         let others = and_others(self.bounded.len() - 1);
@@ -75,7 +75,7 @@ impl Tally {
         ))
     }
 
-    /// What is to be said of loops that keep something where it is not seen.
+    /// The note about loops that keep state where rsmc does not see it.
     pub(super) fn of_hiding(&self) -> Option<String> {
         let first = self.hiding.first()?;
         let others = and_others(self.hiding.len() - 1);
@@ -85,7 +85,7 @@ impl Tally {
         ))
     }
 
-    /// Forgets what was explored, but not how often the body was started.
+    /// Forgets the executions so far, but not the number of runs.
     pub(super) fn start_over(&mut self) {
         let Self { runs, shares, unmodelled, .. } = *self;
         *self = Self { runs, shares, unmodelled, ..Self::default() };
@@ -100,9 +100,9 @@ fn and_others(count: usize) -> String {
     }
 }
 
-/// What a run of an exhaustive explorer shows.
+/// The worth of a run of an exhaustive explorer.
 pub(super) enum Worth {
-    /// No class that is not shown by another run.
+    /// No class of its own: another run shows it.
     Nothing,
     /// A class of its own.
     Class,

@@ -1,13 +1,13 @@
-//! Checks that could not have failed by any order of operations: their threads share nothing.
+//! Checks that no order of operations could make fail: their threads share nothing.
 //!
-//! A check of real code asks for this. Litmus programs, which tests draw at random, are left as they are.
+//! This applies to checks of real code, not to litmus programs, which tests draw at random.
 
 use crate::seed::Seed;
 use crate::session::judge::unseen;
 use crate::session::{Config, FailureKind, Report, Verdict};
 use crate::step::Run;
 
-/// Makes a failure of a report that says *verified* though no two threads have used one object.
+/// Turns the verdict *verified* into a failure if no two threads have used one object.
 pub(super) fn fail_if_trivial(config: &Config, report: &mut Report) {
     let is_verified = matches!(report.verdict, Verdict::Verified);
     if is_verified && report.threads > 1 && !report.shares && !config.allow_trivial {

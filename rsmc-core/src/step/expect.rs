@@ -1,4 +1,4 @@
-//! What a replayed event must look like, and when two events count as the same.
+//! The properties that a replayed event must have, and the rule for when two events count as the same.
 //!
 //! Addresses differ from run to run, so values that are pointers are compared only by whether they are null.
 
@@ -7,41 +7,41 @@ use std::sync::atomic::Ordering;
 
 use crate::trace::{Action, Event, LocInfo, Op, Rmw, Site};
 
-/// What is known in advance of a forced event.
+/// The properties that a forced event must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Expect {
-    /// What it does.
+    /// Its action.
     pub action: Action,
     /// Its ordering.
     pub order: Ordering,
     /// The type of its location.
     pub kind: &'static str,
-    /// Where it stands.
+    /// Its place in the source.
     pub site: Site,
-    /// The value it reads, where it reads.
+    /// The value it reads, if it reads.
     pub read: Option<u64>,
 }
 
-/// How an event differed from what was expected.
+/// The difference between an event and its expectation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// Another operation stands there.
     Operation {
-        /// What the earlier run did.
+        /// The operation of the earlier run.
         expected: String,
-        /// What this run does.
+        /// The operation of this run.
         found: String,
     },
     /// The same operation reads another value.
     Value {
-        /// What the earlier run read.
+        /// The value in the earlier run.
         expected: u64,
-        /// What this run reads.
+        /// The value in this run.
         found: u64,
     },
     /// The thread cannot take the step.
     NotRunnable {
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
 }
@@ -54,7 +54,7 @@ impl Difference {
     /// A thread that does not exist.
     pub const ABSENT: Self = Self::NotRunnable { reason: "it was never started" };
 
-    /// Whether the thread itself did something else than before: what others did or wrote does not explain it.
+    /// Whether the thread itself did something else than before: no operation of another thread explains it.
     pub fn is_of_thread(&self) -> bool {
         matches!(self, Self::Operation { .. }) || [Self::JOINS, Self::ENDED, Self::ABSENT].contains(self)
     }
@@ -71,13 +71,13 @@ impl fmt::Display for Difference {
 }
 
 impl Expect {
-    /// What a later run must repeat of this event.
+    /// The properties of this event that a later run must repeat.
     pub fn of(event: &Event, loc: &LocInfo) -> Self {
         let read = event.op.action.reads().then_some(event.read);
         Self { read, ..Self::of_op(&event.op, loc) }
     }
 
-    /// What a later run must repeat of an operation that has not happened yet.
+    /// The properties that a later run must repeat of an operation that has not happened yet.
     pub fn of_op(op: &Op, loc: &LocInfo) -> Self {
         Self { action: op.action, order: op.order, kind: loc.kind, site: op.site, read: None }
     }
@@ -87,7 +87,7 @@ impl Expect {
         self.read.filter(|_| holds_addresses(self.kind) == Addresses::Never)
     }
 
-    /// How the operation about to happen differs, if it does.
+    /// The difference of the operation about to happen, if it differs.
     #[inline]
     pub fn differs(&self, op: &Op, loc: &LocInfo, current: u64) -> Option<Difference> {
         let is_same = std::ptr::eq(self.kind, loc.kind)
@@ -98,7 +98,7 @@ impl Expect {
         if is_same { None } else { self.difference(op, loc, current) }
     }
 
-    /// The same, where a value may be an address, or a name may be somewhere else.
+    /// The slow form of [`Expect::differs`], for values that may be addresses, and equal names at different addresses.
     #[cold]
     fn difference(&self, op: &Op, loc: &LocInfo, current: u64) -> Option<Difference> {
         let pointer = holds_addresses(loc.kind);

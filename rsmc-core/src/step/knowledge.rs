@@ -1,23 +1,23 @@
-//! What an executor keeps from one run to the next, as data: so that several executors of one body know the same.
+//! The knowledge that an executor keeps from one run to the next, as data: several executors of one body can share it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::{ThreadId, mix};
 use crate::trace::Site;
 
-/// What an executor keeps.
+/// The knowledge of an executor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Knowledge {
-    /// The threads, from id 1 on: whose spawn each is, and which of that thread's spawns. The list only grows.
+    /// The threads, from id 1 on: the thread that spawned each, and which of its spawns that was. The list only grows.
     pub threads: Vec<(ThreadId, u32)>,
     /// Whether threads wait in loops.
     pub waits: bool,
-    /// What the program was seen to observe.
+    /// The observations of the program so far.
     pub observed: Observed,
 }
 
 impl Knowledge {
-    /// Whether it names threads as executors do: each after the one that spawns it, and after those that were spawned before.
+    /// Whether it names threads as executors do: each after its parent, and after the earlier spawns of that parent.
     pub fn is_sound(&self) -> bool {
         let mut spawned = vec![0; self.threads.len() + 1];
         self.threads.iter().enumerate().all(|(before, &(parent, nth))| {
@@ -30,7 +30,7 @@ impl Knowledge {
         })
     }
 
-    /// Adds what another executor knows. Its threads may have other ids, where it has met them in another order.
+    /// Adds the knowledge of another executor. Its threads may have other ids, if it has met them in another order.
     pub fn adopt(&mut self, other: &Knowledge) {
         let mut ids = vec![ThreadId::MAIN];
         for &(parent, nth) in &other.threads {
@@ -63,13 +63,14 @@ mod tests {
     }
 }
 
-/// What the program was seen to do that executors have to know: what it observes is a step where it otherwise is none.
+/// The observations of a program. An event that the program observes is a step, and otherwise none; so executors have
+/// to know.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observed {
-    /// Whether other threads have ended.
+    /// Whether the program observes that other threads have ended.
     pub ends: bool,
-    /// How many references there are, of `Arc`s of these types; and at which lines loops keep something where it is not seen. By
-    /// number.
+    /// The numbers of the types of `Arc`s whose reference counts the program observes, and of the lines at which loops
+    /// keep state where rsmc does not see it.
     pub counts: Vec<u32>,
 }
 
@@ -84,12 +85,12 @@ impl Observed {
         !self.counts.is_empty() && self.counts.contains(&Self::number_of(type_name))
     }
 
-    /// Whether loops at this line keep something where it is not seen.
+    /// Whether loops at this line keep state where rsmc does not see it.
     pub fn hides(&self, site: Site) -> bool {
         !self.counts.is_empty() && self.counts.contains(&Self::number_of(&site.to_string()))
     }
 
-    /// A loop at this line keeps something where it is not seen.
+    /// Notes that a loop at this line keeps state where rsmc does not see it.
     pub fn note_hiding(&mut self, site: Site) {
         self.note(Self::number_of(&site.to_string()));
     }
@@ -100,7 +101,7 @@ impl Observed {
         }
     }
 
-    /// Adds what `other` says.
+    /// Adds the observations of `other`.
     pub fn join(&mut self, other: &Observed) {
         self.ends |= other.ends;
         other.counts.iter().for_each(|&number| self.note(number));

@@ -1,7 +1,7 @@
-//! What explorers and executors say to each other: a [`Plan`] goes one way, a [`Run`] comes back.
+//! The interface between explorers and executors: an explorer makes a [`Plan`], an executor returns a [`Run`].
 //!
-//! Both are data. The same plan drives the coroutine runtime, the litmus interpreter and a replay, and none of
-//! them knows which explorer wrote it.
+//! Both are data. The same plan drives the coroutine runtime, the litmus interpreter and a replay, and none of them
+//! knows which explorer made it.
 
 mod expect;
 mod knowledge;
@@ -23,58 +23,58 @@ pub use route::Route;
 pub use run::{BadMemory, Choice, End, Leak, Leaked, Panicked, Pending, Run, Touch, Wait, Why};
 pub use steps::Step;
 
-/// Sees a run at every step.
+/// A function that sees a run at every step.
 pub type Watcher = Rc<dyn Fn(&Run)>;
 
-/// Chooses what to run next.
+/// An algorithm that makes plans.
 pub trait Explorer {
-    /// Writes the next plan; false if there is nothing left to explore.
+    /// Writes the next plan; false if the exploration is complete.
     fn next_plan(&mut self, plan: &mut Plan) -> bool;
-    /// Takes in the run of the plan it gave last.
+    /// Observes the run of its last plan.
     fn observe(&mut self, run: &Run);
 
-    /// Does a part of the analysis that is due before the next plan, for some milliseconds at most; false if there is more to do.
-    /// Who has no limit of time need not ask: [`next_plan`](Self::next_plan) does all that is left.
+    /// Does a part of the analysis that is due before the next plan, for some milliseconds at most; false if there is
+    /// more to do. A caller without a time limit need not call it: [`next_plan`](Self::next_plan) does the rest.
     fn analyse(&mut self) -> bool {
         true
     }
 
-    /// What the plan that it gave last follows, if another process made that.
+    /// The route that its last plan follows, if another process made it.
     fn route(&self) -> Option<&Route> {
         None
     }
 
-    /// The position of an event of the run that is not what the process which made the plan has said. `None` if all is so, or
-    /// the plan was made here.
+    /// The position of an event of the run that differs from the record of the process that made the plan. `None` if no
+    /// event differs, or this process made the plan.
     fn misplaced(&self, _run: &Run) -> Option<usize> {
         None
     }
 
-    /// The plan that it gave last was not run: if it is asked to, it gives it again.
+    /// Takes back its last plan, which was not run; the explorer may make it again.
     fn retract(&mut self) {}
 
-    /// Whether it learned something from the last run for which it starts again: earlier runs do not count.
+    /// Whether it starts over, since it learned something from the last run: earlier runs do not count.
     fn starts_over(&mut self) -> bool {
         false
     }
 }
 
-/// Runs plans.
+/// A runner of plans.
 pub trait Executor {
     /// Runs one execution from the start, following the plan, and records it in `run`.
     fn execute(&mut self, plan: &Plan, run: &mut Run);
 
-    /// Whether something happened in the last run after which no other can be executed.
+    /// Whether the last run makes further runs impossible.
     fn is_broken(&self) -> bool {
         false
     }
 
-    /// What it keeps from run to run.
+    /// The knowledge that it keeps from run to run.
     fn knowledge(&self) -> Knowledge {
         Knowledge::default()
     }
 
-    /// Makes it know this, and nothing else.
+    /// Replaces its knowledge.
     fn know(&mut self, _knowledge: &Knowledge) {}
 
     /// Makes later runs follow another memory model; false if it cannot.
@@ -87,6 +87,6 @@ pub trait Executor {
         false
     }
 
-    /// Shows the run so far to `watcher` whenever something happens, before the thread goes on; or to nobody.
+    /// Shows the run so far to `watcher` at every step, before the thread goes on; `None`: to no watcher.
     fn watch(&mut self, _watcher: Option<Watcher>) {}
 }

@@ -8,35 +8,35 @@ use crate::base::{EventId, ThreadId};
 use crate::step::{Expect, Observed, Run, Step};
 use crate::trace::{Event, LocInfo, Op};
 
-/// A step that must be taken, and what is known of it from an earlier run.
+/// A step that must be taken, and its properties in an earlier run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Forced {
     /// The step.
     pub step: Step,
-    /// What it must turn out to be; anything else is nondeterminism of the program.
+    /// The properties that its event must have; a difference is nondeterminism of the program.
     pub expect: Option<Expect>,
 }
 
 impl Forced {
-    /// An event of an earlier run, on this location, happens again.
+    /// Repeats an event of an earlier run, on this location.
     pub fn of(event: &Event, loc: &LocInfo) -> Self {
         let step = Step::perform(event.id.thread, event.op.action, None);
         Self { step, expect: Some(Expect::of(event, loc)) }
     }
 
-    /// A thread performs an operation that stood before it in an earlier run, and reads this value, if it reads.
+    /// Makes a thread perform an operation that it stood before in an earlier run, and read this value, if it reads.
     pub fn operation(thread: ThreadId, op: &Op, loc: &LocInfo, read: Option<u64>) -> Self {
         let step = Step::perform(thread, op.action, None);
         Self { step, expect: Some(Expect { read, ..Expect::of_op(op, loc) }) }
     }
 
-    /// A store leaves its buffer.
+    /// Makes a store leave its buffer.
     pub fn flush(store: EventId) -> Self {
         Self { step: Step::Flush(store), expect: None }
     }
 }
 
-/// How to go on where nothing is forced.
+/// The way in which a run goes on where nothing is forced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SchedulingPolicy {
     /// Stay on a thread while it can run, then take the lowest.
@@ -46,21 +46,21 @@ pub enum SchedulingPolicy {
     /// Probabilistic concurrency testing: the runnable thread of highest random priority, lowered at `depth - 1`
     /// random steps out of `length`.
     Pct {
-        /// Seed of the priorities and of the change points.
+        /// The seed of the priorities and of the change points.
         seed: u64,
-        /// Number of ordering constraints the bug is assumed to need.
+        /// The number of ordering constraints that the bug is assumed to need.
         depth: u32,
-        /// Expected number of steps.
+        /// The expected number of steps.
         length: u32,
     },
 }
 
-/// A read that was tried elsewhere with all that it could take when each thread had made so many events.
+/// A read that was tried elsewhere with every source that it had when each thread had made so many events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
     /// The read.
     pub read: EventId,
-    /// By thread: how many of its events there were. Their writes were tried, and the initial value.
+    /// By thread: the number of its events then. Their writes were tried, and the initial value.
     pub counts: Arc<[u32]>,
 }
 
@@ -76,54 +76,55 @@ impl Tried {
 pub struct Hold {
     /// The thread.
     pub thread: ThreadId,
-    /// How many accesses of cells it has begun before.
+    /// The number of accesses of cells that it has begun before.
     pub access: u32,
 }
 
-/// What a run is for.
+/// The purpose of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
     /// An execution of a class of its own.
     #[default]
     Class,
-    /// Finding out what else could happen: some threads are frozen, and the run is no class.
+    /// A look for other possible events: some threads are frozen, and the run is no class.
     Discovery,
     /// A class of its own if it ends in a livelock that was not seen before, and nothing otherwise.
     Livelock,
 }
 
-/// What to run.
+/// The plan of a run.
 #[derive(Debug)]
 pub struct Plan {
     /// The forced beginning.
     pub forced: Vec<Forced>,
-    /// Under C11: the writes of the forced steps, those of each location in modification order. Empty if it is not known.
+    /// Under C11: the writes of the forced steps, those of each location in modification order. Empty if that order is
+    /// not known.
     pub modification: Vec<EventId>,
     /// Under C11, where all steps of an execution are forced: the writes that are the newest of their locations at its
-    /// end though another happened later. In other locations it is the one that happened last. `None`: it is not
-    /// known.
+    /// end though another happened later. In other locations the newest write is the one that happened last. `None`:
+    /// not known.
     pub newest: Option<Vec<EventId>>,
     /// The policy for the rest.
     pub policy: SchedulingPolicy,
-    /// Threads that wait in a spin loop and do nothing after the forced steps, whatever changes.
+    /// Threads that wait in a spin loop and take no step after the forced steps.
     pub frozen: Vec<ThreadId>,
-    /// Reads that wait, after the forced steps, until they can take what was not tried; in order of their events.
-    /// Where only such reads are left, the run ends as [`crate::step::End::Tried`].
+    /// Reads that wait, after the forced steps, until they have a source that was not tried; in order of their events.
+    /// If only such reads remain, the run ends as [`crate::step::End::Tried`].
     pub tried: Vec<Tried>,
-    /// What the run is for.
+    /// The purpose of the run.
     pub purpose: Purpose,
-    /// What is known to be observed, besides what the executor has seen.
+    /// Known observations, besides those of the executor.
     pub observed: Observed,
-    /// Whether the run records what could have run at every step.
+    /// Whether the run records the possible steps at every step.
     pub record_choices: bool,
     /// Whether any execution that fails will do instead.
     pub may_probe: bool,
-    /// Who is held, if somebody is.
+    /// The thread that is held before an access, if any.
     pub hold: Option<Hold>,
 }
 
 impl Plan {
-    /// Runs an execution again, of which it forces all steps.
+    /// The plan that runs an execution again: it forces all steps.
     pub fn again(run: &Run) -> Self {
         let expected = run.trace.events.iter().map(|event| Forced::of(event, &run.trace.locs[event.op.loc]));
         let mut expected = expected.map(|forced| forced.expect);

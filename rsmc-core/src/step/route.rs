@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::base::EventId;
 use crate::step::{Expect, Forced, Plan, Run, Step};
 
-/// Forced steps. What is expected of each is in a number, since names and places are addresses.
+/// Forced steps as data. A number replaces the expectation of each step, since names and places are addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Route {
-    /// The steps, and what [`Expect::check`] says of each, where that is known.
+    /// The steps, each with the [`Expect::check`] of its expectation, if it has one.
     pub steps: Vec<(Step, Option<u32>)>,
     /// As [`Plan::modification`].
     pub modification: Vec<EventId>,
@@ -24,18 +24,18 @@ impl Route {
         Self { steps: forced.iter().map(step).collect(), modification: modification.to_vec() }
     }
 
-    /// The forced steps, without what is expected of them.
+    /// The forced steps, without expectations.
     pub fn forced(&self) -> impl Iterator<Item = Forced> + '_ {
         self.steps.iter().map(|&(step, _)| Forced { step, expect: None })
     }
 
-    /// Makes a plan force it.
+    /// Makes a plan force the route.
     pub fn force(&self, plan: &mut Plan) {
         plan.forced.extend(self.forced());
         plan.modification.extend_from_slice(&self.modification);
     }
 
-    /// The first event of a run that followed it and was not what was expected.
+    /// The first event of a run that followed the route and did not meet its expectation.
     pub fn mismatch(&self, run: &Run) -> Option<EventId> {
         let performed = self.steps.iter().filter(|(step, _)| !matches!(step, Step::Flush(_)));
         let differs = |check: u32, at: usize| {
@@ -49,8 +49,8 @@ impl Route {
 }
 
 impl Expect {
-    /// The same number in every process of one executable. Another where [`Expect::differs`] would find a difference;
-    /// but for operands, and for values that may be addresses.
+    /// A number for the expectation, the same in every process of one executable. It differs where [`Expect::differs`]
+    /// would find a difference, but ignores operands, and values that may be addresses.
     pub fn check(&self) -> u32 {
         let mut hasher = FxHasher::default();
         std::mem::discriminant(&self.action).hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! Runs: what an execution did and how it ended.
+//! Runs: the record of an execution and its end.
 
 use rustc_hash::FxHashMap;
 
@@ -8,24 +8,24 @@ use crate::step::{Difference, Observed, Step};
 use crate::trace::spin::Watched;
 use crate::trace::{Event, NoteKind, Op, Row, Site, Source, Trace};
 
-/// How an execution ended.
+/// The end of an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum End {
     /// Every thread ended.
     #[default]
     Complete,
-    /// Nothing can run any more, and [`Run::waiting`] says what waits.
+    /// Nothing can run any more; [`Run::waiting`] has the threads that wait.
     Stuck,
     /// The limit of steps was reached.
     StepLimit {
         /// The thread that took the last step.
         thread: ThreadId,
-        /// Its last operation.
+        /// The place of its last operation.
         site: Site,
     },
-    /// Threads go on for ever, under a scheduler that is fair: what happened last can happen again and again.
+    /// Threads go on for ever, under a fair scheduler: the last events can repeat for ever.
     Endless {
-        /// The position of the first event that does.
+        /// The position of the first event that repeats.
         since: u32,
     },
     /// A forced step did not repeat.
@@ -34,27 +34,27 @@ pub enum End {
         step: usize,
         /// The event that should have happened.
         event: EventId,
-        /// What was different.
+        /// The difference.
         difference: Difference,
     },
-    /// Only reads were left that could take nothing but what was tried elsewhere: see [`crate::step::Plan::tried`].
+    /// Only reads remained all of whose sources were tried elsewhere: see [`crate::step::Plan::tried`].
     Tried,
-    /// A loop turned out to wait for others; explore again with this knowledge, which the executor keeps.
+    /// The executor learned something, for instance that a loop waits for other threads, and keeps it: explore again.
     Learned,
     /// A thread gave back a lock that another one had taken.
     WrongThread {
         /// The lock.
         lock: LocId,
-        /// Who took it.
+        /// The thread that took it.
         holder: ThreadId,
-        /// Who gave it back.
+        /// The thread that gave it back.
         thread: ThreadId,
-        /// Where it was taken.
+        /// The place where it was taken.
         site: Site,
     },
-    /// Something was done that a check cannot follow.
+    /// The body did something that a check cannot follow.
     Misused {
-        /// What, and where.
+        /// A description, with the place.
         message: String,
     },
     /// A thread needs a larger stack.
@@ -64,10 +64,10 @@ pub enum End {
     },
 }
 
-/// What a waiting thread waits for.
+/// The reason for which a thread waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// A lock, and who holds it.
+    /// It waits for a lock.
     Lock {
         /// The lock.
         loc: LocId,
@@ -76,13 +76,14 @@ pub enum Why {
         /// The event that took it, as a position in the trace.
         since: Option<usize>,
     },
-    /// The end of a thread.
+    /// It waits for the end of this thread.
     Join(ThreadId),
-    /// Its park token.
+    /// It waits for its park token.
     Park,
-    /// Another value in one of these locations (the location and the value last read).
+    /// It waits for another value in one of the watched locations.
     Spin {
-        /// What the last iteration read; empty for a thread that the plan held back elsewhere.
+        /// The locations that the last iteration read, with the values; empty for a thread that the plan held back
+        /// elsewhere.
         watched: Vec<Watched>,
         /// Whether the loop has a `spin_loop` or `yield_now`.
         hinted: bool,
@@ -98,9 +99,9 @@ pub struct Pending {
     pub id: EventId,
     /// The operation it waits to perform; `None` for a join.
     pub op: Option<Op>,
-    /// What it waits for.
+    /// The reason for which it waits.
     pub why: Why,
-    /// Where it waits.
+    /// The place where it waits.
     pub site: Site,
 }
 
@@ -111,19 +112,19 @@ pub struct Panicked {
     pub thread: ThreadId,
     /// The message.
     pub message: String,
-    /// Where it was raised.
+    /// The place where it was raised.
     pub site: Site,
     /// Whether another thread received it by `join`.
     pub received: bool,
 }
 
 impl Panicked {
-    /// Whether it only says that another thread panicked, as `join().unwrap()` and `thread::scope` do.
+    /// Whether it only passes on the panic of another thread, as `join().unwrap()` and `thread::scope` do.
     pub fn passes_on(&self) -> bool {
         self.message == "a scoped thread panicked" || self.message.contains("`Err` value: Any")
     }
 
-    /// The number of the panic that makes an execution fail: the first that nobody received, or the one that it
+    /// The number of the panic that makes an execution fail: the first that no thread received, or the one that it
     /// passes on.
     pub fn cause(panics: &[Panicked]) -> Option<usize> {
         let first = panics.iter().position(|panic| !panic.received)?;
@@ -132,51 +133,51 @@ impl Panicked {
     }
 }
 
-/// Something that was created in an execution and was still there at its end.
+/// A leak: an object of an execution whose value or memory was not freed by the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leak {
     /// Its type.
     pub kind: &'static str,
-    /// Where it was created.
+    /// The place where it was created.
     pub created: Site,
-    /// What of it is still there.
+    /// The part of it that was not freed.
     pub what: Leaked,
 }
 
-/// What is still there.
+/// The part of a leaked object that was not freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaked {
-    /// It was not dropped.
+    /// The value was not dropped.
     Value,
-    /// Its memory was not freed, and nothing leads there any more.
+    /// The memory of the object was not freed, and is no longer reachable.
     MemoryOf,
-    /// Memory to which it has pointed was not freed, and nothing leads there any more.
+    /// Memory to which the object has pointed was not freed, and is no longer reachable.
     MemoryBehind,
 }
 
-/// What user code must not do with memory, and does.
+/// A wrong use of memory by user code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadMemory {
     /// A thread uses an object whose memory was freed, or may be freed before.
     UsedAfterFree {
         /// The object.
         loc: LocId,
-        /// What the thread does with it.
+        /// The access of the thread.
         access: Touch,
-        /// Where.
+        /// The place of the access.
         site: Site,
-        /// Where the memory is freed, if that is known: see [`Trace::freed`].
+        /// The number of the free, if known: see [`Trace::freed`].
         freed_at: Option<u32>,
     },
-    /// A thread frees what was freed before.
+    /// A thread frees memory that was freed before.
     FreedTwice {
         /// The thread.
         thread: ThreadId,
         /// The name of the address.
         block: u64,
-        /// Where it was freed first, if that is known: see [`Trace::freed`].
+        /// The number of the first free, if known: see [`Trace::freed`].
         freed_at: Option<u32>,
-        /// Where it is freed again.
+        /// The number of the second free.
         again_at: u32,
     },
 }
@@ -190,7 +191,7 @@ impl BadMemory {
         }
     }
 
-    /// Where the memory is freed first, if that is known: see [`Trace::freed`].
+    /// The number of the first free, if known: see [`Trace::freed`].
     pub fn freed_at(&self) -> Option<u32> {
         match *self {
             BadMemory::UsedAfterFree { freed_at, .. } | BadMemory::FreedTwice { freed_at, .. } => freed_at,
@@ -208,7 +209,7 @@ pub enum Touch {
 }
 
 impl Touch {
-    /// Whose it is.
+    /// The thread that performs it.
     pub fn thread(self) -> ThreadId {
         match self {
             Touch::Event(event) => event.thread,
@@ -224,7 +225,7 @@ pub struct Choice {
     pub taken: Step,
     /// All steps that were possible, in a fixed order.
     pub possible: Vec<Step>,
-    /// The step is none of the execution: its event was part of an iteration that changed nothing.
+    /// True if the execution does not have the step: its event was part of a pure iteration.
     pub left_out: bool,
 }
 
@@ -233,9 +234,9 @@ pub struct Choice {
 pub struct Wait {
     /// The event that the thread does next, if it goes on.
     pub next: EventId,
-    /// What the iteration read.
+    /// The locations that the iteration read, with the values.
     pub watched: Vec<Watched>,
-    /// How many events of the iteration are in the execution: the thread waits halfway through it.
+    /// The number of events of the iteration that are in the execution: the thread waits halfway through it.
     pub begun: u32,
 }
 
@@ -244,47 +245,47 @@ pub struct Wait {
 pub struct Run {
     /// The memory model that it followed.
     pub model: MemoryModel,
-    /// What happened.
+    /// The events and notes.
     pub trace: Trace,
-    /// How it ended.
+    /// The end of the execution.
     pub end: End,
     /// The threads that wait at the end, in order of their ids.
     pub waiting: Vec<Pending>,
     /// Under C11, in an execution that is stuck: the writes that are the newest of their locations though another
-    /// happened later. No step says so, and what waits for ever depends on it.
+    /// happened later. The steps do not show this, and which threads wait for ever depends on it.
     pub newest: Vec<EventId>,
     /// The panics, in order.
     pub panics: Vec<Panicked>,
-    /// What is left of what was created, if all threads have ended.
+    /// The leaks, if all threads have ended.
     pub leaks: Vec<Leak>,
     /// The first wrong use of memory.
     pub bad_memory: Option<BadMemory>,
-    /// Something of the shim was used in a way that the execution does not see.
+    /// True if the body used the shim in a way that the execution does not see.
     pub unmodelled: bool,
-    /// How many steps had been taken when a thread was first made to do again what changes nothing: such an execution is
-    /// no class of its own.
+    /// The number of steps before a thread was first made to repeat a pure iteration: such an execution is no class of
+    /// its own.
     pub repeated: Option<u32>,
-    /// Where threads began to wait in a loop, in order.
+    /// The points at which threads began to wait in a loop, in order.
     pub waits: Vec<Wait>,
-    /// A thread was made to begin what would have changed nothing, and waits before what it would have read next: such an
-    /// execution is no class of its own either.
+    /// True if a thread was made to begin a pure iteration, and waits before its next read: such an execution is no
+    /// class of its own either.
     pub halfway: bool,
-    /// The reads that completed an iteration that changes nothing, by [`crate::trace::Histories::look`], and how many
-    /// events of the thread before them belong to the iteration.
+    /// The reads that completed a pure iteration, by [`crate::trace::Histories::look`], and the number of events of the
+    /// thread before each that belong to the iteration.
     pub looks: Vec<(u64, u32)>,
-    /// Whether threads wait in loops in this program, as far as it is known.
+    /// Whether threads wait in loops in this program, as far as known.
     pub has_waits: bool,
-    /// How many outcomes without cause an execution may have.
+    /// The number of spurious outcomes that an execution may have.
     pub spurious: u32,
-    /// What is a step in it because the program was seen to observe it.
+    /// The observations of the program: the events they name are steps.
     pub observed: Observed,
-    /// Where loops were bounded, since no state of their threads repeated.
+    /// The places of loops that were bounded, since no state of their threads repeated.
     pub bounded: Vec<Site>,
-    /// Loops that keep something where it is not seen.
+    /// The places of loops that keep state where rsmc does not see it.
     pub hiding: Vec<Site>,
-    /// States of threads are not compared: this platform or build shows none.
+    /// True if the states of threads are not compared: this platform or build shows none.
     pub is_blind: bool,
-    /// What could have run at each step, if the plan asked for it.
+    /// The possible steps at each step, if the plan asked for them.
     pub choices: Vec<Choice>,
 }
 
@@ -314,7 +315,7 @@ impl Run {
         matches!(self.end, End::Complete | End::Stuck)
     }
 
-    /// The events that can happen again and again, for ever.
+    /// The events that can repeat for ever.
     pub fn repeated_events(&self) -> &[Event] {
         match self.end {
             End::Endless { since } => &self.trace.events[since as usize..],
@@ -322,12 +323,12 @@ impl Run {
         }
     }
 
-    /// What a plan that forces all its steps says besides: see [`crate::step::Plan::newest`].
+    /// The newest writes for a plan that forces all its steps: see [`crate::step::Plan::newest`].
     pub fn newest_at_end(&self) -> Option<Vec<EventId>> {
         (self.model.is_graph() && self.end == End::Stuck).then(|| self.newest.clone())
     }
 
-    /// The steps that were taken. Under C11 a read that took the write that happened last says nothing of it.
+    /// The steps that were taken. Under C11 the step of a read that took the write that happened last does not name it.
     pub fn steps(&self) -> impl Iterator<Item = Step> + '_ {
         let mut last: FxHashMap<LocId, EventId> = FxHashMap::default();
         self.trace.rows().filter_map(move |row| match row {

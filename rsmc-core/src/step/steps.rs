@@ -10,17 +10,17 @@ use crate::trace::Action;
 pub enum Step {
     /// The thread performs the operation it stands before.
     Run(ThreadId),
-    /// The thread performs the operation it stands before, which reads, and takes what this write left (`None`: the initial
-    /// value). Under C11; otherwise, and where nothing is said, it takes the newest.
+    /// The thread performs the operation it stands before, which reads, and takes this write (`None`: the initial
+    /// value). Only under C11; otherwise, and in a step without a write, a read takes the newest write.
     Take(ThreadId, Option<EventId>),
-    /// The thread performs another alternative of the operation it stands before ([`crate::trace::Action::alternatives`]);
-    /// one that reads takes what `takes` says, as in [`Step::Take`].
+    /// The thread performs another alternative of the operation it stands before
+    /// ([`crate::trace::Action::alternatives`]); one that reads takes the write in `takes`, as in [`Step::Take`].
     Choose {
         /// The thread.
         thread: ThreadId,
         /// The number of the alternative.
         which: u64,
-        /// What it takes, if that is said.
+        /// The write that it takes, if the step names one.
         takes: Option<Option<EventId>>,
     },
     /// This store leaves the buffer of its thread and becomes visible to all.
@@ -28,12 +28,13 @@ pub enum Step {
 }
 
 impl Step {
-    /// A thread performs an operation, and takes what newest is or what is said.
+    /// The step in which a thread performs an operation, and takes the newest write, or the one in `takes`.
     pub fn perform(thread: ThreadId, action: Action, takes: Option<Option<EventId>>) -> Self {
         Self::alternative(thread, action.alternative(), takes)
     }
 
-    /// The same, by the number of the alternative.
+    /// The step in which a thread performs an alternative of its operation, and takes the newest write, or the one in
+    /// `takes`.
     pub fn alternative(thread: ThreadId, which: u64, takes: Option<Option<EventId>>) -> Self {
         match (which, takes) {
             (0, None) => Step::Run(thread),
@@ -42,7 +43,7 @@ impl Step {
         }
     }
 
-    /// The number of the alternative that a thread performs, and what it takes, if that is said.
+    /// The number of the alternative that a thread performs, and the write that it takes, if the step names one.
     pub fn performed(self) -> (u64, Option<Option<EventId>>) {
         match self {
             Step::Run(_) | Step::Flush(_) => (0, None),

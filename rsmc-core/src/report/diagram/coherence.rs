@@ -10,8 +10,8 @@ use crate::trace::Trace;
 /// The order of the writes of each location, all of them or those that have reached memory.
 pub(super) type Order = BTreeMap<LocId, Vec<usize>>;
 
-/// Under C11 a modification order is looked for in executions of up to this many events: the search takes time that is
-/// cubic in the number of writes.
+/// The largest number of events for which a modification order is searched under C11: the time is cubic in the number
+/// of writes.
 const LONGEST: usize = 2_000;
 
 /// A modification order of an execution under C11, the one closest to the order of happening; `None` if it is too long.

@@ -1,6 +1,6 @@
-//! What memory holds as an execution goes on: when each store gets there, and how a value of a location is written.
+//! The contents of memory during an execution: the time at which each store reaches it, and the text of a value.
 //!
-//! Under C11 there is no memory that all threads see; what counts is the write that is last in coherence order of those
+//! Under C11 there is no memory that all threads see; instead of it, the last write in coherence order counts, of those
 //! that have happened.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ pub(super) struct Memory<'a> {
     waiting: BTreeSet<usize>,
     /// The writes in the order in which they reached memory.
     reached: Order,
-    /// Under C11: the order that counts, and the places in it of the writes.
+    /// Under C11: the modification order, and the places of the writes in it.
     modification: Option<Order>,
     ranks: BTreeMap<usize, usize>,
     newest: BTreeMap<LocId, usize>,
@@ -34,7 +34,7 @@ impl<'a> Memory<'a> {
         Self { trace, waiting, reached, modification, ranks, newest }
     }
 
-    /// A store goes into the buffer of its thread.
+    /// Puts a store into the buffer of its thread.
     pub(super) fn wait(&mut self, at: usize) {
         self.waiting.insert(at);
     }
@@ -44,7 +44,7 @@ impl<'a> Memory<'a> {
         self.waiting.contains(&at)
     }
 
-    /// A write reaches memory. Returns whether memory holds another value now.
+    /// Moves a write to memory. Returns whether memory holds another value now.
     pub(super) fn reach(&mut self, at: usize) -> bool {
         self.waiting.remove(&at);
         let loc = self.trace.events[at].op.loc;
@@ -62,7 +62,7 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// What the value of a location means, by what is done to it.
+/// The meaning of a location's value, by the operations on it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     Number,
@@ -70,7 +70,7 @@ enum Use {
     Token,
 }
 
-/// How values of locations are written.
+/// The texts of the values of locations.
 pub(super) struct States<'a> {
     scene: &'a Scene<'a>,
     uses: BTreeMap<LocId, Use>,
@@ -88,12 +88,12 @@ impl<'a> States<'a> {
         Self { scene, uses: done.chain(wanted).map(|op| (op.loc, use_of(op.action))).collect() }
     }
 
-    /// Whether anything is known of its value; not of that of a cell.
+    /// Whether its value is known; that of a cell is not.
     pub(super) fn has_value(&self, loc: LocId) -> bool {
         self.uses.contains_key(&loc)
     }
 
-    /// A value of a location, written by this thread or there at first.
+    /// The text of a value of a location; `by`: the thread that wrote it, or `None` for the initial value.
     pub(super) fn show(&self, loc: LocId, value: u64, by: Option<ThreadId>) -> String {
         let held = value & HELD != 0;
         match (self.uses.get(&loc).unwrap_or(&Use::Number), by) {

@@ -1,17 +1,15 @@
-//! A failing execution as one value with everything in it named: what the JSON form says, and what pictures are drawn
-//! of.
+//! A failing execution as one value with everything in it named: the JSON form, and the source of all pictures.
 //!
-//! A step is a row of the text report, with the same number, names, words and values. On top of that a step says what
-//! it changes: in memory, and in the buffers. So the state after each step follows from the steps up to it, and the
-//! size of the whole is linear in their number.
+//! A step is a row of the text report, with the same number, names, words and values. A step also has its changes to
+//! memory and to the buffers. So the state after each step follows from the steps up to it, and the size of the whole
+//! is linear in their number.
 //!
 //! - `steps`: the steps, and the threads that wait at the end.
-//! - `memory`: when stores reach memory, and what a location then holds.
+//! - `memory`: the times at which stores reach memory, and the values of locations.
 //! - `coherence`: the order of the writes of each location.
 //! - `settings`: the configuration.
 //!
-//! Fields that say nothing (`None`, `false`, an empty list) are left out of the JSON form; `docs/report-json.md`
-//! describes it.
+//! The JSON form leaves out empty fields (`None`, `false`, an empty list); `docs/report-json.md` describes it.
 
 mod coherence;
 mod memory;
@@ -30,7 +28,7 @@ use crate::report::{Counts, DOC_TEST, Finding, buffer_legend, headline, summary}
 use crate::session::{Config, FailureKind, Needs, Remedy};
 use crate::trace::Site;
 
-/// The version of the JSON form. It changes where a reader of the old form could be wrong about the new one.
+/// The version of the JSON form. It changes if a reader of the old form could be wrong about the new one.
 pub const VERSION: u32 = 1;
 
 /// A failing execution, with the check that found it.
@@ -41,45 +39,45 @@ pub struct Diagram {
     pub format: &'static str,
     /// [`VERSION`].
     pub version: u32,
-    /// What kind of failure it is.
+    /// The kind of the failure.
     pub kind: FailureKind,
-    /// What went wrong, in one line or a few.
+    /// The failure, in one line or a few.
     pub title: String,
-    /// The lines below the title in the text report: who, where, usual causes.
+    /// The lines below the title in the text report: threads, places, usual causes.
     pub details: Vec<String>,
     /// The path of the test as `cargo test` takes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// Replays the execution; `None` if it is a seed that fails to.
+    /// The seed that replays the execution; `None` if the failure is a stale seed or has no failing execution.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<String>,
-    /// The command line that does this.
+    /// The command line that replays the execution.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
     /// The figures of the check.
     pub check: Check,
-    /// What the check was asked to do.
+    /// The configuration of the check.
     pub settings: Vec<Setting>,
-    /// The threads, the test body first. They are named elsewhere by their place in this list.
+    /// The threads, the test body first. Other fields name a thread by its place in this list.
     pub threads: Vec<Thread>,
-    /// The locations. They are named elsewhere by their place in this list.
+    /// The locations. Other fields name a location by its place in this list.
     pub locations: Vec<Location>,
-    /// What happened, in order; step 1 comes first.
+    /// The steps in order; step 1 comes first.
     pub steps: Vec<Step>,
     /// The threads that wait at the end.
     pub waiting: Vec<Waiting>,
-    /// For each location the steps that write it, in coherence order, if there are any.
+    /// For each location that has writes: the steps that write it, in coherence order.
     pub coherence: Vec<Coherence>,
-    /// How few context switches the schedule has, if a small one was looked for.
+    /// The number of context switches of the schedule, if a small one was looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub switches: Option<String>,
-    /// Which memory models allow the failure, if that was looked for.
+    /// The memory models that allow the failure, if they were looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
-    /// Which stronger orderings mend the failure, if some were found.
+    /// The stronger orderings that mend the failure, if some were found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
-    /// What the steps say about buffers, explained, if they say something.
+    /// The legend for the remarks on buffers, if the steps have some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about_buffers: Option<String>,
 }
@@ -97,7 +95,7 @@ pub struct Check {
     pub failures: u64,
     pub threads: usize,
     pub events: usize,
-    /// How long it took.
+    /// The time that it took.
     pub milliseconds: u64,
 }
 
@@ -129,9 +127,9 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Thread {
-    /// What it is called in the report.
+    /// Its name in the report.
     pub name: String,
-    /// Where it was spawned; `None` for the test body.
+    /// The place where it was spawned; `None` for the test body.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spawned: Option<Place>,
 }
@@ -140,35 +138,35 @@ pub struct Thread {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Location {
-    /// What it is called in the report.
+    /// Its name in the report.
     pub name: String,
     /// Its type.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Where it was created, or first used.
+    /// The place where it was created, or first used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Place>,
-    /// What it holds at first; `None` for a cell, whose value is not known.
+    /// Its initial value; `None` for a cell, whose value is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial: Option<String>,
 }
 
-/// Something that happened.
+/// A step of the execution: a row of the text report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Step {
     /// Its number, from 1.
     pub number: usize,
-    /// Whose step it is.
+    /// The thread that takes it.
     pub thread: usize,
-    /// What kind of step: `load`, `store`, `cas`, `lock`, `spawn`, …
+    /// The kind of step: `load`, `store`, `cas`, `lock`, `spawn`, …
     pub operation: &'static str,
-    /// What happens, in a few words.
+    /// A description in a few words.
     pub text: String,
     /// The ordering that applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ordering: Option<String>,
-    /// Where it stands.
+    /// Its place in the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// The location that it acts on.
@@ -189,16 +187,16 @@ pub struct Step {
     /// Whether that write was still in the buffer of its own thread.
     #[serde(skip_serializing_if = "Not::not")]
     pub from_buffer: bool,
-    /// The step with a newer write that it could not see, or did not.
+    /// The step with a newer write that it did not see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub misses: Option<usize>,
-    /// Whether its store goes into the buffer of its thread and is still there after the step.
+    /// Whether its store enters the buffer of its thread and is still there after the step.
     #[serde(skip_serializing_if = "Not::not")]
     pub buffered: bool,
     /// The earlier steps whose stores leave the buffers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flushes: Vec<usize>,
-    /// What changes in memory.
+    /// The changes of memory.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<Change>,
     /// Whether the failure is here.
@@ -209,7 +207,7 @@ pub struct Step {
     pub folded: bool,
 }
 
-/// A location holds another value from now on.
+/// A change of memory: the new value of a location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
@@ -225,15 +223,15 @@ pub struct Change {
 pub struct Waiting {
     /// The thread.
     pub thread: usize,
-    /// What it would do next, in a few words.
+    /// Its next operation, in a few words.
     pub text: String,
-    /// Where it waits.
+    /// The place where it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// For a lock: the step that took it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_since: Option<usize>,
-    /// Whether the failure is that it waits.
+    /// Whether its waiting is the failure.
     #[serde(skip_serializing_if = "Not::not")]
     pub failing: bool,
 }
@@ -249,7 +247,7 @@ pub struct Coherence {
 }
 
 impl Diagram {
-    /// The value of a failing execution. `test` is the path of the test as `cargo test` takes it, or [`DOC_TEST`].
+    /// The diagram of a failing execution. `test` is the path of the test as `cargo test` takes it, or [`DOC_TEST`].
     pub fn new(finding: &Finding<'_>, test: Option<&str>, counts: &Counts, config: &Config) -> Self {
         let scene = Scene::new(finding);
         let names = Names::new(&scene);
@@ -277,7 +275,7 @@ impl Diagram {
         }
     }
 
-    /// Whether the failure is at some step, or is that a thread waits.
+    /// Whether a step or a waiting thread is marked as the failure.
     pub fn marks(&self) -> bool {
         self.steps.iter().any(|step| step.failing) || self.waiting.iter().any(|waiting| waiting.failing)
     }
@@ -310,7 +308,7 @@ impl<'a> Names<'a> {
         Self { scene, locations: scene.locations.iter().enumerate().map(|(at, (loc, _))| (loc, at)).collect() }
     }
 
-    /// Every thread that has a row is one of the trace, and these have numbers.
+    /// The number of a thread. Every thread that has a row is in the trace, and has one.
     fn thread(&self, thread: ThreadId) -> usize {
         self.scene.threads.number(thread).unwrap_or(0)
     }

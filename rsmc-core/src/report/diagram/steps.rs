@@ -1,7 +1,7 @@
-//! The steps of a diagram: the rows of the text report, each with what it changes.
+//! The steps of a diagram: the rows of the text report, each with its changes.
 //!
-//! A store whose flush the text report does not show, since no other thread did anything in between, is flushed by the
-//! last step that is shown before.
+//! The text report does not show a flush if no other thread did anything since the store. The diagram gives such a
+//! flush to the last step before it.
 
 use crate::base::LocId;
 use crate::report::diagram::memory::{Memory, States};
@@ -18,7 +18,7 @@ pub(super) struct Recorded {
     pub(super) coherence: Vec<Coherence>,
 }
 
-/// Goes through an execution.
+/// Records the steps of an execution.
 pub(super) fn record(scene: &Scene<'_>, names: &Names<'_>, model: MemoryModel) -> Recorded {
     let memory = Memory::new(scene.finding.trace, model);
     let mut recorder = Recorder { scene, names, states: States::new(scene), memory, steps: Vec::new() };
@@ -44,7 +44,7 @@ struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    /// The next step: all that its row says.
+    /// The next step, with the contents of its row.
     fn step(&self, operation: &'static str, location: Option<LocId>) -> Step {
         let line = &self.scene.lines[self.steps.len()];
         Step {
@@ -111,7 +111,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// A buffered store leaves its buffer in the last step.
+    /// Notes that a buffered store leaves its buffer in the last step.
     fn flush(&mut self, store: usize) {
         let number = at_row(self.scene, store) + 1;
         let Some(last) = self.steps.last_mut() else { return };
@@ -123,7 +123,7 @@ impl Recorder<'_> {
         self.reach(store);
     }
 
-    /// A write reaches memory in the last step.
+    /// Notes that a write reaches memory in the last step.
     fn reach(&mut self, at: usize) {
         let event = &self.scene.finding.trace.events[at];
         let changes = self.memory.reach(at);

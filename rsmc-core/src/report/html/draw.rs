@@ -1,4 +1,4 @@
-//! The space-time diagram as SVG: complete without a script, which only adds emphasis.
+//! The space-time diagram as SVG. It is complete without the script, which only adds emphasis.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -70,7 +70,7 @@ impl Drawing<'_> {
         text + "</g>\n"
     }
 
-    /// A line for each thread, from where it is spawned to its last row.
+    /// A line for each thread, from its spawn to its last row.
     fn lanes(&self) -> String {
         let mut text = String::from("<g class=\"lanes\">");
         for (thread, x) in self.layout.lanes.iter().enumerate() {
@@ -109,7 +109,7 @@ impl Drawing<'_> {
         ))
     }
 
-    /// Behind the rows of the failure.
+    /// The bands behind the rows of the failure.
     fn bands(&self) -> String {
         let failing = self.rows.iter().enumerate().filter(|(_, row)| row.fails());
         let width = self.layout.width;
@@ -120,7 +120,7 @@ impl Drawing<'_> {
         failing.map(band).collect::<String>() + "\n"
     }
 
-    /// Reads-from, and from buffered stores to where they become visible.
+    /// The edges of reads-from, and those from buffered stores to the rows in which they become visible.
     fn edges(&self) -> String {
         let mut edges = Edges::new(&self.layout);
         for (at, row) in self.rows.iter().enumerate() {
@@ -231,14 +231,14 @@ impl Drawing<'_> {
         format!("<text class=\"tail\" x=\"{x:.1}\" y=\"{:.1}\">{words}</text>", y + 4.0)
     }
 
-    /// In the margin; with its words a failure is marked in words, too.
+    /// The mark of a failing row in the margin; its words have a mark, too.
     fn mark(&self, row: &Row<'_>, y: f64) -> String {
         let base = y + 4.0;
         if row.fails() { format!("<text class=\"mark\" x=\"8\" y=\"{base:.1}\">✗</text>") } else { String::new() }
     }
 }
 
-/// What a row looks like.
+/// The CSS class of a row.
 fn kind(row: &Row<'_>) -> &'static str {
     match row {
         Row::Step(step) => match step.operation {

@@ -1,28 +1,28 @@
 //! Edges of a drawing. They run beside the lanes and along rows, where no words are.
 //!
-//! A row has one node, and words right of it only. So a read is reached from the left along its row, from a channel at
-//! the lane of the write; or, if its lane is left of that of the write, from above, by a channel at its own lane to
-//! which the edge comes along the row of the write. Edges of one write share their channel. Flushes have channels left
-//! of the lanes.
+//! A row has one node, and words right of it only. So an edge reaches a read from the left along its row, from a
+//! channel at the lane of the write. If the lane of the read is left of that of the write, the edge runs along the row
+//! of the write to a channel at the lane of the read, and comes from above. Edges of one write share their channel.
+//! Flushes have channels left of the lanes.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 
 use crate::report::html::layout::Layout;
 
-/// Where the channels are, from the lane.
+/// The distances of the channels from their lane.
 const CHANNELS: [f64; 4] = [16.0, 20.0, 24.0, 28.0];
 const FLUSHES: [f64; 3] = [8.0, 11.0, 14.0];
-/// How far below the middle of its row an edge leaves a write, and above it comes to a read.
+/// The distance below the middle of its row at which an edge leaves a write, and above it at which it reaches a read.
 const SHIFT: f64 = 2.5;
 /// The radius of a node.
 const NODE: f64 = 6.0;
 
-/// Edges as they come.
+/// The edges drawn so far.
 pub(super) struct Edges<'a> {
     layout: &'a Layout,
     text: String,
-    /// By lane and channel: until which row it is in use.
+    /// By lane and channel: the row up to which it is in use.
     right: HashMap<(usize, usize), usize>,
     left: HashMap<(usize, usize), usize>,
     /// By write and lane: the channel of its edges.
@@ -35,7 +35,7 @@ impl<'a> Edges<'a> {
         Self { layout, text: String::new(), right, left, shared }
     }
 
-    /// An edge from a write to a read; both are given by numbers, rows and lanes.
+    /// Adds an edge from a write to a read; numbers, rows and lanes give both.
     pub(super) fn right(
         &mut self,
         class: &str,
@@ -65,7 +65,7 @@ impl<'a> Edges<'a> {
         self.add(class, "rf-head", steps, item, &way);
     }
 
-    /// An edge from a buffered store to where it becomes visible, in the lane of its thread.
+    /// Adds an edge from a buffered store to the row in which it becomes visible, in the lane of its thread.
     pub(super) fn left(&mut self, steps: (usize, usize), item: usize, rows: (usize, usize), lane: usize) {
         let x = self.layout.lanes[lane];
         let (y1, y2) = (self.layout.y(rows.0) + SHIFT, self.layout.y(rows.1));

@@ -1,4 +1,4 @@
-//! Text that users wrote, made harmless in a page.
+//! Text of users, made harmless in a page.
 
 use std::fmt::Display;
 
@@ -7,7 +7,8 @@ use serde::Serialize;
 use crate::report::json::to_json;
 use crate::report::text::visible;
 
-/// As text or in quotes: `<` → `&lt;`. Control characters are no part of HTML; they are spelt, as in [`visible`].
+/// The text for use as text or in quotes: `<` → `&lt;`. Control characters are no part of HTML; they are spelt, as in
+/// [`visible`].
 pub(super) fn escape(text: impl Display) -> String {
     let mut escaped = String::new();
     for c in visible(&text.to_string()).chars() {

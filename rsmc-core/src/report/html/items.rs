@@ -1,7 +1,7 @@
-//! What a page shows in a row, and what its script knows about it.
+//! The rows of a page, and the data that its script has about them.
 //!
-//! A long execution is folded as in the text report. Up to [`LONGEST`] steps the page has all of them too, to be shown
-//! on demand; beyond that what is folded is known to the script as one item, with what it changes as a whole.
+//! A long execution is folded as in the text report. Up to [`LONGEST`] steps, the page also has all of them, and shows
+//! them on demand. Beyond that, the script has one item for the folded steps, with their changes as a whole.
 
 use serde::Serialize;
 
@@ -53,17 +53,17 @@ pub(super) fn rows(diagram: &Diagram, fold: bool) -> Vec<Row<'_>> {
     steps.chain(diagram.waiting.iter().map(Row::Waiting)).collect()
 }
 
-/// Whether some steps are left out in a folded drawing.
+/// Whether a folded drawing leaves out steps.
 pub(super) fn folds(diagram: &Diagram) -> bool {
     diagram.steps.iter().any(|step| step.folded)
 }
 
-/// What the script knows about a row.
+/// The data of the script about a row.
 #[derive(Serialize)]
 pub(super) struct Item {
-    /// What it says of itself: `step 5`.
+    /// Its name: `step 5`.
     name: String,
-    /// What happens.
+    /// A description.
     text: String,
     /// The excerpt of the source, as a place in [`Data::places`].
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,7 +71,7 @@ pub(super) struct Item {
     /// Locations and their new values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     memory: Vec<(usize, String)>,
-    /// The store that enters a buffer: step, thread, what it says there.
+    /// The stores that enter a buffer: step, thread, text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     enters: Vec<(usize, usize, String)>,
     /// The steps whose stores leave the buffers.
@@ -79,15 +79,15 @@ pub(super) struct Item {
     leaves: Vec<usize>,
 }
 
-/// What the script of a page knows.
+/// The data of the script of a page.
 #[derive(Serialize)]
 pub(super) struct Data {
     items: Vec<Item>,
     places: Vec<Excerpt>,
     threads: Vec<String>,
-    /// What each location holds at first.
+    /// The initial value of each location.
     locations: Vec<String>,
-    /// How many steps there are.
+    /// The number of steps.
     steps: usize,
     /// The item that the page starts with.
     start: usize,
@@ -97,7 +97,7 @@ pub(super) struct Data {
 }
 
 impl Data {
-    /// Everything about the rows that are ever shown.
+    /// The data about all rows that the page can show.
     pub(super) fn new(diagram: &Diagram, excerpts: Excerpts) -> Self {
         let all = rows(diagram, diagram.steps.len() > LONGEST);
         let mut of_step = vec![0];
@@ -165,7 +165,7 @@ fn empty() -> Item {
     }
 }
 
-/// Adds what a step changes.
+/// Adds the changes of a step.
 fn change(diagram: &Diagram, item: &mut Item, step: &Step) {
     for change in &step.memory {
         match item.memory.iter_mut().find(|(location, _)| *location == change.location) {
@@ -180,7 +180,7 @@ fn change(diagram: &Diagram, item: &mut Item, step: &Step) {
     item.leaves.extend(&step.flushes);
 }
 
-/// A step in words: who, what, and where the value comes from.
+/// A step in words: the thread, the operation, and the source of the value.
 fn said(diagram: &Diagram, step: &Step) -> String {
     let who = &diagram.threads[step.thread].name;
     let ordering = step.ordering.as_ref().map(|ordering| format!(" ({ordering})")).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! Where things are in a drawing: rows from top to bottom, a lane for each thread, and beside them what all rows have
-//! in common.
+//! The layout of a drawing: rows from top to bottom, a lane for each thread, and beside them the columns that all rows
+//! have.
 //!
-//! What happens stands beside its node, in a column for each thread, if that is narrow enough. Otherwise the lanes are
-//! narrow, and the words stand right of all of them.
+//! The words of a row stand beside its node, in a column for each thread, if that is narrow enough. Otherwise the lanes
+//! are narrow, and the words stand right of all of them.
 //!
-//! Sizes are pixels. The widths of texts are estimates, for letters that are all as wide.
+//! Sizes are pixels. The widths of texts are estimates, for letters of equal width.
 
 use crate::report::diagram::{Diagram, Place, Step};
 use crate::report::html::items::{Row, fold_words};
@@ -15,32 +15,32 @@ use crate::report::text::{self, clip, pad, width};
 pub(super) const LETTER: f64 = 7.55;
 /// The height of a row.
 pub(super) const ROW: f64 = 26.0;
-/// Where the first row begins.
+/// The top of the first row.
 pub(super) const TOP: f64 = 44.0;
-/// Where the numbers end.
+/// The right end of the numbers.
 pub(super) const NUMBERS: f64 = 52.0;
-/// Where the lanes begin.
+/// The left end of the lanes.
 const LANES: f64 = 64.0;
-/// From the edge of a lane to its nodes: room for edges of stores that are flushed.
+/// The distance from the edge of a lane to its nodes: room for edges of stores that are flushed.
 const LEFT: f64 = 18.0;
-/// From the nodes to the words: room for edges of reads.
+/// The distance from the nodes to the words: room for edges of reads.
 pub(super) const RIGHT: f64 = 34.0;
-/// Between columns.
+/// The gap between columns.
 const GAP: f64 = 16.0;
-/// Columns are used up to this width of all.
+/// The largest total width at which columns are used.
 const WIDEST: f64 = 660.0;
-/// Longer words are cut.
+/// The length at which words are cut.
 const LONGEST: usize = 48;
-/// The widths of the node lanes where columns are too wide.
+/// The width of a lane if columns are too wide.
 const NARROW: f64 = 46.0;
 
 /// The measures of a drawing.
 pub(super) struct Layout {
-    /// By thread: where its nodes are.
+    /// By thread: the position of its nodes.
     pub(super) lanes: Vec<f64>,
-    /// Where the words stand, if not beside their nodes.
+    /// The position of the words, if not beside their nodes.
     pub(super) words: Option<f64>,
-    /// Where the columns begin that all rows have: ordering, source, place.
+    /// The left ends of the columns that all rows have: ordering, source, place.
     pub(super) tail: [f64; 3],
     pub(super) width: f64,
     pub(super) height: f64,
@@ -90,7 +90,7 @@ fn narrow(diagram: &Diagram, rows: &[Row<'_>]) -> (Vec<f64>, Option<f64>, f64) {
     (lanes, Some(words), words + all.fold(0.0, f64::max) + GAP)
 }
 
-/// The width of the words of a row, with what is said of a failure.
+/// The width of the words of a row, with the mark of a failure.
 fn words_width(diagram: &Diagram, row: &Row<'_>, with: bool) -> f64 {
     let Some((thread, text)) = words_of(row) else { return 0.0 };
     let words = if with { with_name(diagram, thread, text) } else { shown(text) };
@@ -104,10 +104,10 @@ pub(super) fn with_name(diagram: &Diagram, thread: usize, text: &str) -> String 
     format!("{}  {}", pad(&diagram.threads[thread].name, text::widest(names())), shown(text))
 }
 
-/// What is said of a row that fails, behind its words.
+/// The mark behind the words of a failing row.
 pub(super) const FAILURE: &str = "  ✗ failure";
 
-/// The words as far as there is room.
+/// The words, cut to the room there is.
 pub(super) fn shown(text: &str) -> String {
     clip(text, LONGEST)
 }
@@ -149,7 +149,7 @@ pub(super) fn short(places: &Places<'_>, place: &Place) -> String {
     places.short_line(place.file.as_deref(), place.line)
 }
 
-/// Where the value of a step comes from; of a store, whether it goes anywhere yet.
+/// The source of the value of a step, and the newer store that was missed; `buffered` for a store that waits.
 pub(super) fn source(step: &Step) -> String {
     let from = match step.reads_from {
         None if step.buffered => "buffered".to_owned(),

@@ -1,12 +1,12 @@
 //! A failing execution as a page for a browser: one file, which fetches nothing.
 //!
 //! The drawing is SVG, made here, and can be read without a script. The script (`page.js`) adds a slider over the
-//! steps, which shows memory and buffers after each of them, and the source of the step under the mouse.
+//! steps, with memory and buffers after each of them, and shows the source of the step under the mouse.
 //!
-//! - `layout`: where everything is; `draw`: the drawing; `edges`: how its edges run.
-//! - `items`: what the rows are, and what the script knows about each.
+//! - `layout`: the positions; `draw`: the drawing; `edges`: the ways of its edges.
+//! - `items`: the rows, and the data of the script about each.
 //! - `sources`: excerpts of the source.
-//! - `escape`: no text of a user is ever read as HTML.
+//! - `escape`: makes text of a user harmless in HTML.
 
 mod draw;
 mod edges;
@@ -24,8 +24,8 @@ use escape::{escape, script_json};
 use items::{Data, LONGEST, folds, rows};
 use sources::{Excerpts, label};
 
-/// The page of a failing execution. `sources` gives the text of a source file, named as the compiler names it, as far
-/// as it is there.
+/// The page of a failing execution. `sources` returns the text of a source file, named as by the compiler, if it
+/// exists.
 pub fn html(diagram: &Diagram, sources: &dyn Fn(&str) -> Option<String>) -> String {
     let data = Data::new(diagram, Excerpts::new(diagram, sources));
     let name = diagram.test.as_deref().unwrap_or("a check");
@@ -50,7 +50,7 @@ fn kind(diagram: &Diagram) -> String {
     words(&format!("{:?}", diagram.kind))
 }
 
-/// What went wrong, where, and how to see it again.
+/// The header of the page: the failure, its places, the facts of the check, and the command that replays it.
 fn header(diagram: &Diagram) -> String {
     let lines = diagram.title.trim_start();
     let kind = kind(diagram);
@@ -103,7 +103,7 @@ fn replay(diagram: &Diagram) -> String {
     )
 }
 
-/// The configuration; in sight what differs from the default.
+/// The configuration; the summary shows the settings that differ from the default.
 fn settings(diagram: &Diagram) -> String {
     let row = |setting: &Setting| {
         let class = if setting.changed { " class=\"changed\"" } else { "" };
@@ -156,7 +156,7 @@ fn schedule(diagram: &Diagram, data: &Data) -> String {
     )
 }
 
-/// How to read the drawing, as far as it is in it.
+/// The key to the drawing, for the signs that are in it.
 fn legend(diagram: &Diagram) -> String {
     let mut parts = vec!["time goes down, a lane for each thread".to_owned(), "→ reads, = writes".to_owned()];
     let key = |class: &str, words: &str| {
@@ -181,7 +181,7 @@ fn legend(diagram: &Diagram) -> String {
     format!("<ul class=\"legend\">{items}</ul>\n")
 }
 
-/// What the script fills: the step, its source, memory and buffers after it.
+/// The panel that the script fills: the step, its source, memory and buffers after it.
 fn panel(diagram: &Diagram) -> String {
     if diagram.steps.is_empty() && diagram.waiting.is_empty() {
         return String::new();
@@ -216,7 +216,7 @@ fn panel(diagram: &Diagram) -> String {
     )
 }
 
-/// A location with its first value; not a cell, whose value is not known.
+/// A location with its initial value; `None` for a cell, whose value is not known.
 fn memory(number: usize, location: &Location) -> Option<String> {
     let initial = location.initial.as_deref()?;
     let created = location.created.as_ref().map(label);

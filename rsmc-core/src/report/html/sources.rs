@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::report::diagram::{Diagram, Place};
 use crate::report::text::{clip, visible};
 
-/// How many lines are shown before and after the line in question.
+/// The number of lines that are shown before and after the line in question.
 const AROUND: u32 = 2;
-/// Longer lines are cut.
+/// The length at which lines are cut.
 const WIDTH: usize = 160;
 
 /// A few lines of a file, without the indentation that all of them have.
@@ -31,7 +31,7 @@ pub(super) struct Excerpts {
 }
 
 impl Excerpts {
-    /// Each file is asked for once.
+    /// The excerpts of a diagram. It asks `sources` once for each file.
     pub(super) fn new(diagram: &Diagram, sources: &dyn Fn(&str) -> Option<String>) -> Self {
         let steps = diagram.steps.iter().filter_map(|step| step.place.as_ref());
         let places = steps.chain(diagram.waiting.iter().filter_map(|waiting| waiting.place.as_ref()));
@@ -47,7 +47,7 @@ impl Excerpts {
         Self { of }
     }
 
-    /// Which excerpt is that of a place.
+    /// The number of the excerpt of a place.
     pub(super) fn number(&self, place: &Place) -> Option<usize> {
         self.of.get(place).map(|_| self.of.range(..place).count())
     }

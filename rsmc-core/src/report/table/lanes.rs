@@ -1,4 +1,4 @@
-//! The schedule for many threads: one narrow lane per thread, and beside them what happens in words.
+//! The schedule for many threads: one narrow lane per thread, and beside them the words of the rows.
 
 use crate::base::ThreadId;
 use crate::report::fold::Shown;
@@ -39,7 +39,7 @@ pub(super) fn rows(scene: &Scene<'_>, shown: &[Shown<'_>]) -> Vec<String> {
     rows.into_iter().map(|row| row.trim_end().to_owned()).collect()
 }
 
-/// When each thread is alive, in order of the threads.
+/// The lives of the threads, in order of the threads.
 struct Lanes {
     alive: Vec<Life>,
     columns: usize,
@@ -53,7 +53,7 @@ struct Life {
 }
 
 impl Lanes {
-    /// No lanes at all if there is no room for them.
+    /// The lanes of the threads; none if there is no room for them.
     fn new(scene: &Scene<'_>, room: usize) -> Self {
         let alive: Vec<Life> = scene.threads.iter().filter_map(|thread| life(scene, thread)).collect();
         let columns = if alive.len() > 10 { 3 } else { 2 };
@@ -95,7 +95,7 @@ impl Lanes {
     }
 }
 
-/// From its first row to its last; a thread that only waits has no number.
+/// The life of a thread, from its first row to its last; a thread that only waits has no row number.
 fn life(scene: &Scene<'_>, thread: ThreadId) -> Option<Life> {
     let own = || scene.lines.iter().filter(|line| line.thread == thread);
     let first = own().next()?;

@@ -1,4 +1,4 @@
-//! The schedule as a table: one column per thread, then what all rows have in common.
+//! The schedule as a table: one column per thread, then the columns that all rows have.
 
 mod lanes;
 
@@ -18,7 +18,7 @@ pub(super) fn section(scene: &Scene<'_>) -> String {
     format!("{}\n{}", heading(scene), rows.join("\n"))
 }
 
-/// Says how to read what is in the rows.
+/// The heading, with a key to the signs in the rows.
 fn heading(scene: &Scene<'_>) -> String {
     let mut parts = vec!["→ reads", "= writes"];
     if scene.lines.iter().any(|line| matches!(line.from, Origin::Row(_))) {
@@ -39,7 +39,7 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Wide enough for these rows. A column in which no row says anything is left out.
+    /// The columns, wide enough for these rows. A column that is empty in all rows is left out.
     pub(super) fn new(scene: &Scene<'_>, shown: &[Shown<'_>]) -> Self {
         let column = |heading: &str, cell: &dyn Fn(&Line) -> String| {
             let cells: Vec<String> = lines(shown).map(cell).collect();
@@ -55,7 +55,7 @@ impl Tail {
         }
     }
 
-    /// How wide it is, with the blanks before each column.
+    /// Its width, with the blanks before each column.
     pub(super) fn width(&self) -> usize {
         width(&self.cells([""; 3]))
     }
@@ -84,7 +84,7 @@ pub(super) fn lines<'a>(shown: &'a [Shown<'_>]) -> impl Iterator<Item = &'a Line
     })
 }
 
-/// Where the value comes from, and which newer one it is not; or, of a store, that it does not go anywhere yet.
+/// The source of the value, and the newer store that was missed; or, for a store that waits, `buffered`.
 fn source(line: &Line) -> String {
     let from = match line.from {
         Origin::Nowhere => String::new(),

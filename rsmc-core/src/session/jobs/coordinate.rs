@@ -1,17 +1,17 @@
-//! The coordinator: gives jobs away, takes answers in, and decides when a check is over.
+//! The coordinator: hands jobs out, adds the answers, and decides when a check is over.
 //!
 //! Problem. Keep all workers busy with as few jobs as possible, and lose nothing when one of them ends.
 //!
-//! Method. What is likely to be large is given away first. Only where a worker has nothing to do and nothing is left to
-//! give, the one that is longest at its job is asked to answer; what it has left is divided. A job is away until it is
-//! answered. If its worker ends instead, by its own doing, and says where it was, the test has crashed there. If it
-//! says nothing, the job is given away again, *careful*: the worker then says at every step where it is. If that worker
-//! ends as well, by its own doing, the test has crashed, and the last thing that it said is the schedule. A job in
-//! which three workers ended is given up, and so is the check.
+//! Method. The coordinator hands out first the parts that are likely to be large. If a worker is idle and no part is
+//! pending, it asks the worker that is longest at its job to answer, and divides that worker's rest. A job is handed
+//! out until it is answered. If its worker ends itself instead, and has announced its position, the test has crashed
+//! there. If the worker has announced nothing, the job is handed out again, as a *careful* one: its worker announces
+//! its position at every step. If that worker ends itself as well, the test has crashed, and the last announced
+//! position is the schedule. The coordinator gives up a job in which three workers ended, and with it the check.
 //!
-//! Where the check is stopped, all are asked to answer. What is not answered soon counts as not explored, so all that
-//! is left is known here, and goes into a checkpoint. A check that goes on from one begins here; until the first worker
-//! is ready, or if there is none, this process does jobs itself.
+//! If the check is stopped, the coordinator asks all workers to answer. A job without an answer soon after counts as
+//! not explored; so the coordinator knows the whole rest, and writes it to a checkpoint. A resumed check begins here.
+//! Until the first worker is ready, or if there is none, this process runs jobs itself.
 
 use std::time::{Duration, Instant};
 
@@ -25,24 +25,24 @@ use crate::session::progress::Clock;
 use crate::session::{Estimate, Limit, Verdict};
 use crate::step::{Executor, Knowledge};
 
-/// A job that has not taken so long is not asked for.
+/// The time that a worker has for its job before it can be asked to answer.
 const SHORTEST: Duration = Duration::from_millis(2);
 
-/// How long a worker may take to answer when the time of the check is over.
+/// The time that workers have to answer when the check is stopped.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
-/// How many workers may end in one job.
+/// The number of workers after which a job is given up, if all of them ended in it.
 const MOST_DEATHS: u32 = 3;
 
-/// What the coordinator leaves to the loop of the check.
+/// The result of the coordinator, for the loop of the check.
 pub(in crate::session) enum Then {
     /// The check is over.
     Over(Verdict),
-    /// Something was learned.
+    /// A worker has learned something: the exploration starts over.
     StartOver,
 }
 
-/// A job that is away, or comes again because its worker ended.
+/// A job that is handed out, or will be again since its worker ended.
 struct Given {
     part: Part,
     grant: Option<u64>,
@@ -50,7 +50,7 @@ struct Given {
 }
 
 enum State {
-    /// It is not ready, or never will be.
+    /// The worker is not ready, or never will be.
     Absent,
     Idle,
     Busy {
@@ -58,7 +58,7 @@ enum State {
         since: Instant,
         asked: bool,
     },
-    /// It works on something that is of no interest any more.
+    /// The worker runs a job whose answer is no longer needed.
     Stale,
 }
 
@@ -66,10 +66,10 @@ enum State {
 pub(in crate::session) struct Team<'t> {
     crew: &'t mut dyn Crew,
     states: Vec<State>,
-    /// Why there will never be a worker, for each of which that is known.
+    /// The reasons for which workers can never start, one for each such worker.
     gone: Vec<String>,
     started: bool,
-    /// Whether some worker was ready once.
+    /// Whether a worker has been ready.
     arrived: bool,
 }
 
@@ -84,12 +84,12 @@ impl<'t> Team<'t> {
         self.gone.len() == self.states.len()
     }
 
-    /// Why there are no workers, if it is known that there will be none.
+    /// The reason for which there can be no workers, once that is known.
     pub(in crate::session) fn is_gone(&self) -> Option<&str> {
         if self.is_empty() { self.gone.first().map(String::as_str) } else { None }
     }
 
-    /// Whether some worker can be given a job. Starts them when it is first asked; with `wait`, waits for one.
+    /// Whether a worker can be given a job. The first call starts the workers; with `wait`, waits for one.
     pub(in crate::session) fn is_ready(&mut self, wait: bool) -> bool {
         if !self.started {
             self.started = true;
@@ -110,7 +110,7 @@ impl<'t> Team<'t> {
         !self.is_empty()
     }
 
-    /// Explores what is left, for a check.
+    /// Explores the rest, for a check.
     pub(in crate::session) fn explore(
         &mut self,
         shared: Shared,
@@ -178,7 +178,7 @@ impl Coordinator<'_, '_, '_> {
         !self.again.is_empty() || self.shared.has_more()
     }
 
-    /// Gives every worker a job that has none, as far as there are jobs.
+    /// Gives a job to each idle worker, as long as there are jobs.
     fn give_jobs(&mut self) {
         for worker in 0..self.team.states.len() {
             if !matches!(self.team.states[worker], State::Idle) {
@@ -190,7 +190,7 @@ impl Coordinator<'_, '_, '_> {
         }
     }
 
-    /// How many executions a job may have: `None` if there are none left to grant, `Some(None)` if there is no limit.
+    /// The number of executions that a job may have: `None` if all are granted, `Some(None)` if there is no limit.
     fn grant(&self) -> Option<Option<u64>> {
         let Some(most) = self.findings.config.enough_executions() else { return Some(None) };
         let granted = self.team.states.iter().filter_map(|state| match state {
@@ -201,7 +201,7 @@ impl Coordinator<'_, '_, '_> {
         (left > 0).then(|| Some((left / (2 * self.team.states.len().max(1) as u64)).max(1)))
     }
 
-    /// What one of so many workers is to do next.
+    /// The next job for one of so many workers.
     fn next_job(&mut self, workers: usize) -> Option<(Given, Job)> {
         let given = match self.again.pop() {
             Some(given) => given,
@@ -217,7 +217,7 @@ impl Coordinator<'_, '_, '_> {
         self.shared.next(workers).map(|part| Given { part, grant, deaths: 0 })
     }
 
-    /// Asks for an answer that may leave something to give, if a worker has nothing to do; says how long to wait.
+    /// If a worker is idle, asks the worker that is longest at its job to answer; returns the time to wait for news.
     fn divide(&mut self) -> Duration {
         let left = self.clock.left();
         let idle = self.team.states.iter().any(|state| matches!(state, State::Idle));
@@ -266,7 +266,7 @@ impl Coordinator<'_, '_, '_> {
         }
     }
 
-    /// Takes an answer in.
+    /// Adds an answer.
     fn take_in(&mut self, given: Given, mut answer: Answer) -> Option<Then> {
         if let Some(knowledge) = &answer.knowledge {
             self.knowledge.adopt(knowledge);
@@ -295,8 +295,7 @@ impl Coordinator<'_, '_, '_> {
         (over || (fails && !keep_going)).then(|| self.over(Verdict::Verified))
     }
 
-    /// Notes a failure. Of several the one with the fewest steps is shown, and of these the one that comes first in
-    /// some order.
+    /// Notes a failure, if its rank is the least: the fewest steps, and of these the first in the order of the steps.
     fn note(&mut self, problem: Option<Problem>) {
         let rank = |problem: &Problem| (problem.steps.len(), problem.steps.clone(), problem.newest.clone());
         if let Some(problem) = problem
@@ -306,7 +305,7 @@ impl Coordinator<'_, '_, '_> {
         }
     }
 
-    /// A worker ended without an answer.
+    /// Handles the end of a worker without an answer.
     fn mourn(&mut self, given: Given, death: Death) -> Option<Then> {
         let deaths = given.deaths + 1;
         if let Some(seed) = death.at.filter(|_| death.by_itself && (death.said_so || given.deaths > 0)) {
@@ -321,7 +320,8 @@ impl Coordinator<'_, '_, '_> {
         None
     }
 
-    /// Without workers, does the next job here. Not one in which a worker ended.
+    /// Runs the next job in this process, without workers. It ends the check if the next job is one in which a worker
+    /// ended.
     fn work_alone(&mut self) -> Option<Then> {
         if let Some(given) = self.again.last() {
             let deaths = given.deaths;
@@ -335,7 +335,7 @@ impl Coordinator<'_, '_, '_> {
         self.take_in(given, answer)
     }
 
-    /// The check is stopped: what is left goes into a checkpoint.
+    /// Stops the check, and writes the rest to a checkpoint.
     fn stop(&mut self, limit: Limit) -> Then {
         if let Some(then) = self.collect_last_answers() {
             return then;
@@ -347,7 +347,7 @@ impl Coordinator<'_, '_, '_> {
         if !self.clock.is_long() {
             return self.over(Verdict::Incomplete(limit));
         }
-        // The failure goes into the checkpoint, and what is added up at the end is there already.
+        // The checkpoint keeps the failure; counts that are added up at the end are in the shared rest already.
         self.show_problem();
         if let Some(left) = self.shared.save(self.findings.config.keep_going) {
             let checkpoint = Checkpoint::new(self.findings, self.clock, left, self.knowledge.clone());
@@ -356,7 +356,7 @@ impl Coordinator<'_, '_, '_> {
         self.over(Verdict::Incomplete(limit))
     }
 
-    /// What workers have found so far still counts, if they say so soon. It may end the check in another way.
+    /// Adds the answers that workers give soon after the stop. One of them may end the check in another way.
     fn collect_last_answers(&mut self) -> Option<Then> {
         let busy = |states: &[State]| states.iter().any(|state| matches!(state, State::Busy { .. }));
         for worker in 0..self.team.states.len() {
@@ -376,7 +376,7 @@ impl Coordinator<'_, '_, '_> {
         None
     }
 
-    /// What is away is given back, as if it had not been given away.
+    /// Returns all jobs without an answer to the rest, as if they had not been handed out.
     fn take_back(&mut self) {
         for state in &mut self.team.states {
             if matches!(state, State::Busy { .. })
@@ -390,20 +390,20 @@ impl Coordinator<'_, '_, '_> {
         }
     }
 
-    /// Runs the failure to show here.
+    /// Runs the failure to show in this process.
     fn show_problem(&mut self) {
         if let Some(problem) = self.problem.take() {
             self.findings.run_again(&problem, self.executor);
         }
     }
 
-    /// Nothing is left.
+    /// Ends the check after all executions, or at the limit of executions.
     fn complete(&mut self) -> Then {
         let all = self.findings.config.enough_executions().filter(|_| self.shared.is_limited());
         self.over(all.map_or(Verdict::Verified, |most| Verdict::Incomplete(Limit::Executions(most))))
     }
 
-    /// The check is over, with a failure if there is one.
+    /// Ends the check, with a failure if there is one.
     fn over(&mut self, verdict: Verdict) -> Then {
         let (tally, first) = self.shared.sum();
         self.findings.tally.add(&tally);
@@ -417,7 +417,7 @@ impl Coordinator<'_, '_, '_> {
     }
 }
 
-/// A crew of nobody.
+/// A crew without workers.
 pub(in crate::session) struct Nobody;
 
 impl Crew for Nobody {

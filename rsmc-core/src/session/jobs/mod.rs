@@ -1,12 +1,13 @@
-//! A check by several executors at once: a coordinator gives jobs away, workers answer.
+//! A check by several executors at once: a coordinator hands jobs out, workers answer.
 //!
-//! A *job* is a part of what is left to explore, and an answer says all that came of it, at once: so a worker that ends
-//! without an answer loses nothing, and nothing is counted twice. How jobs and answers travel, and what a worker is, is
-//! not known here: [`Crew`] and [`Link`] are the two ends of that. `docs/protocol.md` describes the messages.
+//! A *job* is a part of the rest of an exploration. An answer has the whole result of a job, at once: so a worker that
+//! ends without an answer loses nothing, and nothing is counted twice. [`Crew`] and [`Link`] are the two ends of the
+//! connection; their implementations decide what a worker is, and how jobs and answers travel. `docs/protocol.md`
+//! describes the messages.
 //!
-//! - `coordinate`: the coordinator. It owns what is left, the counts, and the names of threads.
-//! - `shared`: what is left, whichever explorer began.
-//! - `samples`: what is left of a check at random.
+//! - `coordinate`: the coordinator. It owns the rest, the counts, and the names of threads.
+//! - `shared`: the rest of an exploration, for every explorer that can be divided.
+//! - `samples`: the rest of a random check.
 //! - `work`: a worker.
 
 mod coordinate;
@@ -32,25 +33,25 @@ pub(super) use samples::Samples;
 pub(super) use shared::{Begin, Left, Shared};
 pub(super) use work::run_job;
 
-/// A part of what is left to explore.
+/// A part of the rest of an exploration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
-    /// What the executor has to know, and no more.
+    /// The executor's knowledge for the job, and no more.
     pub(super) knowledge: Knowledge,
-    /// It ends after so many executions that count.
+    /// The number of counted executions after which the job ends.
     pub(super) grant: Option<u64>,
     pub(super) careful: bool,
     pub(super) task: Task,
 }
 
 impl Job {
-    /// Whether a worker ended in it: this one says at every step where it is.
+    /// True if a worker ended in the job: the next worker announces its position at every step.
     pub fn is_careful(&self) -> bool {
         self.careful
     }
 }
 
-/// A failing execution, without what only its executor knows.
+/// A failing execution as data, without the parts that only its executor has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Problem {
     pub(super) kind: FailureKind,
@@ -60,23 +61,23 @@ pub(super) struct Problem {
     pub(super) newest: Option<Vec<EventId>>,
 }
 
-/// All that came of a job.
+/// The result of a job.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Answer {
     pub(super) tally: Tally,
-    /// Of a subtree: what is left of it, and what it shows of the tree above.
+    /// For a subtree: its rest, and what it shows of the tree above.
     pub(super) found: Option<Found>,
-    /// Of samples: how many were run. Of a livelock: 1 if it was run.
+    /// For samples: the number of runs. For a livelock: 1 if it was run.
     pub(super) done: u64,
-    /// Executions that end in a livelock. Who sees all of them knows which are new; they are not counted yet.
+    /// The executions that end in a livelock. They are not counted yet: only the coordinator knows which are new.
     pub(super) livelocks: Vec<(Digest, Problem)>,
     /// The first execution that fails in another way.
     pub(super) problem: Option<Problem>,
-    /// Nothing can be explored after that.
+    /// True if nothing can be explored after the job.
     pub(super) over: bool,
-    /// What the executor came to know. The run that showed it was not taken in.
+    /// The executor's new knowledge. The run that showed it was not counted.
     pub(super) knowledge: Option<Knowledge>,
-    /// For that the exploration has to start over; the answer says nothing else.
+    /// True if the exploration has to start over; the answer then has only the knowledge.
     pub(super) learned: bool,
 }
 
@@ -87,43 +88,43 @@ impl Answer {
     }
 }
 
-/// How a worker ended.
+/// The end of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Death {
-    /// What the system says of it, as the end of a sentence: `was ended by SIGSEGV`.
+    /// The system's description, as the end of a sentence: `was ended by SIGSEGV`.
     pub how: String,
-    /// It ended itself; otherwise something else did.
+    /// True if the worker ended itself; otherwise another process ended it.
     pub by_itself: bool,
-    /// It said so before.
+    /// True if the worker announced its end.
     pub said_so: bool,
-    /// Where it was, if it said so, as it ended or in a careful job.
+    /// The last position that the worker announced, as it ended or in a careful job.
     pub at: Option<Seed>,
 }
 
-/// What a coordinator hears of a worker.
+/// A message about a worker, for the coordinator.
 #[derive(Debug)]
 pub enum News {
-    /// It can be given its first job.
+    /// The worker can be given its first job.
     Ready,
-    /// It answers its job.
+    /// The worker answers its job.
     Answer(Box<Answer>),
-    /// It ended; another takes its place, and will be ready.
+    /// The worker ended; another takes its place, and will be ready.
     Died(Death),
-    /// There is none, and there will be none.
+    /// There is no such worker, and can be none, for this reason.
     Gone(String),
 }
 
 /// The workers, as the coordinator sees them: numbered from 0.
 pub trait Crew {
-    /// How many there are to be.
+    /// The number of workers.
     fn size(&self) -> usize;
-    /// Begins to start them, and returns at once.
+    /// Begins to start the workers, and returns at once.
     fn start(&mut self);
     /// Gives a job to a worker that has none.
     fn give(&mut self, worker: usize, job: &Job);
     /// Asks a worker to answer as soon as it can.
     fn hurry(&mut self, worker: usize);
-    /// The next news; waits for it for so long.
+    /// The next news; waits for it for at most this time.
     fn news(&mut self, wait: Duration) -> Option<(usize, News)>;
 }
 
@@ -133,7 +134,7 @@ pub trait Link {
     fn next(&mut self) -> Option<Job>;
     /// Whether the coordinator asked for an answer.
     fn hurries(&mut self) -> bool;
-    /// Says where a careful job is.
+    /// The function with which a careful job announces its position.
     fn announcer(&self) -> Rc<dyn Fn(&Seed)>;
     /// Answers the job.
     fn answer(&mut self, answer: Answer);

@@ -1,4 +1,4 @@
-//! What is left of a check at random, where several workers share it.
+//! The rest of a random check that several workers share.
 //!
 //! Executions have numbers, and jobs are ranges of them. Answers are added up in the order of the numbers, up to the
 //! first failure: so the report is the same however many workers there are.
@@ -15,21 +15,21 @@ use crate::session::tally::Tally;
 /// See the module.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::session) struct Samples {
-    /// What was not given away, from the last on.
+    /// The ranges that are not handed out, the last first.
     left: Vec<Range<u64>>,
-    /// What was answered, by its first number.
+    /// The answers, by the first number of their ranges.
     answered: BTreeMap<u64, (Tally, Option<Problem>)>,
-    /// Nothing from here on is of interest: an execution before it fails.
+    /// The number before which samples count: the limit, or the end of a range in which an execution fails.
     end: u64,
 }
 
 impl Samples {
-    /// These numbers are left.
+    /// The rest that consists of these numbers.
     pub(in crate::session) fn new(numbers: Range<u64>) -> Self {
         Self { end: numbers.end, left: vec![numbers], answered: BTreeMap::new() }
     }
 
-    /// There are so many in all now, where there was another limit before. What was answered stays.
+    /// Changes the limit to `most`. The answers stay.
     pub(in crate::session) fn until(&mut self, most: u64) {
         for range in &mut self.left {
             range.end = range.end.min(most);
@@ -39,7 +39,7 @@ impl Samples {
         self.end = self.end.max(most);
     }
 
-    /// Whether they can have been written: see [`crate::session::Checkpoint::misfit`].
+    /// Whether a check can have written them: see [`crate::session::Checkpoint::misfit`].
     pub(in crate::session) fn is_sound(&self) -> bool {
         let ranges = self.left.iter().all(|range| range.start <= range.end && range.end <= MOST_COUNTED);
         let apart = self.left.windows(2).all(|pair| pair[1].end <= pair[0].start);
@@ -49,17 +49,17 @@ impl Samples {
             && self.answered.iter().all(|(&at, (tally, _))| at < MOST_COUNTED && tally.is_sound())
     }
 
-    /// Whether something is left to give away.
+    /// Whether a number is pending.
     pub(super) fn has_more(&self) -> bool {
         self.left.last().is_some_and(|range| range.start < self.end)
     }
 
-    /// Whether a part of them was given away: so this is a search at random.
+    /// Whether a range was answered.
     pub(super) fn was_given(&self) -> bool {
         !self.answered.is_empty()
     }
 
-    /// Gives a range away: a part of what is left, so that all `workers` end at about the same time.
+    /// Hands out a range: a part of the rest, so small that all `workers` end at about the same time.
     pub(super) fn next(&mut self, workers: usize) -> Option<Range<u64>> {
         if !self.has_more() {
             return None;
@@ -75,7 +75,7 @@ impl Samples {
         Some(given)
     }
 
-    /// A range was not run.
+    /// Returns a range that was not run.
     pub(super) fn give_back(&mut self, range: Range<u64>) {
         if !range.is_empty() {
             self.left.push(range);
@@ -83,7 +83,7 @@ impl Samples {
         }
     }
 
-    /// What came of the beginning of a range, and whether nothing behind it is of interest.
+    /// Adds the answer for the beginning of a range. If it `is_last`, no later number counts.
     pub(super) fn take_in(&mut self, range: Range<u64>, tally: Tally, problem: Option<Problem>, is_last: bool) {
         if is_last {
             self.end = self.end.min(range.end);
@@ -91,7 +91,7 @@ impl Samples {
         self.answered.insert(range.start, (tally, problem));
     }
 
-    /// What was counted before [`Samples::end`], and the first failure.
+    /// The counts before [`Samples::end`], and the first failure.
     pub(in crate::session) fn sum(&self) -> (Tally, Option<Problem>) {
         let (mut sum, mut first) = (Tally::default(), None);
         for (tally, problem) in self.answered.range(..self.end).map(|(_, answer)| answer) {

@@ -1,5 +1,5 @@
-//! The rest of an exploration that workers share, and as data: what tells explorers apart for the coordinator and for
-//! checkpoints.
+//! The rest of an exploration that workers share, in memory and as data. The coordinator and checkpoints distinguish
+//! explorers only here.
 
 use std::ops::Range;
 
@@ -16,11 +16,11 @@ use crate::step::Route;
 pub(in crate::session) enum Shared {
     /// The tree of RF-SMC.
     Tree(Tree),
-    /// The numbers of a search at random.
+    /// The numbers of a random exploration.
     Samples(Samples),
 }
 
-/// A part that is given away.
+/// A part that is handed out.
 pub(super) enum Part {
     Subtree(Ticket),
     Livelock(Route),
@@ -38,7 +38,7 @@ impl Shared {
         }
     }
 
-    /// True if something is left to give away.
+    /// True if a part is pending.
     pub(super) fn has_more(&self) -> bool {
         match self {
             Shared::Tree(tree) => !tree.is_empty(),
@@ -46,7 +46,7 @@ impl Shared {
         }
     }
 
-    /// The number of runs that are certain to come, as far as they are known.
+    /// The least number of runs that are still to come.
     pub(super) fn pending(&self) -> u64 {
         match self {
             Shared::Tree(tree) => tree.pending(),
@@ -64,7 +64,7 @@ impl Shared {
         matches!(self, Shared::Samples(samples) if samples.was_given())
     }
 
-    /// Gives a part away to one of so many workers.
+    /// Hands out a part to one of so many workers.
     pub(super) fn next(&mut self, workers: usize) -> Option<Part> {
         match self {
             Shared::Tree(tree) => {
@@ -95,8 +95,8 @@ impl Shared {
         }
     }
 
-    /// Takes in what came of a part; if it `ends` the exploration, nothing behind the part is of interest. From an
-    /// answer that is added up at the end, it takes the counts and the failure.
+    /// Adds the answer for a part; if it `ends` the exploration, no later part counts. If answers are added up at the
+    /// end, takes the counts and the failure from the answer.
     pub(super) fn take_in(&mut self, part: Part, answer: &mut Answer, ends: bool) {
         match (self, part) {
             (Shared::Tree(tree), Part::Subtree(ticket)) => {

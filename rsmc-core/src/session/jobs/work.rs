@@ -1,4 +1,4 @@
-//! A worker: explores what it is given until it is asked to stop, and answers.
+//! A worker: explores its job until it is done or the coordinator asks for an answer, and answers.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::session::tally::Tally;
 use crate::session::{Config, Seen};
 use crate::step::{End, Executor, Run, Step};
 
-/// Does one job. `watch` sees every run that is part of the answer.
+/// Runs one job. `watch` sees every run that is part of the answer.
 pub(in crate::session) fn run_job(
     config: &Config,
     executor: &mut dyn Executor,
@@ -59,7 +59,8 @@ struct Worker<'a> {
     job: &'a Job,
     watch: &'a mut dyn FnMut(Seen<'_>),
     answer: Answer,
-    /// The executions in the tally that end in livelocks: who sees those of all workers counts them.
+    /// The executions in the tally that end in livelocks: the coordinator counts them, since it sees those of all
+    /// workers.
     uncounted: u64,
 }
 
@@ -68,7 +69,8 @@ impl Sink for Worker<'_> {
         &mut self.answer.tally
     }
 
-    /// Not if it shows something for which everybody has to start over, or a thread without a name.
+    /// False if the run shows something for which all workers have to start over, or a thread that the job does not
+    /// know.
     fn is_known(&self, run: &Run) -> bool {
         let known = self.job.knowledge.threads.len() as u32;
         run.end != End::Learned && run.trace.present().all(|(thread, _)| thread.0 <= known)

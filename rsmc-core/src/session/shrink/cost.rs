@@ -1,4 +1,4 @@
-//! What a schedule costs, and the state that it leads to, step by step.
+//! The cost of a schedule, and the state that it leads to, step by step.
 
 use rustc_hash::FxHashMap;
 
@@ -8,16 +8,16 @@ use crate::session::FailureKind;
 use crate::step::{Run, Step};
 use crate::trace::{Event, Note, NoteKind, Op, Row, Source, Trace};
 
-/// What a schedule costs; see the module above.
+/// The cost of a schedule; see the module above.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::session) struct Cost {
-    /// Operations of another thread than the operation before.
+    /// The number of operations of another thread than the operation before.
     pub(in crate::session) switches: u32,
-    /// Stores that something happens before they leave their buffer, and reads that take an old value.
+    /// The number of stores that do not leave their buffer at once, and of reads that take an old value.
     pub(in crate::session) weak: u32,
-    /// Alternatives other than the first.
+    /// The number of alternatives other than the first.
     pub(in crate::session) chosen: u32,
-    /// Steps.
+    /// The number of steps.
     pub(in crate::session) steps: u32,
 }
 
@@ -42,24 +42,24 @@ pub(super) struct Walk {
     /// The failure that is looked for, if states matter.
     kind: Option<FailureKind>,
     pub(super) cost: Cost,
-    /// Who performed the last operation.
+    /// The thread that performed the last operation.
     pub(super) last: Option<ThreadId>,
     /// The store of the last step, if it waits in a buffer.
     fresh: Option<EventId>,
-    /// By location: its last write that is in memory. Under C11 the last one that happened.
+    /// By location: its last write in memory. Under C11 the last write that happened.
     memory: FxHashMap<LocId, EventId>,
-    /// The stores that wait, in order.
+    /// The stores that wait in buffers, in order.
     waiting: Vec<(EventId, LocId)>,
     counts: IdVec<ThreadId, u32>,
-    /// What every thread has done.
+    /// A digest of the operations of every thread.
     history: Digest,
-    /// The order of what decides which of several failures is the first.
+    /// A digest of the order of the events that decide which of several failures is the first.
     order: Digest,
-    /// By thread: how many accesses of cells it has made.
+    /// By thread: the number of its accesses of cells.
     accesses: IdVec<ThreadId, u64>,
     /// By cell: all its accesses so far, in order, as a number.
     of_cells: FxHashMap<LocId, u64>,
-    /// The order when the last step was taken: what its thread notes afterwards follows from the step.
+    /// The order when the last step was taken: the later notes of its thread follow from the step.
     order_before: Digest,
 }
 
@@ -67,7 +67,7 @@ pub(super) struct Walk {
 struct Performed {
     id: EventId,
     loc: LocId,
-    /// What it takes, if it reads.
+    /// The write that it takes, if it reads; `None` in that is the initial value.
     takes: Option<Option<EventId>>,
     which: u64,
     writes: bool,
@@ -93,7 +93,7 @@ impl Walk {
         }
     }
 
-    /// Takes the next row of an execution in.
+    /// Walks over the next row of an execution.
     pub(super) fn row(&mut self, trace: &Trace, row: Row<'_>) {
         match row {
             Row::Event(_, event) => self.event(trace, event),
@@ -145,14 +145,15 @@ impl Walk {
         }
     }
 
-    /// Something happens: a store that has just entered its buffer waits there.
+    /// Begins a step. A store that entered its buffer in the step before is now a delayed one.
     fn step(&mut self) {
         self.cost.weak += u32::from(self.fresh.take().is_some());
         self.cost.steps += 1;
         self.order_before = self.order;
     }
 
-    /// Where an execution is judged by the first of several failures, states with another first one are others.
+    /// Adds a note to the order, if the first of several failures decides what an execution counts as: states with
+    /// different first failures are distinguished.
     fn note(&mut self, note: &Note) {
         match (self.kind, note.kind) {
             (Some(FailureKind::Panic), NoteKind::Panic(number)) => {
@@ -173,7 +174,7 @@ impl Walk {
         }
     }
 
-    /// Names all that matters of how it can go on from here, and of what that costs more.
+    /// A digest of everything that decides how the execution can go on, and the further cost.
     pub(super) fn state(&self) -> Digest {
         let mut state = self.history.with(self.order_before);
         self.memory.values().for_each(|&write| state.add(&[3, name(write)]));
@@ -188,7 +189,7 @@ impl Walk {
         EventId { thread, index: self.counts.get(thread).copied().unwrap_or(0) }
     }
 
-    /// The walk that goes on with another step; `op` is what its thread stands before.
+    /// The walk after another step; `op` is the operation that its thread stands before.
     pub(super) fn after(&self, trace: &Trace, step: Step, op: Option<&Op>) -> Option<Walk> {
         let mut walk = self.clone();
         let thread = step.thread();

@@ -1,15 +1,15 @@
 //! Improving a schedule step by step: fast, and good for long ones, but no proof.
 //!
-//! Method. A *block* is a longest part of a schedule in which one thread performs the operations; flushes belong to the block
-//! in which they stand. A schedule may become smaller if a block comes right behind the last one of its thread, or right
-//! before the next one, if its end is left to the executor, which stays on a thread as long as it can, or if a store leaves its
-//! buffer at once. The first change that makes it smaller is kept, and all begins anew.
-//! Where a changed schedule does not fit from some step on, the executor goes on from there as it likes.
+//! Method. A *block* is a longest part of a schedule in which one thread performs the operations; flushes belong to the
+//! block in which they stand. Three changes may make a schedule smaller: a block moves right behind the last block of
+//! its thread, or right before the next one; the executor, which stays on a thread as long as it can, chooses the end;
+//! or a store leaves its buffer at once. The first change that makes the schedule smaller is kept, and the method
+//! begins anew. If a changed schedule does not fit from some step on, the executor chooses the steps from there.
 //!
-//! Under C11 a changed schedule might not be an execution: who takes an old write in another order may break an axiom, and
-//! nobody asks. So all reads of a schedule that is not just cut take the last write.
+//! Under C11 a changed schedule might not be an execution: a read that takes an old write in another order may break an
+//! axiom, and forced reads are not checked. So all reads of a schedule that is not just cut take the last write.
 //!
-//! Cost. At most half of the runs that are left.
+//! Cost. At most half of the remaining runs.
 
 use crate::base::ThreadId;
 use crate::session::shrink::trial::{Trial, Went};
@@ -33,7 +33,7 @@ pub(super) fn merge(trial: &mut Trial<'_>, mut steps: Vec<Step>) {
     }
 }
 
-/// Tries a changed schedule; the best one now, if that is another.
+/// Tries a changed schedule; returns the best schedule, if it is now another one.
 fn attempt(trial: &mut Trial<'_>, change: &[Step], before: &[Step]) -> Option<Vec<Step>> {
     if let Went::Diverged(step) = trial.attempt(change, false) {
         trial.attempt(&change[..step], false);
@@ -53,7 +53,7 @@ fn changes(steps: &[Step], is_graph: bool) -> impl Iterator<Item = Vec<Step>> + 
     cuts.into_iter().chain(moves).chain(at_once)
 }
 
-/// The blocks of a schedule: where each begins and ends, and whose it is.
+/// The blocks of a schedule: the beginning, the end and the thread of each.
 fn blocks(steps: &[Step]) -> Vec<(usize, usize, ThreadId)> {
     let mut blocks: Vec<(usize, usize, ThreadId)> = Vec::new();
     for (at, step) in steps.iter().enumerate() {
@@ -65,7 +65,7 @@ fn blocks(steps: &[Step]) -> Vec<(usize, usize, ThreadId)> {
     blocks
 }
 
-/// A block behind the last one of its thread, and before the next one.
+/// The schedules with this block behind the last one of its thread, and before the next one.
 fn moved(steps: &[Step], blocks: &[(usize, usize, ThreadId)], at: usize) -> impl Iterator<Item = Vec<Step>> + use<> {
     let (from, to, thread) = blocks[at];
     let own = |&&(.., of): &&(usize, usize, ThreadId)| of == thread;

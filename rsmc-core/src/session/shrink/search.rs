@@ -1,16 +1,16 @@
-//! All schedules by their cost, the cheapest first: finds the smallest, and proves that it is.
+//! A search of all schedules by their cost, the cheapest first: finds the smallest, and proves that it is.
 //!
-//! Method. Uniform-cost search. A node is a beginning: a part of a schedule that was run, and one other step. Running it shows
-//! its end, and what else was possible on the way, which are new nodes. They are taken by their number of context switches,
-//! then of weak steps and alternatives. Each other thread that stands before an operation that never waits has to come to it,
-//! so it costs a switch more.
-//! A beginning that leads to a *state* to which another led at no higher cost is left out. The state is what each thread has
-//! read, what is in memory and in buffers, and who had the last turn; that decides how executions go on, and which failures
-//! they show ([`Walk::state`]).
+//! Method. Uniform-cost search. A node is a beginning: a part of a schedule that was run, and one other step. Its run
+//! shows its end, and the other steps that were possible on the way, which are new nodes. The search takes nodes by
+//! their number of context switches, then of weak steps and alternatives. Each other thread that stands before an
+//! operation that never waits has to perform it, which costs one switch more. The search leaves out a beginning that
+//! leads to a *state* to which another beginning led at no higher cost. The state consists of the reads of each thread,
+//! the contents of memory and buffers, and the thread of the last operation; it decides how executions go on, and which
+//! failures they show ([`Walk::state`]).
 //!
-//! Guarantees. If it returns true, no execution with the failure has fewer context switches than the fewest found, and none with
-//! one more has fewer weak steps than the one chosen. Schedules that repeat an iteration of a waiting loop are left out: without
-//! the iteration they are shorter.
+//! Guarantees. If it returns true, no execution with the failure has fewer context switches than the fewest found, and
+//! none with one more has fewer weak steps than the one chosen. The search leaves out schedules that repeat an
+//! iteration of a waiting loop: without the iteration they are shorter.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,17 +24,17 @@ use crate::session::shrink::trial::{Trial, Went};
 use crate::step::{Choice, Run, Step};
 use crate::trace::{Action, NoteKind, Op, Row};
 
-/// After the smallest schedule is known but for the number of its steps, so many runs more may look for a shorter one.
+/// The number of runs that may look for a shorter schedule after the smallest is known but for the number of its steps.
 const POLISH: u64 = 64;
 
-/// A beginning that was not run yet. The heap compares what comes first.
+/// A beginning that was not run yet. The heap compares the fields in their order.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Node {
-    /// Switches, weak steps, alternatives.
+    /// The least cost: switches, weak steps, alternatives.
     least: (u32, u32, u32),
     /// Nodes of equal cost are taken in order.
     number: u64,
-    /// What it follows, how far, and how it goes on.
+    /// The beginning: the first `length` steps of `path`, and then `step`.
     path: Rc<[Step]>,
     length: usize,
     step: Option<Step>,
@@ -45,12 +45,13 @@ struct Search<'t, 'a> {
     trial: &'t mut Trial<'a>,
     nodes: BinaryHeap<Reverse<Node>>,
     numbers: u64,
-    /// By state: what it costs to come to it, in all ways of which none is cheaper.
+    /// By state: the costs of the ways to it, without those to which another is no dearer.
     seen: FxHashMap<Digest, Vec<Cost>>,
     complete: bool,
 }
 
-/// Searches until there is nothing better or the runs are used up; whether what was found is proven to be the smallest.
+/// Searches until no better schedule can exist or the runs are used up. True if the best schedule is proven to be the
+/// smallest.
 pub(super) fn search(trial: &mut Trial<'_>) -> bool {
     let mut search = Search { trial, nodes: BinaryHeap::new(), numbers: 0, seen: FxHashMap::default(), complete: true };
     search.push((0, 0, 0), Rc::new([]), 0, None);
@@ -75,7 +76,7 @@ impl Search<'_, '_> {
                     self.complete &= !left.into_iter().any(|node| self.may_improve(node.least));
                     return;
                 }
-                // What comes after it is not known.
+                // The steps after it are not known.
                 Went::Unknown | Went::Diverged(_) => self.complete = false,
                 Went::Same | Went::Otherwise => self.expand(steps.len()),
             }
@@ -96,13 +97,13 @@ impl Search<'_, '_> {
             || (switches <= fewest + 1 && (weak, switches, chosen) < (best.weak, best.switches, best.chosen))
     }
 
-    /// Whether one that begins with so many steps could be as good, and shorter.
+    /// Whether a schedule that begins with so many steps could be as good as the best, and shorter.
     fn may_shorten(&self, least: (u32, u32, u32), length: usize) -> bool {
         let best = self.trial.current().cost;
         least <= (best.switches, best.weak, best.chosen) && length as u32 + 1 < best.steps
     }
 
-    /// Adds what else was possible in the last run after its first so many steps.
+    /// Adds the other steps that were possible in the last run after its first `from` steps.
     fn expand(&mut self, from: usize) {
         let mut run = std::mem::take(&mut self.trial.run);
         let end = run.repeated.map_or(run.choices.len(), |steps| run.choices.len().min(steps as usize));
@@ -149,7 +150,7 @@ impl Search<'_, '_> {
                     let to_come = eager.iter().filter(|&&thread| Some(thread) != last).count();
                     (cost.switches + to_come as u32, cost.weak, cost.chosen)
                 }
-                // Where the operation is not known, neither is what it costs.
+                // If the operation is not known, neither is its cost.
                 None => (walk.cost.switches, walk.cost.weak, walk.cost.chosen),
             };
             if self.may_improve(least) || self.may_shorten(least, at) {
@@ -170,7 +171,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// What a thread stands before at a point of a run, if the run tells.
+/// The operation that a thread stands before at a point of a run, if the run shows it.
 fn next_op<'r>(run: &'r Run, walk: &Walk, thread: ThreadId) -> Option<&'r Op> {
     let next = walk.next(thread);
     match run.trace.position(next) {
@@ -179,7 +180,8 @@ fn next_op<'r>(run: &'r Run, walk: &Walk, thread: ThreadId) -> Option<&'r Op> {
     }
 }
 
-/// The threads that have to perform what they stand before, whatever others do: it never waits, and is no loop.
+/// The threads that have to perform their next operation, whatever other threads do: it never waits, and is in no
+/// waiting loop.
 fn eager(run: &Run, walk: &Walk, possible: &[Step]) -> Vec<ThreadId> {
     let mut threads: Vec<ThreadId> = possible
         .iter()

@@ -1,4 +1,4 @@
-//! Trying schedules out, within a number of runs.
+//! Trials of schedules, within a number of runs.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use crate::session::judge::judge;
 use crate::session::shrink::{Cost, LONGEST, plan};
 use crate::step::{End, Executor, Knowledge, Run, Step};
 
-/// How few context switches the schedule of a failure has.
+/// The number of context switches of a schedule, compared with the fewest that its failure needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fewest {
@@ -30,16 +30,16 @@ pub(super) struct Candidate {
     pub(super) steps: Vec<Step>,
 }
 
-/// How a run went.
+/// The result of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Went {
-    /// It fails the same way.
+    /// The run fails the same way.
     Same,
-    /// It does not.
+    /// The run does not fail the same way.
     Otherwise,
     /// This step could not be taken.
     Diverged(usize),
-    /// It showed that something is observed that was no step so far, and is to stay none.
+    /// The run showed that an operation is observed that was no step so far, and is to stay none.
     Unknown,
     /// No more runs are allowed.
     Over,
@@ -50,13 +50,14 @@ pub(super) struct Trial<'a> {
     executor: &'a mut dyn Executor,
     config: &'a Config,
     pub(super) same: &'a FailureSignature,
-    /// What the executor knew when the schedule failed, and loops. With more, the schedule would be another.
+    /// The executor's knowledge when the schedule failed, and loops learned since. With more, the schedule would be
+    /// another.
     knowledge: Knowledge,
     most: u64,
     runs: u64,
     started: Instant,
     late: bool,
-    /// By number of switches: the best with so many.
+    /// By number of switches: the best candidate with so many.
     found: BTreeMap<u32, Candidate>,
     /// The last run.
     pub(super) run: Run,
@@ -83,23 +84,24 @@ impl<'a> Trial<'a> {
         self.late
     }
 
-    /// How many runs are left.
+    /// The number of remaining runs.
     pub(super) fn left(&self) -> u64 {
         self.most.saturating_sub(self.runs)
     }
 
-    /// Executes a schedule, whatever the limits say.
+    /// Executes a schedule, regardless of the limits.
     pub(super) fn execute(&mut self, steps: &[Step], run: &mut Run) {
         self.runs += 1;
         self.executor.execute(&plan(steps), run);
     }
 
-    /// Runs the schedule to begin with; its cost if it fails as it should.
+    /// Runs the initial schedule; returns its cost if it fails the same way.
     pub(super) fn first(&mut self, steps: &[Step]) -> Option<Cost> {
         (self.attempt(steps, false) == Went::Same).then(|| Cost::of(&self.run))
     }
 
-    /// Runs a schedule, and notes it if it fails the same way. With `choices`, the run says what else was possible.
+    /// Runs a schedule, and notes it if it fails the same way. With `choices`, the run records the other possible
+    /// steps.
     pub(super) fn attempt(&mut self, steps: &[Step], choices: bool) -> Went {
         let mut plan = plan(steps);
         plan.record_choices = choices;
@@ -129,8 +131,8 @@ impl<'a> Trial<'a> {
         Went::Same
     }
 
-    /// Takes in what the executor has learned: that a loop waits changes no step of a schedule. What is observed does, so
-    /// that is forgotten again; false then.
+    /// Adopts the executor's new knowledge. That a loop waits changes no step of a schedule. A newly observed operation
+    /// does, so the executor forgets it again; the result is then false.
     fn learn(&mut self) -> bool {
         let Knowledge { threads, waits, observed } = self.executor.knowledge();
         let is_harmless = observed == self.knowledge.observed;
@@ -163,7 +165,8 @@ impl<'a> Trial<'a> {
         few.min_by_key(|candidate| (candidate.cost.weak, candidate.cost.switches)).expect("the first one fails")
     }
 
-    /// The schedule to show, and what is known of it; `complete`: no schedule with fewer switches fails.
+    /// The schedule to show, and how its number of switches compares; `complete`: no schedule with fewer switches
+    /// fails.
     pub(super) fn best(&self, complete: bool) -> (&Candidate, Fewest) {
         let best = self.current();
         let fewest = match complete {
