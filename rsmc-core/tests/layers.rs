@@ -1,7 +1,8 @@
 //! The map of ARCHITECTURE.md as a test: a layer imports only what the map allows, no files import each other in a
-//! circle, files, functions and structs stay small, and few files name memory models.
+//! circle, files, functions and structs stay small, few files name memory models, and comments have a form.
 
 mod circles;
+mod sentences;
 mod sizes;
 
 use std::fs;
@@ -185,6 +186,35 @@ fn files_are_short_and_start_with_what_they_are_for() {
         assert!(text.starts_with("//!"), "{} starts with what it is for", file.display());
         assert!(text.lines().count() <= LONGEST_FILE, "{} is longer than {LONGEST_FILE} lines", file.display());
     }
+}
+
+#[test]
+fn lines_are_short_and_docs_say_what_an_item_is() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = Vec::new();
+    let folders = ["rsmc-core", "rsmc-macros", "rsmc-shim", "rsmc-testkit", "src", "tests", "benches", "examples"];
+    folders.iter().for_each(|folder| rust_files(&root.join(folder), &mut files));
+    files.retain(|file| !file.components().any(|part| part.as_os_str() == "target"));
+    let at =
+        |file: &Path, lines: Vec<usize>| lines.into_iter().map(|line| format!("{}:{line}", file.display())).collect();
+    let text = |file: &PathBuf| fs::read_to_string(file).unwrap();
+    let long: Vec<String> =
+        files.iter().flat_map(|file| -> Vec<_> { at(file, sentences::long_lines(&text(file))) }).collect();
+    assert!(long.is_empty(), "lines of more than 120 columns: {long:#?}");
+    let sources = files.iter().filter(|file| sentences::is_source(root, file));
+    let empty: Vec<String> =
+        sources.flat_map(|file| -> Vec<_> { at(file, sentences::empty_docs(&text(file))) }).collect();
+    assert!(empty.is_empty(), "docs that do not say what the item is: {empty:#?}");
+}
+
+#[test]
+fn the_glossary_names_what_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = Vec::new();
+    rust_files(&source(), &mut files);
+    let glossary = fs::read_to_string(root.join("docs/glossary.md")).unwrap();
+    let unknown = sentences::unknown_places(&glossary, &files);
+    assert!(unknown.is_empty(), "docs/glossary.md names what no source has: {unknown:?}");
 }
 
 #[test]
