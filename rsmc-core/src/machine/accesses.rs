@@ -1,7 +1,8 @@
 //! Accesses of tracked cells that last.
 //!
-//! An access lasts until its closure or guard ends. Mostly its thread does nothing meanwhile, and one note says all of it. Where
-//! it does something, the end has a note as well. So has an access that goes on when the execution ends.
+//! An access lasts until its closure or guard ends. Mostly its thread does nothing else meanwhile, and one note records
+//! all of the access. Where the thread does something else, the end of the access has a note as well. So has the end of
+//! an access that goes on when the execution ends.
 
 use crate::base::{IdVec, ThreadId};
 use crate::machine::Machine;
@@ -10,30 +11,31 @@ use crate::trace::{Note, NoteKind, Site};
 /// An access that goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begun {
-    /// Which of the accesses of its thread.
+    /// Its number among the accesses of its thread.
     number: u32,
-    /// How many events its thread had performed.
+    /// The number of events that its thread had performed.
     events: u32,
 }
 
 /// The accesses of an execution.
 #[derive(Debug, Default)]
 pub(super) struct Accesses {
-    /// There are some.
+    /// There are accesses.
     pub(super) are_some: bool,
     by_thread: IdVec<ThreadId, OfThread>,
 }
 
 #[derive(Debug, Default)]
 struct OfThread {
-    /// How many it has begun.
+    /// The number of accesses that it has begun.
     begun: u32,
     /// Those that go on, with their places.
     open: Vec<(Begun, Site)>,
 }
 
 impl Machine {
-    /// A thread accesses a cell, which its note says. `None` where what it does is none of the execution.
+    /// Notes that a thread accesses a cell. `None` where the thread is tested, so that the access is no part of the
+    /// execution.
     pub fn access(&mut self, thread: ThreadId, kind: NoteKind, site: Site) -> Option<Begun> {
         if self.is_tested(thread) {
             return None;
@@ -53,12 +55,12 @@ impl Machine {
         Some(begun)
     }
 
-    /// How many accesses a thread has begun.
+    /// The number of accesses that a thread has begun.
     pub(super) fn accesses_begun(&self, thread: ThreadId) -> u32 {
         self.accesses.by_thread.get(thread).map_or(0, |of| of.begun)
     }
 
-    /// It ends.
+    /// Ends an access.
     pub fn access_ends(&mut self, thread: ThreadId, begun: Begun) {
         self.accesses.by_thread.grow_to(thread, OfThread::default);
         let open = &mut self.accesses.by_thread[thread].open;
@@ -85,7 +87,7 @@ impl Machine {
         self.accesses.are_some = false;
     }
 
-    /// Whether its thread has done anything since.
+    /// Whether the thread of an access has done anything since.
     fn has_lasted(&self, thread: ThreadId, begun: Begun) -> bool {
         let trace = &self.run.trace;
         let last =

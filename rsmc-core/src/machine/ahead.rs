@@ -1,51 +1,52 @@
-//! Loops that keep something where it is not seen: such a loop is ordinary code.
+//! Loops that keep something where the machine does not see it: such a loop is ordinary code.
 //!
-//! Problem. A [`State`](crate::machine::State) has a thread's stack and registers, and the heap. A loop may also keep something in
-//! a static, in a thread-local of std, or in memory from before the check: it counts, or remembers what it saw. It comes back to an
-//! equal state, and yet its thread does something else later.
+//! Problem. A [`State`](crate::machine::State) has a thread's stack and registers, and the heap. A loop may also keep
+//! something in a static, in a thread-local of std, or in memory from before the check: it counts, or remembers what it
+//! saw. It comes back to an equal state, and yet its thread does something else later.
 //!
-//! Method. A place at which iterations are left out has to pass two tests. If it fails one, it *hides* something: the machine
-//! discards the execution, asks for no states there any more, and [`crate::trace::spin`] bounds the loop.
-//! - Before the first iteration is left out there, the thread *runs ahead*: it does [`ITERATIONS`] more of them in silence, in which
-//!   its operations return what they returned in the last one and are no events. It must do nothing else.
-//! - An execution in which iterations with new values were left out is run again without them ([`Machine::resolve`]). All
-//!   threads must do the same. Up to [`REPEATS`] executions of a check are.
+//! Method. A place at which iterations are left out has to pass two tests. If it fails one, it *hides* something: the
+//! machine discards the execution, asks for no states there any more, and [`crate::trace::spin`] bounds the loop.
+//! - Before the first iteration is left out there, the thread *runs ahead*: it does [`ITERATIONS`] more of them in
+//!   silence, in which its operations return what they returned in the last one and are no events. It must do nothing
+//!   else.
+//! - An execution in which iterations with new values were left out is run again without them ([`Machine::resolve`]).
+//!   All threads must do the same. Up to [`REPEATS`] executions of a check are run again.
 //!
 //! If a thread does not do again what it did in another execution, no place is trusted any more.
 //!
 //! Cost. [`ITERATIONS`] iterations for each place, and [`REPEATS`] executions for each check.
 //!
-//! Limits. A loop that does something else only after more iterations is not noticed, and neither is one that keeps something only
-//! with values that it reads late in a check.
+//! Limits. A loop that does something else only after more iterations is not noticed, and neither is one that keeps
+//! something only with values that it reads late in a check.
 
 use crate::base::{ThreadId, mix};
 use crate::machine::{Machine, SpinWait};
 use crate::step::{End, Run};
 use crate::trace::Site;
 
-/// So many iterations a thread runs ahead.
+/// The number of iterations that a thread runs ahead.
 const ITERATIONS: usize = 48;
 
-/// So many executions are run again without what was left out.
+/// The largest number of executions of a check that are run again without the iterations that were left out.
 const REPEATS: u32 = 16;
 
-/// Where iterations are left out, and the line of it.
+/// A place where iterations are left out, and its line.
 pub type Place = (u64, Site);
 
-/// Iterations that were left out, and may not have been.
+/// Iterations that were left out, perhaps wrongly.
 #[derive(Debug)]
 pub struct Doubts(Vec<u64>);
 
-/// What is known of places at which iterations may be left out.
+/// The knowledge about places at which iterations may be left out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trust {
-    /// A thread ran ahead from there, and did the same again and again.
+    /// The places from which a thread ran ahead, and did the same again and again.
     proven: Vec<u64>,
     hiding: Vec<Place>,
-    /// Places and values of iterations without which an execution was the same.
+    /// The places and values of iterations without which an execution was the same.
     repeated: Vec<u64>,
     repeats: u32,
-    /// Those of others that were left out in this execution.
+    /// The places and values of other iterations that were left out in this execution.
     doubts: Vec<u64>,
 }
 
@@ -60,7 +61,7 @@ impl Trust {
         self.hiding.iter().map(|&(_, site)| site)
     }
 
-    /// An iteration with these values is left out.
+    /// Notes that an iteration with these values is left out.
     pub(super) fn leaves_out(&mut self, place: u64, wait: &SpinWait) {
         if self.repeats == REPEATS {
             return;
@@ -79,8 +80,8 @@ impl Machine {
         self.trust.hiding.iter().any(|&(hiding, _)| hiding == place) || self.plan.observed.hides(site)
     }
 
-    /// Whether a thread is to run ahead at this place, whose last iteration had these events, before iterations are left out there;
-    /// then it does.
+    /// Makes a thread, whose last iteration had these events, run ahead at this place before iterations are left out
+    /// there. False if one has run ahead there already.
     pub(super) fn runs_ahead(&mut self, thread: ThreadId, place: Place, iteration: &[u32]) -> bool {
         if self.trust.proven.contains(&place.0) {
             return false;
@@ -107,7 +108,8 @@ impl Machine {
         self.trust.hiding.push(place);
     }
 
-    /// An execution did not go as one before. False if that has nothing to do with iterations that were left out.
+    /// Trusts no place any more, since an execution did not go as one before. False if the difference has nothing to do
+    /// with iterations that were left out.
     pub(super) fn trusts_no_more(&mut self) -> bool {
         let proven = std::mem::take(&mut self.trust.proven);
         let places: Vec<Place> = self.places.iter().copied().filter(|(place, _)| proven.contains(place)).collect();
@@ -118,14 +120,16 @@ impl Machine {
         !proven.is_empty()
     }
 
-    /// What is to be found out by running the last execution again without what was left out: whether it is the same.
+    /// The doubts about the last execution: it is to be run again without the iterations that were left out, to see
+    /// whether it is the same.
     pub fn doubts(&mut self, run: &Run) -> Option<Doubts> {
         let is_execution = run.is_maximal() && run.repeated.is_none() && !run.halfway;
         let doubts = std::mem::take(&mut self.trust.doubts);
         (self.plan.may_probe && !doubts.is_empty() && is_execution).then_some(Doubts(doubts))
     }
 
-    /// An execution was run again. If a thread did something else, the first is no result either.
+    /// Settles the doubts about an execution that was run again. If a thread did something else, the first run is no
+    /// result either.
     pub fn resolve(&mut self, Doubts(doubts): Doubts, run: &mut Run, again: &Run) {
         self.trust.repeats += 1;
         if !does_otherwise(run, again) {

@@ -1,4 +1,5 @@
-//! Who goes on: what is due, then what the plan forces, then what its policy chooses.
+//! The choice of the next step: threads that are due come first, then the step that the plan forces, then the one that
+//! its policy chooses.
 
 use crate::base::{EventId, ThreadId};
 use crate::machine::{Machine, Status, Thread};
@@ -14,8 +15,8 @@ pub(super) fn alternative(op: Op, which: u64) -> Op {
 }
 
 impl Machine {
-    /// Decides who goes on; stores that become visible on the way do so here. Every thread must stand, wait, be due
-    /// or have ended, except the one that asks.
+    /// Decides which thread goes on. Stores that become visible on the way do so here. Every thread must stand, wait,
+    /// be due or have ended, except the one that calls this.
     pub fn who_next(&mut self) -> Next {
         while !self.over {
             if let Some(thread) = self.due.pop_front() {
@@ -63,8 +64,8 @@ impl Machine {
         Next::Over
     }
 
-    /// A thread comes to an operation: if the plan makes that the next step, and nothing is in its way, it happens at once.
-    /// Otherwise [`Machine::arrive`] and [`Machine::who_next`] say what happens.
+    /// Performs at once the operation to which a thread comes, if the plan makes it the next step and nothing is in its
+    /// way. Otherwise [`Machine::arrive`] and [`Machine::who_next`] decide what happens.
     #[inline]
     pub fn go_on(&mut self, thread: ThreadId, op: &Op) -> Option<Outcome> {
         let is_next = self.plan.forced.get(self.steps).is_some_and(|forced| forced.step == Step::Run(thread))
@@ -98,7 +99,7 @@ impl Machine {
             return self.diverge_at_last();
         }
         if self.run.repeated.is_some() && self.plan.policy == SchedulingPolicy::RunOn {
-            // No execution of its own, and what others would do now is seen where the thread waits.
+            // This is no execution of its own, and what other threads would do now is seen where the thread waits.
             self.finish(End::Tried);
             return None;
         }
@@ -119,8 +120,8 @@ impl Machine {
         self.run.choices.push(Choice { taken, possible, left_out: false });
     }
 
-    /// Whether a thread can take the next forced step: an alternative of its operation, with what is newest, or with the
-    /// write that the step names.
+    /// The reason why a thread cannot take the next forced step; `None` if it can. The step is an alternative of its
+    /// operation, with the newest write or the one that the step names.
     fn check_forced(&self, thread: ThreadId, which: u64, takes: Option<Option<EventId>>) -> Option<Difference> {
         let reason = match self.threads.get(thread).map(|t| &t.status) {
             Some(Status::Standing(op)) if which >= op.action.alternatives() => "its operation has no such alternative",
@@ -134,7 +135,7 @@ impl Machine {
         Some(Difference::NotRunnable { reason })
     }
 
-    /// Whether a thread can perform this operation in the next forced step.
+    /// The reason why a thread cannot perform this operation in the next forced step; `None` if it can.
     #[inline]
     fn check_operation(&self, thread: ThreadId, op: &Op, takes: Option<Option<EventId>>) -> Option<Difference> {
         let cell = match takes {
@@ -177,7 +178,8 @@ impl Machine {
         None
     }
 
-    /// The forced steps could be taken one by one, but no execution has all of them, or not what else is said of it.
+    /// Ends the run: the forced steps could be taken one by one, but no execution has all of them, or none has them in
+    /// the modification order of the plan.
     fn diverge_at_last(&mut self) -> Option<Step> {
         let reason = "the memory model does not allow what was read so far";
         let step = self.steps.saturating_sub(1);
@@ -217,8 +219,8 @@ impl Machine {
         }
     }
 
-    /// A thread that has just been woken from a spin loop, then as if each runs alone. Waking first keeps what woke a spinner in
-    /// place until it has looked.
+    /// The step of a thread that was woken from a spin loop, otherwise that of `run_alone`. A woken thread comes first,
+    /// so that what woke it is still in place when it looks.
     fn run_on(&self) -> Option<Step> {
         if let Some(thread) = self.first_reader() {
             return Some(Step::Run(thread));
@@ -232,8 +234,9 @@ impl Machine {
         self.run_alone()
     }
 
-    /// The thread that ran last, its oldest store, the lowest thread that can run, or any store. So a thread that goes round a
-    /// loop is alone until it waits. Where threads wake each other for ever, the others come first.
+    /// The thread that ran last, its oldest store, the lowest thread that can run, or any store. So a thread that goes
+    /// round a loop is alone until it waits. Where threads wake each other for ever, those that wait in no loop come
+    /// first.
     fn run_alone(&self) -> Option<Step> {
         if self.is_enabled(self.last) {
             return Some(Step::Run(self.last));
@@ -245,7 +248,7 @@ impl Machine {
     }
 
     /// Where some reads were tried elsewhere: a thread that can take something new for one of them, before it is
-    /// overwritten; then any that reads.
+    /// overwritten; otherwise any thread that reads.
     pub(super) fn first_reader(&self) -> Option<ThreadId> {
         if self.plan.tried.is_empty() {
             return None;
@@ -256,7 +259,7 @@ impl Machine {
         readers.min_by_key(|&thread| self.tried(thread).is_none())
     }
 
-    /// What was tried of the read that a thread stands before.
+    /// The record of what was tried elsewhere for the read that a thread stands before.
     pub(super) fn tried(&self, thread: ThreadId) -> Option<&Tried> {
         let tried = &self.plan.tried;
         let next = EventId { thread, index: self.run.trace.count(thread) };
@@ -288,7 +291,7 @@ impl Machine {
         self.threads.ids().take(threads).flat_map(|thread| self.flushes_of(thread))
     }
 
-    /// One of the steps that a thread can take which can go on, at random.
+    /// A random one of the steps that a thread can take, which can go on.
     fn any_step(&mut self, thread: ThreadId) -> Step {
         let op = *self.possible_op(thread).expect("it can go on");
         let which = match op.action {
@@ -301,7 +304,8 @@ impl Machine {
         self.any_source(thread, if is_possible { other } else { op })
     }
 
-    /// Whether a thread could perform another alternative of the operation that it stands before, which is possible.
+    /// Whether a thread could perform another alternative of the operation that it stands before. That operation is
+    /// possible.
     pub(super) fn has_alternative(&self, thread: ThreadId, other: &Op) -> bool {
         self.may_be(other) && other.action.effect(self.memory.view(thread, other.loc).value) != Effect::Blocked
     }
@@ -344,8 +348,8 @@ impl Machine {
             && !self.would_see_what_is_begun(thread)
     }
 
-    /// Whether a thread stands before a read of what another one has changed in an iteration in which it is held back: if it is
-    /// seen, that iteration is a part of an execution, and that is another one.
+    /// Whether a thread stands before a read of a change that another thread made in an iteration in which that one is
+    /// held back. If the change is seen, the iteration is a part of an execution, and that is another one.
     pub(super) fn would_see_what_is_begun(&self, thread: ThreadId) -> bool {
         !self.plan.frozen.is_empty()
             && self.possible_op(thread).is_some_and(|op| match self.memory.view(thread, op.loc).writer {
@@ -372,8 +376,8 @@ impl Machine {
         self.threads[thread].spin.as_ref().is_some_and(|spin| !spin.watched.iter().any(changed))
     }
 
-    /// Every step that is possible. A thread that waits in a loop takes none before something has changed: what it could see
-    /// in an iteration that it began before is seen where it had not looked yet.
+    /// Every step that is possible. A thread that waits in a loop takes none before something has changed: what it
+    /// could see in an iteration that it began before is seen where it had not looked yet.
     fn possible_steps(&mut self) -> Vec<Step> {
         let mut steps = Vec::new();
         for thread in self.threads.ids().filter(|&thread| self.is_enabled(thread)).collect::<Vec<_>>() {

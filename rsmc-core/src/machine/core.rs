@@ -1,4 +1,4 @@
-//! What the executor calls.
+//! The methods of the machine that an executor calls.
 
 use std::sync::atomic::Ordering;
 
@@ -56,7 +56,7 @@ impl Machine {
         }
     }
 
-    /// What of a thread's state counts.
+    /// The parts of a thread's state that count.
     pub fn sees(&self) -> Sees {
         self.rules.sees
     }
@@ -67,18 +67,18 @@ impl Machine {
         self.memory = Memory::new(memory);
     }
 
-    /// What it keeps from run to run; what is observed is not its business.
+    /// The knowledge that the machine keeps from run to run, which does not include what the program observes.
     pub fn knowledge(&self) -> Knowledge {
         Knowledge { threads: self.names.known(), waits: self.waits, ..Knowledge::default() }
     }
 
-    /// Makes it know this, and nothing else.
+    /// Replaces the knowledge of the machine.
     pub fn know(&mut self, knowledge: &Knowledge) {
         self.names.know(&knowledge.threads);
         self.waits = knowledge.waits;
     }
 
-    /// Shows the run so far to `watcher` whenever something happens; or to nobody.
+    /// Shows the run so far to `watcher` whenever something happens; `None` ends that.
     pub fn watch(&mut self, watcher: Option<Watcher>) {
         self.watcher = watcher;
     }
@@ -253,7 +253,7 @@ impl Machine {
         }
     }
 
-    /// What a thread stands before that comes to this operation.
+    /// The operation before which a thread stands that comes to this one.
     #[inline(never)]
     fn instead_of(&mut self, thread: ThreadId, op: Op) -> Option<Op> {
         let op = match self.strengthened.iter().find(|(site, _)| *site == op.site) {
@@ -335,7 +335,8 @@ impl Machine {
         self.note(thread, NoteKind::Panic(number), site);
     }
 
-    /// A thread receives the panic of another through `join`; whether there was one that nobody had received.
+    /// Marks the panics of a thread as received by another through `join`. Returns whether there was one that no thread
+    /// had received.
     pub fn receive_panic(&mut self, thread: ThreadId) -> bool {
         let mut found = false;
         for panic in self.run.panics.iter_mut().filter(|panic| panic.thread == thread && !panic.received) {
@@ -395,7 +396,7 @@ impl Machine {
         Outcome { read, written }
     }
 
-    /// The operation of a thread happens; its event, and the position of that.
+    /// Lets the operation of a thread happen. Returns the position of its event, and the event.
     #[inline]
     fn happen(&mut self, thread: ThreadId, op: &Op) -> (usize, Event) {
         let cell = match self.taken.take() {

@@ -1,4 +1,5 @@
-//! The end of an execution: who is left, what everybody waits for, and whether those who count would wait for ever.
+//! The end of an execution: the threads that have not ended, what each of them waits for, and whether those in loops
+//! that count would wait for ever.
 
 use crate::base::{EventId, LocId, ThreadId};
 use crate::machine::{Machine, Status};
@@ -6,8 +7,8 @@ use crate::step::{Difference, End, Pending, Step, Why};
 use crate::trace::Source;
 
 impl Machine {
-    /// Whether no other thread can do anything any more, and all that others did happened before now: they have ended and
-    /// were joined.
+    /// Whether no other thread can do anything any more, and all that others did happened before now: they have ended
+    /// and were joined.
     pub fn is_alone(&self, me: ThreadId) -> bool {
         self.threads.iter().all(|(thread, state)| match state.status {
             Status::Absent => true,
@@ -28,7 +29,7 @@ impl Machine {
             return self.diverge(step, Difference::NotRunnable { reason: "the execution is over" });
         }
         self.release_who_is_blocked();
-        // Where a thread is frozen or could only repeat, the end is no end, and nobody needs to be let go.
+        // Where a thread is frozen or could only repeat, the end is no end, and no thread needs to be tested.
         let tried = self.threads.ids().any(|thread| self.only_repeats(thread));
         let ends = self.plan.frozen.is_empty() && !tried;
         let may_leave = |thread: ThreadId| self.threads[thread].spin.as_ref().is_some_and(|spin| !spin.exact);
@@ -48,8 +49,9 @@ impl Machine {
         None
     }
 
-    /// Threads that were held back halfway through an iteration, and could not go on if they were not, make the execution no
-    /// other: what they have begun is a part of it, since they will never complete it.
+    /// Releases the threads that are held back halfway through an iteration, if none of them could go on anyway. The
+    /// execution is then one like others: the iterations that they have begun are a part of it, since they will never
+    /// complete them.
     fn release_who_is_blocked(&mut self) {
         let is_blocked =
             |&thread: &ThreadId| self.threads[thread].held_back.is_some() && self.possible_op(thread).is_none();
@@ -106,7 +108,8 @@ impl Machine {
         self.run.waiting = waiting;
     }
 
-    /// Who holds a lock, unless that thread has ended, and since when.
+    /// The reason why a thread waits for a lock: its holder, unless that thread has ended, and the event since which it
+    /// is held.
     fn why_locked(&self, loc: LocId) -> Why {
         let Source::At(at) = self.memory.shared(loc).writer else {
             return Why::Lock { loc, holder: None, since: None };

@@ -1,27 +1,28 @@
-//! Executions that go on for ever: the whole program comes back to where it was.
+//! Executions that go on for ever: the whole program comes back to an earlier state.
 //!
-//! Problem. Threads may go round loops in which each changes something that the others see, and undoes it: none of these
-//! iterations can be left out, and the execution has no end.
+//! Problem. Threads may go round loops in which each changes something that the others see, and undoes it: none of
+//! these iterations can be left out, and the execution has no end.
 //!
-//! Method. An execution that is long is run again, and watched: threads take turns, the one that ran least recently first,
-//! and whenever one comes to an operation or a hint the executor says in which state it is. Memory and the states of all
-//! threads are the state of the program. It is compared with one earlier state, which is replaced after 1, 3, 7, … others
-//! (Brent, *An improved Monte Carlo factorization algorithm*, BIT 1980, §2), so that any cycle is found in the end. If each
-//! thread that could run in between did, the cycle is fair: a scheduler that is fair may repeat it for ever. The same turns
-//! are taken again; after [`LAPS`] times the execution ends behind the first ([`End::Endless`]).
+//! Method. An execution that is long is run again, and watched: threads take turns, the one that ran least recently
+//! first, and whenever one comes to an operation or a hint the executor says in which state it is. Memory and the
+//! states of all threads are the state of the program. It is compared with one earlier state, which is replaced after
+//! 1, 3, 7, … others (Brent, *An improved Monte Carlo factorization algorithm*, BIT 1980, §2), so that any cycle is
+//! found in the end. If each thread that could run in between did, the cycle is fair: a scheduler that is fair may
+//! repeat it for ever. The same turns are taken again; after [`LAPS`] times the execution ends behind the first
+//! ([`End::Endless`]).
 //!
-//! An explorer that goes ever deeper into one loop may not come to another schedule with a cycle. And where iterations are left
-//! out that take locks and give them back, threads may keep each other from locks for ever, and no execution shows that. So
-//! when the first execution is a little long, or such an iteration was left out, there are [`PROBES`]: executions that
-//! follow no plan, leave nothing out, and are watched. In the first, threads take turns; in the others, the next is anyone. If
-//! a probe shows no cycle, it is no result.
+//! An explorer that goes ever deeper into one loop may not come to another schedule with a cycle. And where iterations
+//! are left out that take locks and give them back, threads may keep each other from locks for ever, and no execution
+//! shows that. So when the first execution is a little long, or such an iteration was left out, there are [`PROBES`]:
+//! executions that follow no plan, leave nothing out, and are watched. In the first, threads take turns; in the others,
+//! any thread may be next. If a probe shows no cycle, it is no result.
 //!
-//! Cost. One state for each operation of an execution that is watched. Executions get ever longer before one is watched if
-//! that shows nothing.
+//! Cost. One state for each operation of an execution that is watched. Executions get ever longer before one is watched
+//! if that shows nothing.
 //!
-//! Limits. Not every cycle is found: an exploration is complete for all other verdicts only. As states do not see statics, a loop
-//! that counts there is endless from [`LAPS`] iterations on. Under TSO and PSO stores become visible at once where an
-//! execution is watched, and under C11 threads read the newest writes.
+//! Limits. Not every cycle is found: an exploration is complete for all other verdicts only. As states do not see
+//! statics, a loop that counts there is endless from [`LAPS`] iterations on. Under TSO and PSO stores become visible at
+//! once where an execution is watched, and under C11 threads read the newest writes.
 
 use crate::base::{Digest, ThreadId};
 use crate::machine::State;
@@ -29,21 +30,21 @@ use crate::machine::{Machine, Status};
 use crate::step::{End, SchedulingPolicy, Step};
 use crate::trace::{Action, Source, Trace};
 
-/// So many probes there are.
+/// The number of probes.
 const PROBES: u32 = 24;
-/// So often a cycle is seen before it is taken as endless.
+/// The number of times that a cycle is seen before it counts as endless.
 const LAPS: u32 = 40;
 /// An execution that has so many events is watched, if the limit of steps is not lower than four times this.
 const LONG: usize = 1_000;
-/// Before the first that has so many, there are probes.
+/// There are probes as soon as an execution has so many events, with the same proviso.
 const A_LITTLE_LONG: usize = 200;
 
-/// What is known about executions that go on for ever.
+/// The search for executions that go on for ever.
 #[derive(Clone, Debug)]
 pub(super) struct Endless {
     /// Executions with so many events are watched.
     from: usize,
-    /// When there are probes, if there were none yet.
+    /// There are probes as soon as an execution has so many events, if there were none yet.
     probe_from: usize,
     watch: Watch,
     next: Watch,
@@ -56,7 +57,7 @@ enum Watch {
     #[default]
     Not,
     Plan,
-    /// By a probe of this number.
+    /// It is the probe of this number.
     Probe(u32),
 }
 
@@ -64,17 +65,18 @@ enum Watch {
 #[derive(Clone, Debug, Default)]
 struct Lap {
     state: Digest,
-    /// How many states there have been since, and how many there may be.
+    /// The number of states since, and the largest number that there may be.
     states: usize,
     most: usize,
     /// Where it begins.
     place: Place,
-    /// How often the state came back, and where it did so first.
+    /// The number of times that the state came back, and the place where it did so first.
     closed: u32,
     end: Place,
-    /// When it began for the last time.
+    /// The number of steps when it began for the last time.
     began: usize,
-    /// Who took a step since, and how many of these steps were repeated since the state came back.
+    /// The threads that took the steps since, and the number of these steps that were repeated since the state came
+    /// back.
     turns: Vec<ThreadId>,
     repeated: usize,
 }
@@ -86,12 +88,12 @@ struct Place {
     notes: usize,
 }
 
-/// What is known about a thread of an execution that is watched.
+/// The turns of a thread in an execution that is watched.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Turns {
     /// Its state where it stands, unless it did something since.
     state: Option<State>,
-    /// When it last ran, and last could have run.
+    /// The number of steps when it last ran, and when it last could have run.
     ran: usize,
     could: usize,
 }
@@ -103,7 +105,8 @@ impl Endless {
         Self { from, probe_from, watch: Watch::Not, next: Watch::Not, lap: Lap::default() }
     }
 
-    /// An execution begins; whether it is a probe. If the last one was watched for nothing, they have to be longer from now on.
+    /// Begins an execution, and returns whether it is a probe. If the last one was watched for nothing, only longer
+    /// ones are watched from now on.
     pub(super) fn begin(&mut self) -> bool {
         if self.watch == Watch::Plan {
             self.from = self.from.saturating_mul(4);
@@ -113,7 +116,7 @@ impl Endless {
         matches!(self.watch, Watch::Probe(_))
     }
 
-    /// An execution ends; whether it is no result, and the plan is to be run.
+    /// Ends an execution, and returns whether it is no result, so that the plan is to be run.
     pub(super) fn ends(&mut self, end: &End, again: bool) -> bool {
         match (self.watch, end) {
             (Watch::Not, _) | (_, End::Endless { .. }) => again,
@@ -131,7 +134,7 @@ impl Endless {
         }
     }
 
-    /// An iteration was left out that takes locks and gives them back.
+    /// Notes that an iteration was left out that takes locks and gives them back.
     pub(super) fn turns_locks(&mut self) {
         if self.probe_from != usize::MAX {
             self.probe_from = 0;
@@ -140,7 +143,7 @@ impl Endless {
 }
 
 impl Turns {
-    /// The thread takes a step, of which so many have been taken.
+    /// Notes that the thread takes a step, with which `steps` have been taken.
     #[inline]
     pub(super) fn takes(&mut self, steps: usize) {
         self.state = None;
@@ -149,7 +152,7 @@ impl Turns {
 }
 
 impl Machine {
-    /// Whether this execution is watched: the states of threads are to be said by [`Machine::is_in`].
+    /// Whether this execution is watched: the executor is to report the states of threads by [`Machine::is_in`].
     #[inline]
     pub fn is_watched(&self) -> bool {
         self.endless.watch != Watch::Not
@@ -180,7 +183,7 @@ impl Machine {
         self.over
     }
 
-    /// What comes next where the execution is watched: stores become visible, then threads take turns.
+    /// The next step of an execution that is watched: stores become visible, then threads take turns.
     pub(super) fn take_turns(&mut self) -> Option<Step> {
         if let Some(flush) = self.flushes().next() {
             return Some(flush);
@@ -224,8 +227,8 @@ impl Machine {
         }
     }
 
-    /// In an execution that is watched, a running thread comes to an operation or a hint in this state, and what is around
-    /// it, the stacks of others and the heap, is in that one.
+    /// Notes that, in an execution that is watched, a running thread comes to an operation or a hint in this state.
+    /// `around` is the state of what is around it: the stacks of others and the heap.
     pub fn is_in(&mut self, thread: ThreadId, state: State, around: u64) {
         if self.over || self.is_silent(thread) {
             return;
@@ -244,7 +247,8 @@ impl Machine {
             lap.states = 0;
             let since = std::mem::replace(&mut lap.began, began);
             let is_fair = self.threads.values().all(|thread| thread.turns.could < since || thread.turns.ran > since);
-            // What no thread does to another is seen where iterations are left out, and told better there.
+            // A cycle in which no thread affects another is seen where iterations are left out, and reported better
+            // there.
             let is_plain = matches!(self.endless.watch, Watch::Probe(_)) && !affects(&self.run.trace, lap.place.events);
             if !is_fair || is_plain {
                 return lap.turns.clear();
@@ -263,7 +267,7 @@ impl Machine {
         }
     }
 
-    /// What the future of the program depends on.
+    /// A digest of all that the future of the program depends on.
     fn state_of_program(&self, around: u64) -> Digest {
         let mut digest = Digest::of(&[0, around]);
         for loc in self.run.trace.locs.ids() {
@@ -287,7 +291,7 @@ impl Machine {
         digest
     }
 
-    /// The execution goes on for ever.
+    /// Ends the execution as one that goes on for ever.
     fn is_endless(&mut self) {
         let &Lap { place, end, .. } = &self.endless.lap;
         let trace = &mut self.run.trace;

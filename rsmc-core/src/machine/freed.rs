@@ -1,17 +1,17 @@
-//! Memory that is freed: who may come too late.
+//! Memory that is freed: the uses that may come too late.
 //!
-//! Problem. A thread frees memory, and in the execution at hand another thread used it before. Could it have been the other way
-//! round? Freeing is no step, so no explorer puts it before or after what others do.
+//! Problem. A thread frees memory, and in the execution at hand another thread used it before. Could it have been the
+//! other way round? Freeing is no step, so no explorer puts it before or after what others do.
 //!
-//! Method. What a thread knows before it frees is its *causal past*: what it did before, the writes that its reads take, threads
-//! that it has started or joined, references dropped before its own. A use that is not in the past of the freeing *may* come
-//! later: all that does not depend on the use happens as before, and the freeing thread frees; then the other one goes on
-//! ([`Suspect::plan`]). An access of a cell is no step either; its thread is held before it ([`Hold`]). Whether the thread then
-//! uses what was freed is seen by running that plan, so nothing is reported that did not happen: what orders the two may be something
-//! that no explorer sees, such as the counts of a std `Arc`.
+//! Method. What a thread knows before it frees is its *causal past*: what it did before, the writes that its reads
+//! take, threads that it has started or joined, references dropped before its own. A use that is not in the past of the
+//! freeing *may* come later: all that does not depend on the use happens as before, and the freeing thread frees; then
+//! the other one goes on ([`Suspect::plan`]). An access of a cell is no step either; its thread is held before it
+//! ([`Hold`]). A run of that plan shows whether the thread then uses what was freed. So nothing is reported that did
+//! not happen: something that no explorer sees may order the two, such as the counts of a std `Arc`.
 //!
-//! Cost. One pass with vector clocks over executions in which a thread frees what others have used, and one more execution for each
-//! use that may come later.
+//! Cost. One pass with vector clocks over executions in which a thread frees what others have used, and one more
+//! execution for each use that may come later.
 //!
 //! Guarantees. Executions of one reads-from class have the same causal pasts, so one execution of each class is enough.
 
@@ -25,28 +25,28 @@ use crate::trace::{NoteKind, Row, Site, Source, Trace};
 /// A use that may come after the memory was freed.
 #[derive(Debug)]
 pub struct Suspect {
-    /// What is wrong, if it may.
+    /// The wrong use, if it does come after.
     pub bad: BadMemory,
-    /// Where it is used.
+    /// The place of the use.
     pub site: Site,
-    /// Lets it come later.
+    /// The plan that lets the use come later.
     pub plan: Plan,
 }
 
 impl Machine {
-    /// A thread has freed the memory of an object, or what is to be found out about.
+    /// Notes that a thread has freed the memory of an object, or with `None` the memory whose freeing is looked for.
     pub fn freed(&mut self, thread: ThreadId, loc: Option<LocId>) {
         let kind = loc.map_or(NoteKind::FreedAny, NoteKind::Freed);
         self.run.trace.frees += 1;
         self.note(thread, kind, Site::Unknown);
     }
 
-    /// A thread does something wrong with memory. The first such thing is what is reported.
+    /// Notes a wrong use of memory. The run reports the first one.
     fn uses_badly(&mut self, bad: BadMemory) {
         self.run.bad_memory.get_or_insert(bad);
     }
 
-    /// A thread is about to use an object whose memory was freed.
+    /// Notes that a thread is about to use an object whose memory was freed.
     pub fn uses_freed(&mut self, thread: ThreadId, loc: LocId, site: Site, is_cell: bool) {
         let freed_at = self.freed_at(Some(loc));
         let access = match is_cell {
@@ -56,7 +56,7 @@ impl Machine {
         self.uses_badly(BadMemory::UsedAfterFree { loc, access, site, freed_at });
     }
 
-    /// A thread has freed a block, whose address has this name, that was freed before.
+    /// Notes that a thread has freed a block that was freed before; `block` is the name of its address.
     pub fn freed_again(&mut self, thread: ThreadId, block: u64) {
         let freed_at = self.freed_at(None);
         let again_at = self.run.trace.frees;
@@ -64,7 +64,8 @@ impl Machine {
         self.uses_badly(BadMemory::FreedTwice { thread, block, freed_at, again_at });
     }
 
-    /// Which freeing was the last of this object's memory, or of what is to be found out about.
+    /// The number of the last freeing of this object's memory, or with `None` of the memory whose freeing is looked
+    /// for.
     fn freed_at(&self, loc: Option<LocId>) -> Option<u32> {
         let is_it = |kind: NoteKind| match kind {
             NoteKind::Freed(freed) => Some(freed) == loc,
@@ -93,7 +94,7 @@ impl Machine {
     }
 }
 
-/// The uses that may come after what they use was freed, at the places that are wanted.
+/// The uses, at the places that are wanted, that may come after the memory that they use was freed.
 pub fn suspects(run: &Run, is_wanted: impl Fn(Site) -> bool) -> impl Iterator<Item = Suspect> {
     let mut pass = Pass::default();
     let mut late = Vec::new();
@@ -107,16 +108,16 @@ pub fn suspects(run: &Run, is_wanted: impl Fn(Site) -> bool) -> impl Iterator<It
     late.into_iter().filter_map(suspect)
 }
 
-/// What a thread did with an object last.
+/// The last use of an object by a thread.
 #[derive(Clone, Copy, Debug)]
 struct Used {
     touch: Touch,
-    /// How many rows of the thread there were with it.
+    /// The number of rows of the thread up to this use, which is included.
     time: u32,
     site: Site,
 }
 
-/// A use that is not in the past of who frees.
+/// A use that is not in the past of the thread that frees.
 struct Late {
     used: Used,
     bad: BadMemory,
@@ -126,7 +127,7 @@ struct Late {
 #[derive(Default)]
 struct Pass {
     threads: IdVec<ThreadId, VectorClock>,
-    /// Of each event.
+    /// The past of each event.
     events: Vec<VectorClock>,
     references: FxHashMap<LocId, VectorClock>,
     last: FxHashMap<(LocId, ThreadId), Used>,
@@ -198,7 +199,7 @@ impl Pass {
         unknown
     }
 
-    /// All that does not depend on a use, and then the use.
+    /// The plan that has all that does not depend on a use, and then the use.
     fn plan(&self, run: &Run, used: &Used) -> Plan {
         let user = used.touch.thread();
         let stays = |at: usize| self.events[at].get(user) < used.time;

@@ -1,13 +1,13 @@
-//! C11: which writes a read may take, and which one is the newest.
+//! C11: the writes that a read may take, and the newest of them.
 //!
 //! Memory holds, for each location, the last write of some modification order of the execution so far: taking it is
 //! always possible, and so is adding a write behind it. So a plan that says what every forced read takes, and gives a
-//! modification order at its end, needs no axiom, and neither does an execution whose reads take what is newest. Where a
-//! read takes something else, the graph of the execution says whether it can, and what is the newest then. A plan that
-//! forces a whole execution that is stuck says what is the newest at its end: what waits for ever depends on it.
+//! modification order at its end, needs no axiom, and neither does an execution whose reads take what is newest. Where
+//! a read takes something else, the graph of the execution says whether it can, and what is the newest then. A plan
+//! that forces a whole execution that is stuck says what is the newest at its end: what waits for ever depends on it.
 //!
-//! Where everything so far is `SeqCst` or the use of a lock, reads that are `SeqCst` take the newest only. That loses no
-//! execution: what is before an event that is neither, in program order and reads-from, can be run like that first.
+//! Where everything so far is `SeqCst` or the use of a lock, reads that are `SeqCst` take the newest only. That loses
+//! no execution: what is before an event that is neither, in program order and reads-from, can be run like that first.
 
 use std::sync::atomic::Ordering;
 
@@ -28,11 +28,11 @@ pub(super) struct Graphs {
     numbers: Vec<u32>,
     /// All nodes.
     nodes: Vec<u32>,
-    /// How many notes are in the graph.
+    /// The number of notes in the graph.
     notes: usize,
     /// By location: the events there.
     accesses: IdVec<LocId, Vec<u32>>,
-    /// Something is neither `SeqCst` nor the use of a lock.
+    /// Some event or fence is neither `SeqCst` nor the use of a lock.
     mixed: bool,
     /// A read did not take the newest write, so what memory holds need not be the newest any more.
     outdated: bool,
@@ -53,20 +53,20 @@ impl Machine {
         self.graphs.clear();
     }
 
-    /// Forgets the graph, since events were left out of it. What is newest is as known as before.
+    /// Forgets the graph, since events were left out of it. Whether memory holds the newest writes stays as it was.
     pub(super) fn rebuild_graph(&mut self) {
         let outdated = self.graphs.outdated;
         self.graphs.clear();
         self.graphs.outdated = outdated;
     }
 
-    /// A read takes this.
+    /// Notes that a read takes this source.
     pub(super) fn takes(&mut self, loc: LocId, source: Source) {
         self.graphs.outdated |= self.memory.shared(loc).writer != source;
     }
 
-    /// Makes memory hold the newest writes, before something is chosen. False if the forced reads took what no execution
-    /// allows, or what is ordered are no writes: a seed of another program may say so.
+    /// Makes memory hold the newest writes, before something is chosen. False if the forced reads took what no
+    /// execution allows, or the plan orders events that are no writes: a seed of another program may do so.
     pub(super) fn find_newest(&mut self) -> bool {
         if !self.rules.memory.is_graph() {
             return true;
@@ -87,7 +87,8 @@ impl Machine {
         true
     }
 
-    /// False if it is no write that has happened: in a plan that another process made, which is not what it was.
+    /// Makes a write the newest of its location. False if no such write has happened: a plan that another process made
+    /// may name one.
     fn put_last(&mut self, write: EventId) -> bool {
         let Some(at) = self.run.trace.position(write) else { return false };
         let event = &self.run.trace.events[at];
@@ -106,7 +107,7 @@ impl Machine {
         newest.iter().all(|&write| self.put_last(write))
     }
 
-    /// Notes which writes are newest though another happened later.
+    /// Notes the writes that are newest though another happened later.
     pub(super) fn collect_newest(&mut self) {
         if !self.rules.memory.is_graph() {
             return;
@@ -148,8 +149,8 @@ impl Machine {
         found
     }
 
-    /// Adds the steps that a thread can take which stands before a possible operation: for each of its alternatives one,
-    /// or under C11, where reads are choices, one for each write that it may take, the newest first.
+    /// Adds the steps that a thread can take which stands before a possible operation: for each of its alternatives
+    /// one, or under C11, where reads are choices, one for each write that it may take, the newest first.
     pub(super) fn add_steps(&mut self, thread: ThreadId, steps: &mut Vec<Step>) {
         let op = *self.possible_op(thread).expect("it is possible");
         for which in 0..op.action.alternatives() {
@@ -204,7 +205,7 @@ impl Machine {
         self.reads_are_choices() && op.action.reads()
     }
 
-    /// Finds what a read may take but for the newest, as far as what happened before it says.
+    /// Finds the writes that a read may take besides the newest, as far as the events that happened before it tell.
     fn find_sources(&mut self, thread: ThreadId, op: Op) {
         self.graphs.catch_up(&self.run.trace);
         let Graphs { graph, numbers, accesses, seen, sources, .. } = &mut self.graphs;
@@ -234,7 +235,7 @@ impl Machine {
         );
     }
 
-    /// Whether a thread can read this, which is not the newest.
+    /// Whether the operation of a thread can take this source, which is not the newest.
     fn can_take(&mut self, thread: ThreadId, op: Op, source: Source) -> bool {
         let effect = op.action.effect(self.cell_of(op.loc, source).value);
         let node_source = match source {
@@ -255,7 +256,7 @@ impl Machine {
         }
     }
 
-    /// What a write left in a location.
+    /// The contents of a location after a write.
     pub(super) fn cell_of(&self, loc: LocId, source: Source) -> Cell {
         let value = match source {
             Source::At(at) => self.run.trace.events[at as usize].written.expect("it is a write"),
@@ -284,7 +285,7 @@ impl Graphs {
         self.outdated = false;
     }
 
-    /// Adds what happened since it was last asked.
+    /// Adds what happened since the last call.
     fn catch_up(&mut self, trace: &Trace) {
         for row in trace.rows_since(self.numbers.len(), self.notes) {
             self.mixed |= match row {
@@ -303,7 +304,7 @@ impl Graphs {
         self.nodes.extend(self.nodes.len() as u32..self.graph.nodes().len() as u32);
     }
 
-    /// Whether the execution may go on like this.
+    /// Whether the execution may go on with this node.
     fn allows(&mut self, thread: ThreadId, node: Node) -> bool {
         let mark = self.graph.mark();
         let node = self.graph.suppose_next(thread, node);

@@ -1,8 +1,8 @@
-//! The machine: everything of an execution that does not depend on who supplies the operations.
+//! The machine: everything of an execution that does not depend on where the operations come from.
 //!
 //! An executor (coroutines, litmus interpreter) tells the machine which operation each thread stands before
-//! ([`Machine::arrive`]), asks who goes on ([`Machine::who_next`]) and lets it act ([`Machine::perform`]). The machine
-//! keeps memory, decides what is enabled, follows the plan, recognises spin loops and records the trace.
+//! ([`Machine::arrive`]), asks which thread goes on ([`Machine::who_next`]) and lets it act ([`Machine::perform`]). The
+//! machine keeps memory, decides what is enabled, follows the plan, recognises spin loops and records the trace.
 //!
 //! Invariants.
 //! - Every thread stands before a visible operation, waits in a join or for its stores to become visible, or has
@@ -49,18 +49,18 @@ pub use self::freed::{Suspect, suspects};
 pub use self::pure::{Glance, Glimpse, Preserved, State};
 pub use self::rules::{Rules, Sees};
 
-/// Who goes on.
+/// The decision which thread goes on, or that the execution is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// This thread starts, or has received the end of the thread it joined.
     Continue(ThreadId),
     /// This thread performs the operation it stands before.
     Step(ThreadId),
-    /// Nobody: the execution is over, and the run says how it ended.
+    /// No thread: the execution is over, and the run says how it ended.
     Over,
 }
 
-/// What a performed operation returns to its thread.
+/// The result of a performed operation, which its thread receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The value it read.
@@ -69,7 +69,7 @@ pub struct Outcome {
     pub written: Option<u64>,
 }
 
-/// What a thread is doing.
+/// The status of a thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Status {
     /// It is not part of this execution.
@@ -89,7 +89,7 @@ enum Status {
     Ended,
 }
 
-/// What a thread does when its stores are visible to all.
+/// The next act of a thread, once its stores are visible to all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     /// It passes a fence.
@@ -104,7 +104,7 @@ enum Then {
 #[derive(Clone, Debug)]
 struct SpinWait {
     watched: Vec<Watched>,
-    /// It is where it was before the iteration, so it would do the same again.
+    /// The thread is in the state in which it was before the iteration, so it would do the same again.
     exact: bool,
     hinted: bool,
     site: Site,
@@ -115,23 +115,23 @@ struct Thread {
     status: Status,
     spin: Option<SpinWait>,
     recent: Recent,
-    /// How many of its last events `recent` has not taken in.
+    /// The number of its last events that were not added to `recent`.
     unseen: u32,
     visits: Visits,
     patience: Patience,
     turns: Turns,
-    /// How many of its events the plan forced.
+    /// The number of its events that the plan forced.
     forced: u32,
-    /// It is to wait for ever before this, whatever it comes to.
+    /// The operation before which it is to wait for ever, whichever it comes to.
     held_back: Option<Op>,
-    /// With which of its events it has begun that iteration.
+    /// The index of the event with which it began that iteration.
     begun_at: u32,
-    /// How often memory had changed when it last began to wait in a loop.
+    /// The value of `changes` when it last began to wait in a loop.
     spun_at: Option<u32>,
     spawned: u32,
     /// Another thread has received its end.
     joined: bool,
-    /// Somebody may wait for its end.
+    /// Another thread may wait for its end.
     awaited: bool,
 }
 
@@ -146,40 +146,40 @@ pub struct Machine {
     due: std::collections::VecDeque<ThreadId>,
     last: ThreadId,
     spinning: u32,
-    /// How many steps were taken.
+    /// The number of steps that were taken.
     steps: usize,
-    /// How often memory has changed.
+    /// The number of changes of memory.
     changes: u32,
-    /// What the execution was like whenever an iteration was left out, and whether that was so twice.
+    /// The digests of the execution whenever an iteration was left out, and whether each thread runs alone from now on.
     rounds: FxHashSet<Digest>,
     goes_round: bool,
-    /// Others need what a thread was made to begin.
+    /// Other threads need the beginning of an iteration that the plan forced.
     needs_begun: bool,
     endless: Endless,
     /// Whether iterations that change nothing are left out.
     waiting: bool,
     dice: Dice,
     enabled: Vec<Step>,
-    /// Who goes on in silence, and whether a thread is or was in a loop that counts.
+    /// The thread that goes on in silence, and whether a thread is or was in a loop that counts.
     silence: Option<Silence>,
     has_patience: bool,
     /// The threads that were tested: they wait for ever.
     tried: Vec<ThreadId>,
     over: bool,
-    /// What the next operation takes, if the plan or the policy says so.
+    /// The source of the next operation, if the plan or the policy names one.
     taken: Option<Source>,
     graphs: Graphs,
     accesses: Accesses,
-    /// Who is held before an access of a cell.
+    /// The thread that is held before the access of a cell.
     held: Option<ThreadId>,
     names: Names,
     /// Whether threads wait in loops, in one execution or another.
     waits: bool,
-    /// Where threads were seen twice without a change in between.
+    /// The places at which threads were seen twice without a change in between.
     places: Vec<(u64, Site)>,
     trust: Trust,
     again: bool,
     watcher: Option<Watcher>,
-    /// What operations at these places have as ordering at least.
+    /// Places, with the weakest ordering that operations there have.
     strengthened: Vec<(Site, Ordering)>,
 }

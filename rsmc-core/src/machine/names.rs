@@ -5,7 +5,7 @@ use crate::base::{Id, ThreadId};
 /// Gives every spawn path an id, the same one in every execution of an exploration.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
-    /// By thread: its spawns. [`ThreadId::MAIN`], which is nobody's, stands for one without an id.
+    /// By thread: its spawns. [`ThreadId::MAIN`], which no thread spawns, stands for a spawn without an id.
     children: Vec<Vec<ThreadId>>,
     /// The threads that have an id, from 1 on.
     known: Vec<(ThreadId, u32)>,

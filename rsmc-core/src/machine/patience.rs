@@ -1,27 +1,28 @@
 //! Loops that count: such a loop waits, or gives up.
 //!
-//! Problem. A loop whose state never repeats may be one that waits for ever, or one that looks a thousand times and then does
-//! something else. To run every number of looks is hopeless, and to run none of the larger ones hides what the thread does
-//! when it gives up.
+//! Problem. A loop whose state never repeats may be one that waits for ever, or one that looks a thousand times and
+//! then does something else. To run every number of looks is hopeless, and to run none of the larger ones hides what
+//! the thread does when it gives up.
 //!
-//! Method. When [`crate::trace::spin`] finds that an iteration has repeated as often as the bound says, and the thread comes to
-//! its first operation again, the thread makes a choice, which is an event like that of [`Action::Choose`]:
+//! Method. When [`crate::trace::spin`] finds that an iteration has repeated as often as the bound says, and the thread
+//! comes to its first operation again, the thread makes a choice, which is an event like that of [`Action::Choose`]:
 //! - 0, it waits until something that it looked at has changed;
-//! - 1, it gives up: it goes on in silence. Its operations return what they returned in the last iteration, and are no events,
-//!   until it does something else.
+//! - 1, it gives up: it goes on in silence. Its operations return what they returned in the last iteration, and are no
+//!   events, until it does something else.
 //!
 //! If nothing else happens within `max_steps` operations, the loop never gives up.
 //!
-//! What happens in silence has an execution. If an iteration reads once, any number of iterations fits behind the last one. So
-//! they do between the last two if these read from the same writes, and now if memory holds the same. Otherwise the
-//! thread cannot give up here.
+//! Every silence stands for events of an execution. If an iteration reads once, any number of iterations fits behind
+//! the last one. They fit between the last two if these read from the same writes, and at the end if memory holds the
+//! same values. Otherwise the thread cannot give up here.
 //!
-//! Where nothing can run any more, a thread that chose to wait is tested in the same way: if it does something else, waiting
-//! for ever is none of its executions ([`Run::halfway`](crate::step::Run::halfway)), and the other choice shows what is.
+//! Where nothing can run any more, a thread that chose to wait is tested in the same way: if it does something else,
+//! waiting for ever is none of its executions ([`Run::halfway`](crate::step::Run::halfway)), and the other choice shows
+//! what is.
 //!
-//! What is lost. How often such a loop looks beyond the bound: if it sees a change, it sees it in the next look after the
-//! bound. If it gives up, all its looks since the bound were alike: a change that comes in the middle of its last iteration
-//! is not seen.
+//! Loss. The number of looks of such a loop beyond the bound is lost: if the loop sees a change, it sees it in the next
+//! look after the bound. If it gives up, all its looks since the bound were alike: a change that comes in the middle of
+//! its last iteration is not seen.
 
 use std::sync::atomic::Ordering;
 
@@ -33,16 +34,16 @@ use crate::step::End;
 use crate::trace::spin::Iteration;
 use crate::trace::{Action, Event, LocInfo, NoteKind, Op, PATIENCE, Site};
 
-/// What a thread in such a loop is about to choose, or has chosen.
+/// The choice that a thread in such a loop is about to make, or has made.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Patience {
     /// The location of its choices.
     loc: Option<LocId>,
-    /// What it chooses about next, if it begins to do that once more.
+    /// The loop about which it chooses next, if it begins another iteration.
     asks: Option<Loop>,
-    /// What it stands before once it has chosen.
+    /// The operation that it stands before once it has chosen.
     then: Option<Op>,
-    /// What it has chosen about.
+    /// The loop about which it has chosen.
     chosen: Option<Loop>,
 }
 
@@ -69,12 +70,12 @@ pub(super) struct Silence {
     iteration: Vec<(Op, Outcome)>,
     /// The operation of the iteration that comes next.
     next: usize,
-    /// So many operations may still happen.
+    /// The number of operations that may still happen.
     left: u32,
     why: Why,
 }
 
-/// Why a thread goes on in silence.
+/// The reason why a thread goes on in silence.
 #[derive(Clone, Copy, Debug)]
 enum Why {
     /// It gives up.
@@ -111,7 +112,8 @@ impl Machine {
         }
     }
 
-    /// Takes in what a thread did, up to its `count`-th event, while that did not matter.
+    /// Adds the events of a thread to its recent ones, up to the `count`-th, which were not added while that did not
+    /// matter.
     fn recall(&mut self, thread: ThreadId, count: u32) {
         let Thread { recent, unseen, .. } = &mut self.threads[thread];
         let since = count - std::mem::take(unseen);
@@ -148,7 +150,7 @@ impl Machine {
         }
     }
 
-    /// A thread did something else than before.
+    /// Notes that a thread did something else than before.
     pub(super) fn has_changed(&mut self, thread: ThreadId) {
         self.threads[thread].patience.chosen = None;
     }
@@ -158,7 +160,8 @@ impl Machine {
         self.begin_to_wait(next, 0, wait);
     }
 
-    /// What a thread did in its last iteration, and whether more of them fit where it is.
+    /// The operations of a thread's last iteration with their outcomes, and whether more iterations fit where the
+    /// thread is.
     fn last_iteration(&self, thread: ThreadId, length: usize) -> (Vec<(Op, Outcome)>, bool) {
         let trace = &self.run.trace;
         let own = trace.of_thread(thread);
@@ -176,8 +179,8 @@ impl Machine {
         (last.iter().map(event).map(step).collect(), fits)
     }
 
-    /// What a thread stands before that comes to this operation: its choice, if it has one to make. `None` if it stands
-    /// before its loop, and the execution is over.
+    /// The operation before which a thread stands that comes to this one: its choice, if it has one to make. `None` if
+    /// it stands before its loop, and the execution is over.
     pub(super) fn with_patience(&mut self, thread: ThreadId, op: Op) -> Option<Op> {
         if let Some(silence) = self.silence_of(thread) {
             if silence.iteration[silence.next].0 == op {
@@ -260,7 +263,7 @@ impl Machine {
         self.has_patience && self.silence_of(thread).is_some()
     }
 
-    /// Whether what a thread does is none of the execution: it is a test.
+    /// Whether what a thread does is a test, and no part of the execution.
     #[inline]
     pub(super) fn is_tested(&self, thread: ThreadId) -> bool {
         self.is_silent(thread) && self.silence.as_ref().is_some_and(|silence| !matches!(silence.why, Why::GivesUp))
@@ -276,7 +279,7 @@ impl Machine {
         None
     }
 
-    /// The operation of a thread that goes on in silence. Where it has gone on for too long, it never gives up.
+    /// Performs the next operation of a thread that goes on in silence, and returns its outcome.
     pub(super) fn performs_in_silence(&mut self, thread: ThreadId) -> Option<Outcome> {
         let silence = self.silence.as_mut().filter(|silence| silence.thread == thread)?;
         let outcome = silence.iteration[silence.next].1;
@@ -299,8 +302,8 @@ impl Machine {
         true
     }
 
-    /// A thread does something else, or ends, if it goes on in silence: it gives up. True if it was a test, so that this is none
-    /// of the execution, which is over.
+    /// Ends the silence of a thread that does something else, or ends: it gives up. True if it was a test: what the
+    /// thread does is no part of the execution, which is over.
     #[inline]
     pub(super) fn breaks_silence(&mut self, thread: ThreadId) -> bool {
         self.is_silent(thread) && self.gives_up(thread)
@@ -323,13 +326,14 @@ impl Machine {
         true
     }
 
-    /// A thread does its last iteration so often again, in silence, at a place at which iterations are to be left out.
+    /// Makes a thread do its last iteration so often again, in silence, at a place at which iterations are to be left
+    /// out.
     pub(super) fn go_ahead(&mut self, thread: ThreadId, last: Vec<(Op, Outcome)>, often: usize, place: Place) {
         let left = (often * last.len()) as u32;
         self.be_silent(thread, last, left, Why::RunsAhead(place));
     }
 
-    /// What an event did, as its thread would do it again.
+    /// The operation and the outcome of an event, as its thread would perform it again.
     pub(super) fn step_of(&self, at: u32) -> (Op, Outcome) {
         let Event { op, read, written, .. } = self.run.trace.events[at as usize];
         (Op { action: op.action.with_alternative(0), ..op }, Outcome { read, written })

@@ -2,24 +2,25 @@
 //!
 //! Problem. A loop that waits for another thread has infinitely many executions, all alike.
 //!
-//! Method. At every operation and hint the executor says in which [`State`] the thread is. If the thread was in that state
-//! before, and has changed nothing since that others can see, then what it did in between can be left out: what remains is an
-//! execution with the same future, in which reads are missing and so fewer orders are required. The machine removes these
-//! events from the trace, and the thread waits until a read among them could return something else.
+//! Method. At every operation and hint the executor says in which [`State`] the thread is. If the thread was in that
+//! state before, and has changed nothing since that others can see, then what it did in between can be left out: what
+//! remains is an execution with the same future, in which reads are missing and so fewer orders are required. The
+//! machine removes these events from the trace, and the thread waits until a read among them could return something
+//! else.
 //!
-//! What changes nothing: reads, updates that leave the value as it was, and locks that are taken and given back, unless another
-//! thread has seen them held. Everything else (a store, a spawn, a join, a cell that is read or written, a reference that is
-//! dropped) makes the thread forget the states before it.
+//! Reads change nothing, nor do updates that leave the value as it was, nor locks that are taken and given back, unless
+//! another thread has seen them held. Everything else (a store, a spawn, a join, a cell that is read or written, a
+//! reference that is dropped) makes the thread forget the states before it.
 //!
-//! Outcomes without cause, and alternatives of a choice other than the first, do not last: an iteration that one of them made
-//! go on is left out as well, but the thread need not wait, since it may do something else where it is. Where an explorer tries
-//! that anyway, the run ends there.
+//! Spurious outcomes, and alternatives of a choice other than the first, do not last: an iteration that one of them
+//! made go on is left out as well, but the thread need not wait, since it may do something else where it is. Where an
+//! explorer tries that anyway, the run ends there.
 //!
 //! Where the plan forced these events, the run is no execution of its own and ends there, with nothing removed
-//! ([`Run::repeated`](crate::step::Run::repeated)). Where it forced only the first of them, the thread is held back before the
-//! first that was not forced, and the others go on ([`Run::halfway`](crate::step::Run::halfway)). They do not see what it has
-//! begun: an execution in which they do is another one, and has the whole iteration in it. Where it could not go on anyway, since
-//! it waits for a lock, the run is an execution like others.
+//! ([`Run::repeated`](crate::step::Run::repeated)). Where it forced only the first of them, the thread is held back
+//! before the first that was not forced, and the others go on ([`Run::halfway`](crate::step::Run::halfway)). The others
+//! do not see what it has begun: an execution in which they do is another one, and has the whole iteration in it. Where
+//! it could not go on anyway, since it waits for a lock, the run is an execution like others.
 //!
 //! Limits. A loop whose state never repeats, as one that counts, is not seen here; [`crate::trace::spin`] bounds it.
 
@@ -32,15 +33,15 @@ use crate::step::{End, SchedulingPolicy, Step, Wait};
 use crate::trace::spin::Watched;
 use crate::trace::{Action, Event, Histories, Op, Site, Source};
 
-/// What a thread's next steps depend on, as a fingerprint: equal states have the same future if they read the same.
+/// A fingerprint of all that a thread's next steps depend on: equal states have the same future if they read the same.
 pub type State = u128;
 
-/// What a thread was like at an operation or hint.
+/// A visit of a thread at an operation or hint.
 #[derive(Clone, Copy, Debug)]
 struct Visit {
-    /// Its state, and which locks it had taken since the first visit and not given back.
+    /// The state of the thread, and the locks that it had taken since the first visit and not given back.
     state: State,
-    /// How many events it had made, and how many notes there were.
+    /// The number of the thread's events, and the number of all notes.
     events: u32,
     notes: u32,
 }
@@ -49,10 +50,10 @@ struct Visit {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Visits {
     list: Vec<Visit>,
-    /// By state: which visit of the list, if there are many.
+    /// By state: the number of the visit in the list, if there are many.
     numbers: FxHashMap<State, u32>,
     held: u64,
-    /// What was seen at a glance, also where states are not asked for: the first few times, and numbers of the others.
+    /// The glimpses of the thread, also where states are not asked for: the first few, and numbers of the others.
     glances: Vec<Glimpse>,
     many_glances: FxHashSet<u64>,
 }
@@ -60,10 +61,10 @@ pub(super) struct Visits {
 /// The registers that a call preserves: so many as the platform has.
 pub type Preserved = [u64; if cfg!(target_arch = "aarch64") { 19 } else { 6 }];
 
-/// What is seen of a thread at a glance.
+/// The part of a thread's state that is seen at a glance.
 #[derive(Clone, Copy, Debug)]
 pub struct Glimpse {
-    /// Where it is, and by which calls it came there.
+    /// Its place, and the calls by which it came there.
     pub calls: u64,
     /// Its registers.
     pub registers: Preserved,
@@ -77,27 +78,27 @@ impl Glimpse {
         self.calls == other.calls && pairs.all(|(bit, (own, others))| own == others || needed >> bit & 1 == 0)
     }
 
-    /// A number of it and of the registers that are needed.
+    /// A number for the calls and the registers that are needed.
     fn number(&self, needed: u32) -> u64 {
         let registers = self.registers.iter().enumerate();
         registers.fold(self.calls, |number, (bit, register)| mix(number, register * u64::from(needed >> bit & 1)))
     }
 }
 
-/// So often may threads wake each other in an execution, before each runs alone.
+/// The number of times that threads may wake each other in an execution before each runs alone.
 const ROUNDS: usize = 64;
 
-/// So many are searched one by one.
+/// The largest number of visits or glimpses that are searched one by one.
 const FEW: usize = 32;
 
-/// What an executor is to do where a thread comes to an operation or a hint.
+/// The task of an executor where a thread comes to an operation or a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glance {
     /// The thread was not here before in this state.
     New,
-    /// It was here before: say what is seen without much cost, by [`Machine::glance_closer`].
+    /// It was here before: the executor reports what it sees without much cost, by [`Machine::glance_closer`].
     Closer,
-    /// It may have been here in this state: say that by [`Machine::visit`].
+    /// It may have been here in this state: the executor reports the state, by [`Machine::visit`].
     Ask,
 }
 
@@ -167,7 +168,7 @@ impl Visits {
         }
     }
 
-    /// A lock is taken, or given back.
+    /// Notes that a lock is taken, or given back.
     #[inline]
     pub(super) fn turn(&mut self, lock: LocId) {
         self.held ^= mix(7, u64::from(lock.0));
@@ -175,7 +176,7 @@ impl Visits {
 }
 
 impl Thread {
-    /// What it did lately does not count.
+    /// Forgets its recent events: they do not count.
     pub(super) fn forget_recent(&mut self) {
         self.recent.clear();
         self.unseen = 0;
@@ -195,10 +196,11 @@ impl Machine {
         if self.threads[thread].visits.glance(glimpse()) { Glance::Closer } else { Glance::New }
     }
 
-    /// The same where it was before, given which of its registers are needed, by a bit for each: the others may differ.
+    /// Looks closer at a running thread that comes to a place where it was before. `needed` has a bit for each of its
+    /// registers that is needed: the others may differ.
     ///
-    /// If these are the same, it may be in one state, for which nobody asked the first time. So the execution ends and is to be
-    /// run again: see [`Machine::is_to_run_again`].
+    /// If these are the same, it may be in the same state, for which the machine did not ask the first time. So the
+    /// execution ends and is to be run again: see [`Machine::is_to_run_again`].
     pub fn glance_closer(&mut self, thread: ThreadId, place: Place, glimpse: Glimpse, needed: u32) {
         if !self.hides(place) && self.threads[thread].visits.glance_closer(glimpse, needed) && !self.over {
             self.places.push(place);
@@ -223,14 +225,14 @@ impl Machine {
         !self.threads[thread].visits.list.is_empty()
     }
 
-    /// A thread changed something that the machine does not see.
+    /// Notes that a thread changed something that the machine does not see.
     #[inline]
     pub fn disturb(&mut self, thread: ThreadId) {
         self.threads[thread].visits.clear();
     }
 
-    /// A running thread comes to an operation or a hint in this state. Whether what it did since it was in it is left out.
-    /// If states may lack something, `place` says where this is.
+    /// Notes that a running thread comes to an operation or a hint in this state. Returns whether what it did since it
+    /// was in this state before is left out. If states may lack something, `place` says where this is.
     pub fn visit(&mut self, thread: ThreadId, state: State, site: Site, place: Option<u64>) -> bool {
         if self.over || !self.waiting || self.is_silent(thread) {
             return false;
@@ -299,7 +301,7 @@ impl Machine {
         if wait.watched.iter().any(|watched| watched.writer.is_some()) {
             self.endless.turns_locks();
         }
-        // One who chooses at random looks elsewhere at last; one who tries all choices does not.
+        // An explorer that chooses at random looks elsewhere at last; one that tries all choices does not.
         let chooses = self.reads_are_choices() && self.plan.record_choices;
         let is_stale = chooses && !chose && self.threads[thread].spun_at == Some(self.changes);
         let is_tried = chose && self.plan.record_choices && self.plan.policy == SchedulingPolicy::RunOn;
@@ -332,7 +334,8 @@ impl Machine {
         true
     }
 
-    /// Takes back the last events of a thread, and its notes from this number on. Whoever read from them reads from `sources`.
+    /// Takes back the last events of a thread, and its notes from this number on. Events that read from them read from
+    /// `sources`.
     fn take_back(&mut self, thread: ThreadId, gone: &[u32], notes: usize, sources: &[Source]) {
         self.drop_choices(thread, gone.len());
         let places = self.run.trace.remove_last_of(thread, gone, notes, sources);
@@ -344,9 +347,9 @@ impl Machine {
         self.rebuild_graph();
     }
 
-    /// Notes what the execution is like where an iteration has just been left out. If it was so before, or was noted so often
-    /// that threads seem to wake each other for ever, each thread runs alone from now on. But one who tries all choices has
-    /// nothing new to try where the execution is as it was.
+    /// Notes a digest of the execution where an iteration has just been left out. If it was noted before, or so many
+    /// were noted that threads seem to wake each other for ever, each thread runs alone from now on. But an explorer
+    /// that tries all choices has nothing new to try where the execution is as it was.
     fn note_round(&mut self) {
         if self.goes_round {
             return;
@@ -385,8 +388,8 @@ impl Machine {
         self.run.trace.events[at as usize].source != Source::None
     }
 
-    /// From where these events of a thread read, and what others read instead of them, if only the first so many stay. `None`
-    /// if they give back a lock that they have not taken.
+    /// The sources of these events of a thread, and of events that read from them, if only the first `stay` of them
+    /// stay. `None` if they give back a lock that they have not taken.
     fn sources_without(&self, gone: &[u32], stay: usize) -> Option<Vec<Source>> {
         let events = &self.run.trace.events;
         let mut sources: Vec<Source> = Vec::with_capacity(gone.len());
@@ -409,8 +412,8 @@ impl Machine {
         Some(sources)
     }
 
-    /// Whether no other thread has seen one of these events, of which the first so many stay, or would have seen the same without
-    /// it.
+    /// Whether no other thread has seen one of these events, of which the first so many stay, or would have seen the
+    /// same without it.
     fn is_unseen(&self, gone: &[u32], stay: usize, sources: &[Source]) -> bool {
         let events = &self.run.trace.events;
         let first = gone[0] as usize;
@@ -423,7 +426,7 @@ impl Machine {
         })
     }
 
-    /// What a thread waits for that would do these events again.
+    /// The locations and values on which a thread waits that would perform these events again.
     fn watched(&self, gone: &[u32], sources: &[Source]) -> Vec<Watched> {
         let events = &self.run.trace.events;
         let mut watched: Vec<Watched> = Vec::new();
@@ -450,7 +453,7 @@ impl Machine {
         }
     }
 
-    /// Notes which read completed an iteration that changes nothing, with what its thread knew.
+    /// Notes the read that completed an iteration that changes nothing, with what its thread knew.
     fn note_look(&mut self, gone: &[u32]) {
         if let Some(before) = gone.iter().rposition(|&at| self.reads(at)) {
             let mut histories = Histories::default();
@@ -461,7 +464,7 @@ impl Machine {
         }
     }
 
-    /// The last so many steps of a thread are none of the execution.
+    /// Marks the last `count` steps of a thread as left out of the execution.
     fn drop_choices(&mut self, thread: ThreadId, mut count: usize) {
         for choice in self.run.choices.iter_mut().rev() {
             if count == 0 {
@@ -475,7 +478,7 @@ impl Machine {
         }
     }
 
-    /// From now on a thread waits until one of these is different.
+    /// Makes a thread wait until one of the watched locations is different.
     pub(super) fn begin_to_wait(&mut self, next: EventId, begun: u32, wait: SpinWait) {
         let way = Wait { next, watched: wait.watched.clone(), begun };
         self.run.waits.retain(|other| *other != way);
@@ -486,14 +489,14 @@ impl Machine {
         self.note_loop();
     }
 
-    /// There is a loop that waits in this program: whoever did not know that runs it again.
+    /// Notes that this program has a loop that waits. If that was not known, the run ends, to be started again.
     fn note_loop(&mut self) {
         if !std::mem::replace(&mut self.waits, true) {
             self.finish(End::Learned);
         }
     }
 
-    /// Whether an event that has just happened leaves what others can see as it was.
+    /// Notes whether an event that has just happened changes what other threads can see.
     #[inline]
     pub(super) fn note_effect(&mut self, event: &Event) {
         let Some(written) = event.written else { return };

@@ -1,28 +1,30 @@
-//! What an execution follows: its memory model and its bounds.
+//! The rules of an execution: its memory model and its bounds.
 
 use crate::model::MemoryModel;
 
-/// What an execution follows: its memory model and its bounds.
+/// The rules of an execution: its memory model and its bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// The memory model.
     pub memory: MemoryModel,
     /// The largest number of visible operations.
     pub max_steps: u32,
-    /// How often in a row a loop whose state never repeats may do the same before it is taken as one that waits.
+    /// The number of times in a row that a loop whose state never repeats may do the same before it counts as one that
+    /// waits.
     pub spin_bound: u32,
-    /// How many outcomes without cause an execution may have.
+    /// The number of spurious outcomes that an execution may have.
     pub spurious: u32,
-    /// Whether threads wait in loops. If not, loops run as they are: with a fair choice of who goes on, and a limit of steps,
-    /// that shows what the waiting must not hide.
+    /// Whether threads wait in loops. If not, loops run as they are: with a fair choice of the thread that goes on, and
+    /// a limit of steps, that shows what the waiting must not hide.
     pub waiting: bool,
-    /// What of a thread's state counts.
+    /// The parts of a thread's state that count.
     pub sees: Sees,
     /// Whether a thread gets memory again that it has freed.
     pub reuse: bool,
 }
 
-/// What of a thread's state counts. Anything but all is wrong, and there for tests: they have to notice it.
+/// The parts of a thread's state that count. Anything but all is wrong, and is there for tests, which have to notice
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sees {
     /// All, and whether that is enough is tested (`machine::ahead`).

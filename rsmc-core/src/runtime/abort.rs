@@ -4,8 +4,8 @@
 //! beyond repair, but the process is not: where the abort is expected, its signal is caught on the stack of the
 //! modelled thread, which is left for good, and the check goes on to report what happened.
 //!
-//! Unix only. Elsewhere the thread is left from within the panic hook, before std aborts; std then keeps its lock
-//! of the hook for ever, so that whoever replaces the hook later (libtest does at its very end) hangs.
+//! Unix only. Elsewhere the thread is left from within the panic hook, before std aborts; std then keeps its lock of
+//! the hook for ever, so that code that replaces the hook later (libtest does at its very end) hangs.
 
 #[cfg(unix)]
 pub(super) use unix::catch_abort;
@@ -16,7 +16,7 @@ mod unix {
 
     use crate::runtime::current::in_current;
 
-    /// What handled the signal before we did.
+    /// The handler of the signal that was there before ours.
     static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
     /// From now on catches an abort that is expected, and lets every other one pass.
@@ -42,7 +42,7 @@ mod unix {
                 execution.abandon();
             }
         });
-        // Somebody aborts in earnest.
+        // Any other abort is in earnest.
         if let Some(before) = BEFORE.get() {
             // SAFETY: `before` is what the system gave us.
             unsafe {

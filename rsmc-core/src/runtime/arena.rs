@@ -1,24 +1,26 @@
-//! The check's allocator: what user code allocates in an execution lies in one piece of address space, at the same place in every
-//! execution.
+//! The check's allocator: what user code allocates in an execution lies in one piece of address space, at the same
+//! place in every execution.
 //!
 //! Problem. What a thread will do depends on its stack and on what it reaches by pointers. The stacks are ours
 //! (`coroutine`); the heap is ours as well if the program allocates from here. Then a change of either can be seen
-//! (`state`), and a loop iteration that changes neither is known to change nothing. And addresses are values: where they differ
-//! between two runs of one execution, code that compares or hashes them does not do the same.
+//! (`state`), and a loop iteration that changes neither is known to change nothing. And addresses are values: where
+//! they differ between two runs of one execution, code that compares or hashes them does not do the same.
 //!
 //! Method. A check has a piece of address space (`pieces`). In it each thread has areas of its own: a small one, and
-//! where that is full, larger ones. In an area, blocks lie one behind the other; memory that was freed is not used again in
-//! the same execution, unless the check wants that (`again`). So the place of a block depends on what its thread has
-//! allocated before, and on nothing else. The next execution begins with empty areas: in the same piece if nothing is
-//! alive in it, else in another, so what outlives an execution (a captured collection, say) keeps its memory. Outside user
-//! code of executions, and where areas are full, it is the system's allocator.
+//! where that is full, larger ones. In an area, blocks lie one behind the other; memory that was freed is not used
+//! again in the same execution, unless the check wants that (`again`). So the place of a block depends on what its
+//! thread has allocated before, and on nothing else. The next execution begins with empty areas: in the same piece if
+//! nothing is alive in it, else in another, so what outlives an execution (a captured collection, say) keeps its
+//! memory. Outside user code of executions, and where areas are full, it is the system's allocator.
 //!
-//! What threads own that are left behind when an execution is over is not freed. It stays until nothing points to it (`reclaim`).
+//! The memory of threads that are left behind when an execution is over is not freed. It stays until nothing points to
+//! it (`reclaim`).
 //!
 //! Cost. An allocation is a few instructions; the next execution begins without looking at blocks.
 //!
-//! Limits. Memory that was allocated outside executions is not seen, nor are statics and std's thread-locals. Of large areas there
-//! are few: where [`LEVELS`] has fewer than there are threads, some share one, and the place of a block depends on what they do.
+//! Limits. Memory that was allocated outside executions is not seen, nor are statics and std's thread-locals. Of large
+//! areas there are few: where [`LEVELS`] has fewer than there are threads, some share one, and the place of a block
+//! depends on what they do.
 
 mod again;
 mod freed;
@@ -41,11 +43,11 @@ use crate::runtime::pieces::{self, Addresses, PIECE, PIECES, Piece};
 
 /// Areas of one size, which lie one behind the other.
 struct Level {
-    /// Where the first one is in a piece.
+    /// The place of the first one in a piece.
     start: usize,
-    /// How many bytes each has.
+    /// The number of bytes of each.
     bytes: usize,
-    /// How many there are.
+    /// The number of areas.
     count: usize,
     /// The number of the first one among all areas.
     first: usize,
@@ -58,16 +60,16 @@ const LEVELS: [Level; 3] = [
     Level { start: 320 << 20, bytes: 64 << 20, count: 8, first: 320 },
 ];
 
-/// How many areas there are.
+/// The number of areas of all sizes.
 const AREAS: usize = 328;
 
-/// How much of the piece of this number may be in use, one range for each level.
+/// The parts of the piece of this number that may be in use, one range for each level.
 pub(super) fn in_use(start: usize, piece: usize) -> impl Iterator<Item = Range<usize>> {
     let marks = MARKS[piece].iter().map(|mark| mark.load(Ordering::Relaxed) as usize);
     LEVELS.iter().zip(marks).map(move |(level, mark)| start + level.start..start + mark.max(level.start))
 }
 
-/// By piece and level, up to which page blocks were ever made.
+/// By piece and level: the end of the last page up to which blocks were ever made.
 static MARKS: [[AtomicU32; LEVELS.len()]; PIECES] = [const { [const { AtomicU32::new(0) }; LEVELS.len()] }; PIECES];
 
 /// An allocator for test builds. [`Runtime`](super::Runtime) knows whether it is installed.
@@ -87,7 +89,7 @@ thread_local! {
     static CURRENT: Cell<*mut Inner> = const { Cell::new(null_mut()) };
 }
 
-/// What a part of memory takes at least.
+/// The least number of bytes that a part of memory takes.
 const PAGE: usize = 4096;
 
 /// A part of a piece, from the beginning of the piece on.
@@ -102,10 +104,10 @@ struct Inner {
     piece: Piece,
     /// Where the piece begins.
     start: usize,
-    /// Whose code runs.
+    /// The number of the thread whose code runs.
     thread: usize,
     areas: [Area; AREAS],
-    /// In which areas this execution has blocks, a bit for each.
+    /// The areas in which this execution has blocks, a bit for each.
     used: [u64; AREAS.div_ceil(64)],
     /// The header of the last block, and of the last one from before this execution.
     last: usize,
@@ -120,7 +122,7 @@ struct Inner {
 pub(super) struct Arena(Option<Box<Inner>>);
 
 impl Arena {
-    /// A piece of its own, if the allocator is installed and there is one left.
+    /// An arena with a piece of its own, if the allocator is installed and a piece can be had.
     pub(super) fn new() -> Self {
         Self(is_installed().then(Inner::new).flatten().map(Box::new))
     }
@@ -137,22 +139,22 @@ impl Arena {
         self.0.as_ref().is_some_and(|inner| !inner.overflowed)
     }
 
-    /// Where everything lies that this execution allocates, but for what does not fit.
+    /// The addresses of everything that this execution allocates, but for what does not fit.
     pub(super) fn memory(&self) -> Range<usize> {
         self.0.as_ref().map_or(0..0, |inner| inner.start..inner.start + PIECE)
     }
 
-    /// What stands for the addresses in it.
+    /// The names that stand for the addresses in it.
     pub(super) fn addresses(&self) -> Addresses {
         self.0.as_ref().map_or_else(Addresses::default, |inner| Addresses::of(&inner.piece))
     }
 
-    /// An execution begins, if there is a piece in which nothing is alive.
+    /// Begins an execution; false if there is no piece in which nothing is alive.
     pub(super) fn begin(&mut self) -> bool {
         self.0.as_mut().is_none_or(|inner| inner.begin())
     }
 
-    /// An execution begins, behind what is alive.
+    /// Begins an execution, behind the blocks that are alive if there is no other way.
     #[cold]
     pub(super) fn begin_anyhow(&mut self) {
         if let Some(inner) = &mut self.0
@@ -162,7 +164,7 @@ impl Arena {
         }
     }
 
-    /// The execution is over, and its threads were left behind.
+    /// Marks the blocks of the execution, which is over, as left behind with its threads.
     pub(super) fn was_left(&mut self) {
         let Some(inner) = &mut self.0 else { return };
         let left = inner.own().filter(|block| block.leave_behind()).count();
@@ -175,8 +177,8 @@ impl Arena {
     pub(super) fn number(&self) -> u64 {
         let Some(inner) = &self.0 else { return 0 };
         inner.ranges().fold(inner.again.number(), |number: u64, range| {
-            // SAFETY: the piece is mapped and readable, and all that user code has written to it; nobody writes while this is
-            // looked at, since all threads of a check share one OS thread, and it runs this.
+            // SAFETY: the piece is mapped and readable, and all that user code has written to it; nobody writes while
+            // this is looked at, since all threads of a check share one OS thread, and it runs this.
             let bytes =
                 unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(range.start), range.len()) };
             number.wrapping_mul(31).wrapping_add(memcheck::defined(xxh3_64(bytes)))
@@ -188,7 +190,7 @@ impl Arena {
         self.0.as_ref().is_some_and(|inner| inner.ranges().any(|range| range.contains(&address)))
     }
 
-    /// A thread's user code runs from now on.
+    /// Lets user code of a thread run from now on.
     #[inline]
     pub(super) fn turn(&mut self, thread: ThreadId) {
         if let Some(inner) = &mut self.0 {
@@ -196,7 +198,7 @@ impl Arena {
         }
     }
 
-    /// User code runs from now on, until what is returned is dropped.
+    /// Lets user code run until the result is dropped.
     pub(super) fn enter(&mut self) -> Switched {
         let inner = self.0.as_mut().map_or(null_mut(), |inner| std::ptr::from_mut(&mut **inner));
         switch(inner)
@@ -216,13 +218,13 @@ fn switch(to: *mut Inner) -> Switched {
     Switched(CURRENT.try_with(|current| current.replace(to)).unwrap_or(null_mut()))
 }
 
-/// Our own code runs from now on, until what is returned is dropped.
+/// Lets our own code run until the result is dropped.
 #[inline]
 pub(super) fn outside() -> Switched {
     switch(null_mut())
 }
 
-/// In [`CURRENT`], no arena, but a question: whether anybody asks it.
+/// A value of [`CURRENT`] that is no arena, but a question: whether an allocation comes to this allocator.
 const QUESTION: *mut Inner = std::ptr::without_provenance_mut(1);
 
 /// Whether this is the program's allocator: then it answers the question.
@@ -278,7 +280,7 @@ impl Inner {
         }
     }
 
-    /// The areas that have blocks of this execution. None has from now on.
+    /// Takes out the areas that have blocks of this execution: none has from now on.
     fn take_used(&mut self) -> impl Iterator<Item = usize> + use<> {
         numbers(std::mem::take(&mut self.used))
     }
@@ -289,7 +291,7 @@ impl Inner {
         unsafe { blocks(self.last) }.take_while(|block| block.header() != self.behind)
     }
 
-    /// Where this execution's blocks lie.
+    /// The addresses of this execution's blocks.
     fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
         numbers(self.used).map(|number| {
             let Area { from, next } = self.areas[number];
@@ -334,7 +336,8 @@ impl Inner {
         }
         let header = block - size_of::<Header>();
         let written = Header::new(self.last, layout.size());
-        // SAFETY: the bytes from `next` to the end of the area belong to this piece, are mapped, aligned and in use by nobody.
+        // SAFETY: the bytes from `next` to the end of the area belong to this piece, are mapped, aligned and in use by
+        // nobody.
         unsafe { std::ptr::with_exposed_provenance_mut::<Header>(header).write(written) };
         self.piece.has_one_more();
         self.last = header;
@@ -346,13 +349,13 @@ impl Inner {
         Some(std::ptr::with_exposed_provenance_mut(block))
     }
 
-    /// A block in an area is the first one, or ends on another page than the one before.
+    /// Notes that a block in an area is the first one, or ends on another page than the one before.
     #[cold]
     fn enter_page(&mut self, level: usize, number: usize, end: u32) {
         self.used[number / 64] |= 1 << (number % 64);
         let mark = &MARKS[self.piece.number()][level];
         if mark.load(Ordering::Relaxed) < end {
-            // Nobody else has the piece.
+            // No other check has the piece.
             mark.store(up_to(end as usize, PAGE) as u32, Ordering::Relaxed);
         }
     }
@@ -392,8 +395,8 @@ fn numbers<const WORDS: usize>(bits: [u64; WORDS]) -> impl Iterator<Item = usize
     })
 }
 
-// SAFETY: a block is memory that is mapped, aligned as asked for, and in use by nobody else until it is freed; the rest is
-// the system's allocator.
+// SAFETY: a block is memory that is mapped, aligned as asked for, and in use by nobody else until it is freed; the rest
+// is the system's allocator.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

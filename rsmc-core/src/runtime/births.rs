@@ -1,4 +1,4 @@
-//! What was created in an execution and has to be gone at its end: the values behind `Arc`s, and tracked values.
+//! Values that an execution creates and that have to be gone at its end: the values behind `Arc`s, and tracked values.
 
 use crate::step::{Leak, Leaked};
 use crate::trace::Site;
@@ -11,7 +11,7 @@ pub struct Birth {
     number: u32,
 }
 
-/// What was created, in order; `None` where it is gone.
+/// The values that were created, in order; `None` where one is gone.
 #[derive(Debug, Default)]
 pub(super) struct Births(Vec<Option<Leak>>);
 
@@ -26,17 +26,17 @@ impl Births {
         Birth { execution, number }
     }
 
-    /// Whether it is there.
+    /// Whether a value is still there.
     pub(super) fn is_alive(&self, birth: Birth) -> bool {
         matches!(self.0.get(birth.number as usize), Some(Some(_)))
     }
 
-    /// It goes; false if it was gone already.
+    /// Removes a value; false if it was gone already.
     pub(super) fn died(&mut self, birth: Birth) -> bool {
         self.0.get_mut(birth.number as usize).and_then(Option::take).is_some()
     }
 
-    /// What is left.
+    /// The values that are still there.
     pub(super) fn left(&self) -> impl Iterator<Item = Leak> {
         self.0.iter().flatten().copied()
     }

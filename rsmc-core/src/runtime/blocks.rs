@@ -5,23 +5,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::runtime::pieces;
 
-/// What stands before each block.
+/// The header before each block.
 #[repr(C)]
 pub(super) struct Header {
     /// Where the header of the block before it is, in any area; 0 for the first.
     before: usize,
-    /// How many bytes the block has, times 4, and its state.
+    /// The number of bytes of the block, times 4, and its state.
     state: AtomicUsize,
 }
 
 const DEAD: usize = 0;
 const ALIVE: usize = 1;
-/// Whoever had it was left behind.
+/// The threads that had it were left behind.
 const LEFT: usize = 2;
 const STATE: usize = 3;
 
 impl Header {
-    /// That of a block which is in use.
+    /// The header of a block which is in use.
     pub(super) fn new(before: usize, bytes: usize) -> Self {
         Self { before, state: AtomicUsize::new(bytes << 2 | ALIVE) }
     }
@@ -32,7 +32,7 @@ impl Header {
 pub(super) struct Block(&'static Header);
 
 impl Block {
-    /// The one that begins there.
+    /// The block that begins there.
     ///
     /// # Safety
     /// There is one.
@@ -63,7 +63,7 @@ impl Block {
         self.0.state.load(Ordering::Acquire) & STATE
     }
 
-    /// Whether it is in use, by who goes on.
+    /// Whether it is in use, and the threads that had it were not left behind.
     #[inline]
     pub(super) fn is_alive(self) -> bool {
         self.state() == ALIVE
@@ -75,37 +75,37 @@ impl Block {
         self.state() == DEAD
     }
 
-    /// Whether nobody who knows it goes on.
+    /// Whether the threads that had it were left behind.
     #[inline]
     pub(super) fn is_left(self) -> bool {
         self.state() == LEFT
     }
 
-    /// Changes its state; false if that is another one.
+    /// Changes its state from `from` to `to`; false if that is another one.
     fn change(self, from: usize, to: usize) -> bool {
         let size = self.0.state.load(Ordering::Relaxed) & !STATE;
         self.0.state.compare_exchange(size | from, size | to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
-    /// Whoever has it is left behind. True if it was in use.
+    /// Marks it as left behind with the threads that have it. True if it was in use.
     pub(super) fn leave_behind(self) -> bool {
         self.change(ALIVE, LEFT)
     }
 
-    /// It is in use, and is freed.
+    /// Frees it; it is in use.
     #[inline]
     pub(super) fn dies(self) {
         let state = self.0.state.load(Ordering::Relaxed);
         self.0.state.store(state & !STATE | DEAD, Ordering::Release);
     }
 
-    /// It was freed, and is in use again.
+    /// Puts it in use again; it was freed.
     pub(super) fn lives(self) {
         let state = self.0.state.load(Ordering::Relaxed);
         self.0.state.store(state & !STATE | ALIVE, Ordering::Release);
     }
 
-    /// It is in the piece of this number, and is freed.
+    /// Frees it; it is in the piece of this number.
     #[inline]
     pub(super) fn free(self, piece: usize) {
         if self.is_left() {
@@ -116,7 +116,7 @@ impl Block {
         }
     }
 
-    /// It was left, and is freed, unless somebody else has just done that.
+    /// Frees it after it was left, unless another OS thread has just done that.
     pub(super) fn take_back(self) {
         if self.change(LEFT, DEAD)
             && let Some(piece) = pieces::number_of(self.header())

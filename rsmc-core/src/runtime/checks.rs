@@ -1,4 +1,4 @@
-//! The checks that go on in the process, and what is known of one when the process ends.
+//! The checks that go on in the process, and the last words about one when the process ends.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use crate::base::ThreadId;
 use crate::runtime::execution::{Execution, Progress};
 use crate::step::{Observed, Run};
 
-/// What happened to a check.
+/// The event that ends a check in the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// A signal ends the process: its number.
@@ -20,12 +20,13 @@ pub enum Fate {
     Stuck(Duration),
 }
 
-/// What is known of a check when its process ends in the middle of it.
+/// The knowledge about a check when its process ends in the middle of it.
 #[derive(Clone, Copy, Debug)]
 pub struct LastWords<'a> {
-    /// What happened.
+    /// The event that ends it.
     pub fate: Fate,
-    /// The check in which it happened; of a thread that no check knows, those that go on, with commas between.
+    /// The name of the check in which it happened; for a thread that no check knows, the names of those that go on,
+    /// with commas between.
     pub check: &'a str,
     /// Whether it happened in a thread of the check.
     pub is_inside: bool,
@@ -36,11 +37,11 @@ pub struct LastWords<'a> {
 /// An execution that goes no further.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
-    /// What happened in it.
+    /// The run so far.
     pub run: &'a Run,
     /// The thread that runs.
     pub thread: ThreadId,
-    /// What the program was seen to observe.
+    /// The observations that the program was seen to make.
     pub observed: &'a Observed,
 }
 
@@ -54,7 +55,7 @@ pub(super) struct Checks {
 }
 
 thread_local! {
-    /// The check of which an execution goes on here, or null. Signal handlers ask.
+    /// The check of which an execution goes on here, or null. Signal handlers read it.
     static HERE: Cell<*const Check> = const { Cell::new(std::ptr::null()) };
 }
 
@@ -63,12 +64,12 @@ pub(super) fn here() -> *const Check {
     HERE.get()
 }
 
-/// The checks that go on, if that can be told at once.
+/// The names of the checks that go on; none if the table is locked.
 pub(super) fn names() -> Vec<String> {
     CHECKS.try_lock().map_or_else(|_| Vec::new(), |checks| checks.all.iter().map(|check| check.name.clone()).collect())
 }
 
-/// Whether there is a check, as far as that can be told at once.
+/// Whether there is a check; false if the table is locked.
 pub(super) fn somebody_goes_on() -> bool {
     CHECKS.try_lock().is_ok_and(|checks| !checks.all.is_empty())
 }
@@ -81,16 +82,16 @@ pub(super) fn lock() -> MutexGuard<'static, Checks> {
 #[derive(Debug, Default)]
 pub(super) struct Check {
     pub(super) name: String,
-    /// Nothing: it may take as long as it likes.
+    /// The time after which it is stuck; with `None` it may take as long as it likes.
     pub(super) stuck_after: Option<Duration>,
-    /// The OS thread that it has.
+    /// The OS thread on which it runs.
     pub(super) thread: usize,
-    /// How many bytes the stack of each modelled thread has.
+    /// The number of bytes of the stack of each modelled thread.
     pub(super) stack_size: usize,
     progress: Progress,
     /// The execution that goes on.
     pub(super) execution: AtomicPtr<Execution>,
-    /// What the watchdog saw of `progress`, and for how many microseconds.
+    /// The value of `progress` that the watchdog saw, and the number of microseconds for which it has seen it.
     seen: AtomicU64,
     idle: AtomicU64,
 }
@@ -100,13 +101,13 @@ pub(super) struct Check {
 pub(super) struct Watched(Arc<Check>);
 
 impl Watched {
-    /// The check of an execution, of which nobody is told anything.
+    /// The check of an execution, which is not in the table.
     pub(super) fn new(execution: &Execution) -> Self {
         Self(Arc::new(Check { progress: execution.progress.clone(), ..Check::default() }))
     }
 
-    /// A check on the OS thread `thread`, which is in the table until this is dropped, and whether nobody looks at the
-    /// table.
+    /// A check on the OS thread `thread`, which is in the table until this is dropped, and whether the watchdog sleeps
+    /// until it is woken.
     pub(super) fn in_table(
         execution: &Execution,
         name: &str,
@@ -126,7 +127,7 @@ impl Watched {
         (Self(check), std::mem::take(&mut checks.nobody_looks))
     }
 
-    /// An execution goes on, until what is returned is dropped.
+    /// Begins an execution, which goes on until the result is dropped.
     pub(super) fn begin(&self, execution: &Execution) -> GoesOn<'_> {
         // Where the watchdog sees an execution, its signal finds the check.
         let before = HERE.replace(Arc::as_ptr(&self.0));
@@ -159,7 +160,7 @@ impl Check {
         !self.execution.load(Ordering::Acquire).is_null()
     }
 
-    /// Whether nothing came of it for too long, now that so much time has passed again.
+    /// Whether the check has made no progress for too long, after `passed` since the last look.
     pub(super) fn stands_still(&self, passed: Duration) -> bool {
         let now = self.progress.now();
         if self.seen.swap(now, Ordering::Relaxed) != now || !self.is_running() {
@@ -171,12 +172,12 @@ impl Check {
         self.stuck_after.is_some_and(|most| u128::from(idle) >= most.as_micros())
     }
 
-    /// Its thread was found at something else.
+    /// Begins to count its time anew, since its thread was found at something else.
     pub(super) fn starts_anew(&self) {
         self.idle.store(0, Ordering::Relaxed);
     }
 
-    /// Whether it has done something since it was looked at.
+    /// Whether it has made progress since the last look.
     pub(super) fn has_gone_on(&self) -> bool {
         self.progress.now() != self.seen.load(Ordering::Relaxed) || !self.is_running()
     }

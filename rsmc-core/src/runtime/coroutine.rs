@@ -1,9 +1,9 @@
 //! Stackful coroutines that run one job after another on a stack that is allocated once.
 //!
-//! A coroutine never ends between jobs: it suspends itself and takes the next job from its slot when it is resumed,
-//! so starting a thread costs one switch and no allocation. When a check is over its coroutines end, and their stacks are
-//! kept for the next check of this process, on whatever OS thread that runs: mapping and unmapping them would take a good
-//! part of a small check.
+//! A coroutine never ends between jobs: it suspends itself and takes the next job from its slot when it is resumed, so
+//! starting a thread costs one switch and no allocation. When a check is over its coroutines end, and their stacks are
+//! kept for the next check of this process, on whatever OS thread that runs: mapping and unmapping them would take a
+//! good part of a small check.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -40,9 +40,9 @@ struct State {
     switch: Cell<Option<*mut Switch>>,
     /// Where the stack of the job begins.
     base: Cell<usize>,
-    /// Somebody was told where the stack is.
+    /// The check was told where the stack is.
     is_known: Cell<bool>,
-    /// By what the job can be left.
+    /// The mark by which the job can be left.
     mark: Cell<usize>,
     /// The number that valgrind gives the stack.
     number: Cell<usize>,
@@ -63,9 +63,9 @@ type Stack = LocalGenerator<'static, (), ()>;
 
 /// A coroutine with its stack, for jobs of one type.
 pub(super) struct Coroutine<J> {
-    /// Nothing when it is retired.
+    /// `None` when it is retired.
     generator: Option<Stack>,
-    /// How large the stack is.
+    /// The number of words of the stack.
     words: usize,
     slot: Rc<Slot<J>>,
 }
@@ -76,14 +76,14 @@ struct Spare {
     words: usize,
 }
 
-// SAFETY: its generator is done. What ran on the stack has returned, and what the generator keeps there are pointers into
-// the stack itself; the OS thread that resumes it is entered when it does.
+// SAFETY: its generator is done. What ran on the stack has returned, and what the generator keeps there are pointers
+// into the stack itself; the OS thread that resumes it is entered when it does.
 unsafe impl Send for Spare {}
 
 /// The stacks that no check uses.
 static SPARE: Mutex<Vec<Spare>> = Mutex::new(Vec::new());
 
-/// How many stacks are kept. Only the pages that were used take memory.
+/// The largest number of stacks that are kept. Only the pages that were used take memory.
 const MOST_SPARE: usize = 64;
 
 /// A handle with which the running coroutine suspends itself.
@@ -130,7 +130,7 @@ impl<J> Coroutine<J> {
         }
     }
 
-    /// No job is left: the coroutine returns, and its generator can be used anew or freed.
+    /// Ends a coroutine that has no job: it returns, and its generator can be used anew or freed.
     fn end(&mut self) {
         if let Some(generator) = &mut self.generator
             && !self.slot.state.busy.get()
@@ -169,9 +169,9 @@ unsafe extern "C" fn run<J: Task>(job: *mut ()) {
 fn serve_once<J: Task>(state: &State, job: J) {
     let _prepared = J::prepare();
     let mut job = Some(job);
-    // SAFETY: the function gets the job that it expects, and it does not unwind. Nothing of this frame is used by a job but that,
-    // and what a job has in its own frames may be left behind: nobody reads them again, since the threads that may borrow from
-    // them are left as well (`teardown`).
+    // SAFETY: the function gets the job that it expects, and it does not unwind. Nothing of this frame is used by a job
+    // but that, and what a job has in its own frames may be left behind: nobody reads them again, since the threads
+    // that may borrow from them are left as well (`teardown`).
     unsafe { leave::call(state.mark.as_ptr(), run::<J>, (&raw mut job).cast()) };
 }
 
@@ -212,7 +212,7 @@ impl Suspender {
         unsafe { &*self.0 }.base.get()
     }
 
-    /// Whether this is asked for the first time.
+    /// Whether this is called for the first time.
     #[inline]
     pub(super) fn is_new(self) -> bool {
         // SAFETY: as for `suspend`.
@@ -263,7 +263,7 @@ mod tests {
         }
     }
 
-    /// Where a job's frame is.
+    /// The address of a job's frame.
     fn place_of_a_job(stack_size: usize) -> usize {
         let mut coroutine = Coroutine::<Box<dyn FnOnce()>>::new(stack_size);
         let place = Rc::new(Cell::new(0));

@@ -6,7 +6,7 @@ use std::ptr::null;
 use crate::runtime::execution::Execution;
 
 thread_local! {
-    /// The execution in progress, or null. Every operation asks, so it is one word that is read in place.
+    /// The execution in progress, or null. Every operation reads it, so it is one word that is read in place.
     static CURRENT: Cell<*const Execution> = const { Cell::new(null()) };
 }
 

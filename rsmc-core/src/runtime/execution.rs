@@ -1,7 +1,8 @@
 //! One execution of real code: the loop that resumes threads, and what a thread does at a scheduling point.
 //!
-//! A thread stands before its operation, asks the machine who goes on, and performs the operation at once if it is
-//! itself; otherwise it names the next thread and suspends. No switch happens while the plan stays on a thread.
+//! A thread stands before its operation, asks the machine which thread goes on, and performs the operation at once if
+//! it is that thread; otherwise it names the next thread and suspends. No switch happens while the plan stays on a
+//! thread.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -33,7 +34,7 @@ pub(super) struct Core {
     pub(super) machine: Machine,
     pub(super) fibers: Fibers,
     pub(super) locations: Locations,
-    /// Where the objects are, with all bits the other way round: this must not look like a pointer.
+    /// The addresses of the objects, with all bits the other way round: they must not look like pointers.
     pub(super) places: IdVec<LocId, usize>,
     pub(super) slots: Slots,
     pub(super) births: Births,
@@ -42,31 +43,31 @@ pub(super) struct Core {
     pub(super) holders: Holders,
     /// A thread that goes on after an operation of its own does so at once.
     in_place: bool,
-    /// What the program was seen to observe.
+    /// The observations that the program was seen to make.
     pub(super) observed: Observed,
     pub(super) arena: Arena,
     pub(super) freed: Freed,
-    /// In how many executions lost memory was looked for.
+    /// The number of executions in which lost memory was looked for.
     pub(super) leak_looks: u32,
-    /// Which registers the code behind calls may still read, by where they return to.
+    /// By return address of a call: the registers that the code behind it may still read.
     pub(super) needed: FxHashMap<u64, Registers>,
 }
 
-/// What was freed, and what was done to it.
+/// The memory that was freed, and wrong uses of it.
 #[derive(Default)]
 pub(super) struct Freed {
-    /// What was freed in the execution, in order.
+    /// The objects whose memory was freed in the execution, in order.
     pub(super) in_order: Vec<LocId>,
-    /// Where the memory is that was used in a wrong way, with all bits the other way round.
+    /// The address of the memory that was used in a wrong way, with all bits the other way round.
     pub(super) bad_address: usize,
-    /// How often a use at a place was tried in vain after what it uses was freed.
+    /// By place: the number of times that a use there was tried in vain after its memory was freed.
     pub(super) tried_in_vain: FxHashMap<Site, u32>,
 }
 
 /// The test body.
 pub(super) struct Body {
     pub(super) main: Rc<dyn Fn()>,
-    /// Where the user's code of it is.
+    /// The address of the user's closure.
     pub(super) at: usize,
 }
 
@@ -82,7 +83,7 @@ pub(super) struct Panics {
 pub(super) struct Heap {
     /// It is seen.
     pub(super) is_seen: Cell<bool>,
-    /// What stands for the addresses in it.
+    /// The names that stand for the addresses in it.
     pub(super) addresses: Cell<Addresses>,
 }
 
@@ -91,7 +92,7 @@ pub(super) struct Heap {
 pub(super) struct Progress(Arc<AtomicU64>);
 
 impl Progress {
-    /// A thread asks something.
+    /// Notes that a thread asks something.
     #[inline]
     pub(super) fn go_on(&self) {
         self.0.store(self.now().wrapping_add(1), Ordering::Relaxed);
@@ -119,7 +120,7 @@ pub(super) struct Execution {
     pub(super) broken: Cell<bool>,
     pub(super) aside_left: Cell<u32>,
     pub(super) panics: Panics,
-    /// What the shim does at the end, if it said so.
+    /// The functions of the shim that run at the end, by which it puts data back.
     pub(super) at_end: RefCell<Vec<PutBack>>,
     pub(super) suspender: Cell<Option<Suspender>>,
     pub(super) heap: Heap,
@@ -179,7 +180,7 @@ impl Execution {
         self.broken.get()
     }
 
-    /// How many bytes the stack of each modelled thread has.
+    /// The number of bytes of the stack of each modelled thread.
     pub(super) fn stack_size(&self) -> usize {
         self.core.borrow().fibers.stack_size
     }
@@ -315,7 +316,7 @@ impl Execution {
         returned
     }
 
-    /// The job of a thread is done: its coroutine is free for another, and somebody else goes on.
+    /// Ends a thread whose job is done: its coroutine is free for another, and another thread goes on.
     fn retire(&self, thread: ThreadId) {
         if self.core.borrow().arena.has_news() {
             self.learn_of_memory();
@@ -395,7 +396,7 @@ impl Execution {
         self.wait_unless(|machine| machine.fence(me, order, site));
     }
 
-    /// Waits until all that the running thread has stored is in memory.
+    /// Waits until all stores of the running thread are in memory.
     #[inline]
     fn drain(&self, me: ThreadId) {
         if self.has_buffers() {
@@ -445,7 +446,7 @@ impl Execution {
         let suspender = self.suspender.get().expect("a modelled thread runs");
         let me = self.running.get();
         if !self.broken.get() {
-            // What the flag says while the thread is suspended must be exact.
+            // The flag must be exact while the thread is suspended.
             self.is_panicking();
         }
         let here = 0_u64;
@@ -487,7 +488,7 @@ impl Drop for Execution {
     fn drop(&mut self) {
         let core = self.core.get_mut();
         if self.broken.get() {
-            // What is left can be neither resumed nor freed.
+            // The threads that have not ended can be neither resumed nor freed.
             for fiber in core.fibers.values_mut() {
                 std::mem::forget(std::mem::take(fiber));
             }
@@ -505,7 +506,7 @@ fn whom(next: Next) -> Option<ThreadId> {
 }
 
 impl Core {
-    /// An execution begins, with memory in which nothing is in use.
+    /// Begins an execution in the arena, with memory in which nothing is in use.
     fn begin_arena(&mut self) {
         if pieces::is_much_left() {
             reclaim::collect();
@@ -518,8 +519,8 @@ impl Core {
         }
     }
 
-    /// The program observes how many references there are to a value behind an `Arc` of this type. If another thread could
-    /// change that at this moment, the execution ends: it is run again with their counting as steps.
+    /// The program observes how many references there are to a value behind an `Arc` of this type. If another thread
+    /// could change that at this moment, the execution ends: it is run again with their counting as steps.
     pub(super) fn see_counts(&mut self, me: ThreadId, type_name: &'static str) {
         if !self.observed.has_counts_of(type_name) && !self.machine.is_alone(me) {
             self.observed.counts.push(Observed::number_of(type_name));
@@ -527,8 +528,8 @@ impl Core {
         }
     }
 
-    /// A thread performs a visible operation. If that is in the destructor of a value, whoever drops the last reference
-    /// performs it, so the counts are observed.
+    /// A thread performs a visible operation. If that is in the destructor of a value, the thread that drops the last
+    /// reference performs it, so the counts are observed.
     #[inline]
     fn see_destructor(&mut self, me: ThreadId) {
         if let Some(type_name) = self.fibers[me].dropping {

@@ -24,7 +24,7 @@ pub struct Runtime<'body> {
     body: PhantomData<&'body ()>,
 }
 
-/// What the runtime does to save time. Nothing else depends on it: without a part it only takes longer.
+/// The means by which the runtime saves time. Nothing else depends on them: without one it only takes longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Savings {
     /// The stack of a thread that has ended is the next thread's, in this execution or a later one.
@@ -34,7 +34,7 @@ pub struct Savings {
 }
 
 impl Savings {
-    /// All of it.
+    /// All of them.
     pub const ALL: Self = Self { pooled_stacks: true, in_place: true };
 }
 
@@ -51,20 +51,21 @@ impl<'body> Runtime<'body> {
         Self { watched: Watched::new(&execution), execution, body: PhantomData }
     }
 
-    /// The same with these savings only, to see what the others are worth.
+    /// Makes the runtime use these savings only, to see what the others are worth.
     pub fn with_savings(mut self, savings: Savings) -> Self {
         self.execution.save(savings.pooled_stacks, savings.in_place);
         self
     }
 
-    /// Says what check it is of, which is the one on this OS thread. Where no operation of it comes for `stuck_after`, the process
-    /// ends with last words ([`tell_by`](crate::runtime::tell_by)); with `None` it may take as long as it likes.
+    /// Names the check of this runtime, which is the one on this OS thread. Where no operation of it comes for
+    /// `stuck_after`, the process ends with last words ([`tell_by`](crate::runtime::tell_by)); with `None` it may take
+    /// as long as it likes.
     pub fn of_check(mut self, name: &str, stuck_after: Option<Duration>) -> Self {
         self.watched = watch::begin(&self.execution, name, stuck_after);
         self
     }
 
-    /// How many stacks were allocated so far.
+    /// The number of stacks that were allocated so far.
     pub fn stacks_allocated(&self) -> usize {
         self.execution.stacks_allocated()
     }

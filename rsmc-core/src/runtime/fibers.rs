@@ -12,7 +12,7 @@ use crate::runtime::locals::Locals;
 use crate::runtime::time::Clock;
 use crate::trace::Site;
 
-/// What a modelled thread runs.
+/// The job of a modelled thread.
 pub(super) enum Job {
     /// The test body, shared by all executions.
     Body(Rc<dyn Fn()>),
@@ -20,36 +20,36 @@ pub(super) enum Job {
     Thread(Box<dyn FnOnce()>),
 }
 
-/// What modelled threads run on.
+/// The coroutine of a modelled thread.
 pub(super) type Coroutine = coroutine::Coroutine<Job>;
 
-/// What a thread has changed outside its stack since the machine remembers states of it.
+/// The changes that a thread has made outside its stack since the machine remembers states of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Changes {
     pub(super) own: u64,
-    /// What was there when it was looked at last.
+    /// The number for all that is seen there, at the last look.
     pub(super) seen: u64,
 }
 
-/// What the runtime knows of a modelled thread.
+/// A modelled thread, as the runtime knows it.
 #[derive(Default)]
 pub(super) struct Fiber {
     pub(super) coroutine: Option<Coroutine>,
-    /// What it runs on when it has a job, so that its stack has the same place in all executions.
+    /// The coroutine that it runs on when it has a job, kept so that its stack has the same place in all executions.
     pub(super) idle: Option<Coroutine>,
     pub(super) job: Option<Job>,
     /// A panic is unwinding it.
     pub(super) panicking: bool,
-    /// What its last panic said.
+    /// The message and the place of its last panic.
     pub(super) last_panic: Option<(String, Site)>,
-    /// What belongs to it alone.
+    /// The values that belong to it alone.
     pub(super) locals: Locals,
     /// The location of its choices.
     pub(super) choices: Option<LocId>,
     /// The type of the value behind an `Arc` that it drops, since it drops the last reference.
     pub(super) dropping: Option<&'static str>,
     pub(super) clock: Clock,
-    /// What its clock said when it was in a state, if time has passed.
+    /// By state: its clock when it was in that state, if time has passed.
     pub(super) times: FxHashMap<State, Clock>,
     pub(super) changes: Changes,
     /// Where its stack begins, and where it ends while the thread is suspended.
@@ -60,7 +60,8 @@ pub(super) struct Fiber {
 }
 
 impl Fiber {
-    /// The thread is in a state. If it came to it by an iteration that is left out, then no time has passed there.
+    /// Keeps the clock for the state of the thread. If the thread came to it by an iteration that is left out, the
+    /// clock goes back, since no time has passed there.
     pub(super) fn keep_time(&mut self, state: State, is_left_out: bool) {
         if self.clock.is_at_origin() && self.times.is_empty() {
             return;
@@ -105,17 +106,17 @@ impl Fiber {
 /// The modelled threads of an execution, and the stacks for them.
 pub(super) struct Fibers {
     threads: IdVec<ThreadId, Fiber>,
-    /// The stacks on which no thread runs that has none of its own.
+    /// The stacks for threads that have none of their own, on which none runs.
     idle: Vec<Coroutine>,
     /// The stack of a thread that has ended is the next thread's.
     pub(super) pools_stacks: bool,
-    /// How many bytes a stack has.
+    /// The number of bytes of a stack.
     pub(super) stack_size: usize,
-    /// How many stacks were allocated so far.
+    /// The number of stacks that were allocated so far.
     pub(super) allocated: usize,
 }
 
-/// So many threads have a stack of their own. The others share some, so that a body may start any number.
+/// The number of threads that have a stack of their own. The others share some, so that a body may start any number.
 const OWN_STACKS: usize = 64;
 
 impl Fibers {
@@ -161,7 +162,7 @@ impl Fibers {
         }
     }
 
-    /// The threads that have not ended, the youngest first.
+    /// The youngest thread that has not ended.
     pub(super) fn unfinished(&self) -> Option<ThreadId> {
         (0..self.threads.len())
             .rev()

@@ -1,12 +1,12 @@
 //! Threads that a check does not know: real ones that the body starts, and that use its objects.
 //!
 //! Such a thread is in no execution, so the shim would do for it what std does, on memory that the check does not look
-//! at. That is noticed where an object belongs to an execution that goes on elsewhere; but not for a static, which
-//! ordinary code may use at the same time. A static lies near the statics of this file, and what a body creates does not:
-//! it is on a stack, or in memory that was allocated by a thread that is not the first one.
+//! at. The check notices that where an object belongs to an execution that goes on elsewhere; but not for a static,
+//! which ordinary code may use at the same time. A static lies near the statics of this file, and what a body creates
+//! does not: it is on a stack, or in memory that was allocated by a thread that is not the first one.
 //!
-//! An object that no execution has used belongs to the check in whose memory it is: on the stack of one of its threads, or
-//! among what user code of it has allocated. Limits: without the check's allocator what is on the heap is not seen.
+//! An object that no execution has used belongs to the check in whose memory it is: on the stack of one of its threads,
+//! or among what user code of it has allocated. Limits: without the check's allocator objects on the heap are not seen.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -17,16 +17,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 struct Check {
     /// The execution that runs; 0 between executions.
     execution: AtomicU64,
-    /// Whether anything was noticed. Looked at before what it is.
+    /// Whether anything was noticed. It is read before `misuse`.
     noticed: AtomicBool,
-    /// What a thread that it does not know has done; nothing where ordinary code used a static of it.
+    /// The message about a thread that it does not know; `None` where ordinary code used a static of it.
     misuse: Mutex<Option<String>>,
-    /// Where its objects are that no execution has used: the heap of the execution that runs, and the stacks of its threads.
+    /// The memory of its objects that no execution has used: the heap of the execution that runs, and the stacks of its
+    /// threads.
     heap: Mutex<Range<usize>>,
     stacks: Mutex<Vec<Range<usize>>>,
 }
 
-/// What was noticed in an execution.
+/// A use of a check's objects from outside, which was noticed in an execution.
 pub(super) enum Notice {
     /// A thread that the check does not know used what belongs to it.
     Misuse(String),
@@ -34,9 +35,9 @@ pub(super) enum Notice {
     Meanwhile,
 }
 
-/// How many checks go on. Looked at before the table is.
+/// The number of checks that go on. It is read before the table.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
-/// All memory of checks, now and before, lies between these. Looked at before the table is.
+/// All memory of checks, now and before, lies between these. They are read before the table.
 static LOWEST: AtomicUsize = AtomicUsize::new(usize::MAX);
 static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 static CHECKS: Mutex<Vec<Arc<Check>>> = Mutex::new(Vec::new());
@@ -57,7 +58,7 @@ impl Registered {
         Self(check)
     }
 
-    /// The check has this stack from now on.
+    /// Adds a stack, which the check has from now on.
     pub(super) fn has_stack(&self, stack: Range<usize>) {
         covers(&stack);
         lock(&self.0.stacks).push(stack);
@@ -68,14 +69,14 @@ impl Registered {
         lock(&self.0.stacks).clone()
     }
 
-    /// An execution begins, with this heap.
+    /// Begins an execution with this heap.
     pub(super) fn begin(&self, execution: u64, heap: Range<usize>) {
         covers(&heap);
         *lock(&self.0.heap) = heap;
         self.0.execution.store(execution, Ordering::Relaxed);
     }
 
-    /// The execution is over: what was noticed in it.
+    /// Ends the execution, and returns what was noticed in it.
     pub(super) fn end(&self) -> Option<Notice> {
         self.0.execution.store(0, Ordering::Relaxed);
         if !self.0.noticed.load(Ordering::Relaxed) {
@@ -93,8 +94,8 @@ impl Drop for Registered {
     }
 }
 
-/// Called outside executions: tells the check to which the object at `address` belongs, if one goes on, and returns what
-/// to panic with. `execution` is the one that used the object last. `what` is asked only then.
+/// Called outside executions: tells the check to which the object at `address` belongs, if one goes on, and returns
+/// what to panic with. `execution` is the one that used the object last. `what` is called only then.
 #[inline]
 pub(super) fn notice(
     execution: u64,
@@ -109,7 +110,7 @@ pub(super) fn notice(
     }
 }
 
-/// A check has memory there.
+/// Notes that a check has this memory.
 fn covers(memory: &Range<usize>) {
     if memory.is_empty() {
         return;

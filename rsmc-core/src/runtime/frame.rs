@@ -1,13 +1,14 @@
-//! What the registers and the stack of a thread hold when it calls us.
+//! The registers and the stack of a thread when it calls us.
 //!
-//! Problem. Whether a thread is where it was depends on its local variables. They are in its stack, from the caller's stack
-//! pointer to the base, and in the registers that a call preserves. Nothing of ours may be among them: our temporaries differ
-//! from call to call.
+//! Problem. Whether a thread is where it was depends on its local variables. They are in its stack, from the caller's
+//! stack pointer to the base, and in the registers that a call preserves. None of our temporaries may be among them:
+//! these differ from call to call.
 //!
-//! Method. What user code calls is a few instructions that save these registers and go on to the real function with the place
+//! Method. User code calls a few instructions that save these registers and go on to the real function with the place
 //! where they are. So the caller's frame ends right above them. Arguments and results are in registers.
 //!
-//! Limits. x86-64 and AArch64, on Unix. Elsewhere there is no [`Frame`], and loops that wait are bounded only (`trace::spin`).
+//! Limits. x86-64 and AArch64, on Unix. Elsewhere there is no [`Frame`], and loops that wait are bounded only
+//! (`trace::spin`).
 
 use crate::machine::{Glimpse, Preserved};
 
@@ -30,7 +31,7 @@ pub struct Pair {
 }
 
 impl Frame {
-    /// Where the caller's frame ends, given where this is.
+    /// The end of the caller's frame, which follows from the place of this.
     #[inline]
     pub(super) fn stack_pointer(&self) -> usize {
         std::ptr::from_ref(self).addr() + size_of::<Self>()
@@ -48,7 +49,7 @@ impl Frame {
         self.registers
     }
 
-    /// What is seen at a glance.
+    /// The part of the thread's state that is seen at a glance.
     #[inline]
     pub(super) fn glimpse(&self) -> Glimpse {
         let calls = self.returns_to ^ (self.stack_pointer() as u64).rotate_left(32);
@@ -59,8 +60,8 @@ impl Frame {
 /// Whether frames are seen on this platform.
 pub(super) const ARE_SEEN: bool = cfg!(all(any(target_arch = "x86_64", target_arch = "aarch64"), unix));
 
-/// The body of a function that makes a [`Frame`] and calls another one with its place as the seventh argument. That is on the
-/// stack. Unwinding finds the registers as they are: the function called preserves them.
+/// The body of a function that makes a [`Frame`] and calls another one with its place as the seventh argument. That is
+/// on the stack. Unwinding finds the registers as they are: the function called preserves them.
 #[cfg(all(target_arch = "x86_64", unix))]
 macro_rules! call_with_frame {
     ($target:path) => {
@@ -91,8 +92,8 @@ macro_rules! call_with_frame {
     };
 }
 
-/// The same where the seventh argument is in a register, and so is where the call returns to (x30). Of the vector registers
-/// a call preserves the lower halves.
+/// The body of such a function where the seventh argument is in a register, and so is the return address (x30). Of the
+/// vector registers a call preserves the lower halves.
 #[cfg(all(target_arch = "aarch64", unix))]
 macro_rules! call_with_frame {
     ($target:path) => {
@@ -124,8 +125,8 @@ macro_rules! call_with_frame {
     };
 }
 
-/// Defines a function that makes a [`Frame`] and calls another one with its place as a last argument, behind six that are in
-/// registers.
+/// Defines a function that makes a [`Frame`] and calls another one with its place as a last argument, behind six that
+/// are in registers.
 macro_rules! framed {
     ($(#[$doc:meta])* $vis:vis fn $name:ident($($arg:ident: $type:ty),*) -> $result:ty = $target:path;) => {
         $(#[$doc])*
@@ -154,7 +155,8 @@ mod tests {
 
     use super::*;
 
-    /// Whether the registers hold 1, 2, 3 and so on, the word at the caller's stack pointer is 99, and arguments arrive.
+    /// Whether the registers hold 1, 2, 3 and so on, the word at the caller's stack pointer is 99, and arguments
+    /// arrive.
     extern "C-unwind" fn are_numbers_at(
         start: u64,
         b: u64,

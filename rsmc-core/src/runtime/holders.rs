@@ -1,5 +1,5 @@
-//! Who has the objects that threads wait for by a token. Only for reports: an event on a token does not tell what it is
-//! for, and those on the object do not tell how many have it.
+//! The threads that have the objects for which others wait by a token. They are for reports only: an event on a token
+//! does not say what it is for, and the events on the object do not say how many threads have it.
 
 use rustc_hash::FxHashMap;
 
@@ -14,7 +14,7 @@ struct Holder {
     since: usize,
 }
 
-/// The objects of one execution that somebody has, and what tokens are for.
+/// The objects of one execution that threads have, and the objects that tokens are for.
 #[derive(Default)]
 pub(super) struct Holders {
     holders: Vec<Holder>,
@@ -37,13 +37,13 @@ impl Holders {
         self.holders.retain(|holder| (holder.object, holder.thread, holder.since) != (object, thread, since));
     }
 
-    /// Who waits for a token waits for an object.
+    /// Notes that a thread which waits for this token waits for this object.
     pub(super) fn waits(&mut self, token: LocId, object: LocId) {
         self.objects.insert(token, object);
     }
 
-    /// Says of threads that wait for tokens what they are for, and who has that: the thread itself, if it is among
-    /// them.
+    /// Says of threads that wait for tokens which objects these are for, and which thread has each: the waiting one, if
+    /// it is among them.
     pub(super) fn explain(&self, waiting: &mut [Pending]) {
         for pending in waiting.iter_mut().filter(|pending| pending.why == Why::Park) {
             let Some(&loc) = pending.op.and_then(|op| self.objects.get(&op.loc)) else { continue };

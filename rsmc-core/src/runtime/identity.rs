@@ -1,10 +1,10 @@
-//! What an object is to a check: the place of its state there, and where it was created.
+//! The identity of an object for a check: the place of its state there, and where it was created.
 
 use std::panic::Location;
 
 use crate::runtime::locations::Tag;
 
-/// What an object tells about itself when an execution meets it first.
+/// The properties that an object has for an execution that meets it first.
 #[derive(Clone, Copy, Debug)]
 pub struct Object<'a> {
     /// Where executions keep their location of it.
@@ -23,7 +23,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Of an object that the caller creates.
+    /// The identity of an object that the caller creates.
     #[track_caller]
     #[inline]
     #[allow(clippy::new_without_default, reason = "it is one of an object that the caller creates")]
@@ -31,7 +31,7 @@ impl Identity {
         Self { tag: Tag::new(), created: Location::caller() }
     }
 
-    /// What it tells about itself; `kind` is its type.
+    /// The properties of the object; `kind` is its type.
     #[inline]
     pub fn object(&self, kind: &'static str) -> Object<'_> {
         Object { tag: &self.tag, kind, created: Some(self.created) }

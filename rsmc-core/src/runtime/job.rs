@@ -1,4 +1,4 @@
-//! A modelled thread's job on its coroutine: what comes before and after the code of its user.
+//! A modelled thread's job on its coroutine: the steps before and after the user's code.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -30,7 +30,7 @@ impl Task for Job {
 }
 
 impl Execution {
-    /// User code of the execution runs, until what is returned is dropped.
+    /// Lets user code of the execution run until the result is dropped.
     fn enter_user_code(&self) -> Switched {
         let mut core = self.core.borrow_mut();
         if let Some(suspender) = self.suspender.get().filter(|suspender| suspender.is_new()) {
@@ -40,7 +40,7 @@ impl Execution {
         core.arena.enter()
     }
 
-    /// The running thread is at its end.
+    /// Drops the values of the running thread, which is at its end.
     fn drop_locals(&self) {
         let me = self.running.get();
         loop {

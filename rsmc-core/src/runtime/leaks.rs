@@ -1,20 +1,20 @@
-//! Memory that nobody will ever free, since nobody knows it any more.
+//! Memory that will never be freed, since nothing points to it any more.
 //!
-//! Problem. A node that was taken out of a structure without locks, and not freed, is lost. Memory that is in use when an execution
-//! is over need not be lost: a static may know it, or what the body captured.
+//! Problem. A node that was taken out of a structure without locks, and not freed, is lost. Memory that is in use when
+//! an execution is over need not be lost: a static may know it, or what the body captured.
 //!
-//! Method. Candidates are blocks of the execution that an atomic has pointed to. They are lost unless something leads to them:
-//! statics, the variables of whoever called the check, blocks of earlier executions, an atomic elsewhere by its last value, or a
-//! block that is known itself, by what it holds and by the last values of the atomics in it ([`reclaim`]). All places count from the beginning of the piece: what is written down here
-//! must not look like a pointer.
+//! Method. Candidates are blocks of the execution that an atomic has pointed to. They are lost unless something leads
+//! to them: statics, the variables of the check's caller, blocks of earlier executions, an atomic elsewhere by its last
+//! value, or a block that is known itself, by what it holds and by the last values of the atomics in it ([`reclaim`]).
+//! All places count from the beginning of the piece: what is written down here must not look like a pointer.
 //!
-//! Cost. Nothing where all is freed. Otherwise the memory of the process is looked through, in [`LOOKS`] executions of a check at
-//! most.
+//! Cost. Nothing where all is freed. Otherwise the memory of the process is looked through, in [`LOOKS`] executions of
+//! a check at most.
 //!
-//! Limits. Only blocks of the check's allocator, and where the system shows the memory (Linux). What is known only to memory of the
-//! system's heap from before the check, or to a thread-local of std, is taken for lost. A word that only looks like a pointer makes a
-//! block known, and so does the first value of an atomic, which stays in its memory. A block that no atomic has pointed to is not looked for: with `Box::leak` a test makes something
-//! static, and means it.
+//! Limits. Only blocks of the check's allocator, and where the system shows the memory (Linux). What is known only to
+//! memory of the system's heap from before the check, or to a thread-local of std, is taken for lost. A word that only
+//! looks like a pointer makes a block known, and so does the first value of an atomic, which stays in its memory. A
+//! block that no atomic has pointed to is not looked for: with `Box::leak` a test makes something static, and means it.
 
 use std::ops::Range;
 
@@ -25,11 +25,11 @@ use crate::runtime::reclaim::{self, Search};
 use crate::step::{Leak, Leaked, Run};
 use crate::trace::Trace;
 
-/// So many executions of a check are looked at that leave memory in use.
+/// The largest number of executions of a check that are looked at because they leave memory in use.
 const LOOKS: u32 = 64;
 
 impl Core {
-    /// What the execution, which is over, has lost.
+    /// The memory that the execution, which is over, has lost.
     pub(super) fn lost(&mut self, run: &Run, stacks: Vec<Range<usize>>, body: usize) -> Vec<Leak> {
         if self.leak_looks == LOOKS {
             return Vec::new();
@@ -74,7 +74,7 @@ impl Core {
     }
 }
 
-/// To which places atomics have pointed, and which.
+/// The places to which atomics have pointed, and the atomics.
 fn pointers(trace: &Trace) -> Vec<(usize, LocId)> {
     let first = trace.locs.iter().map(|(loc, info)| (info.init, loc));
     let written = trace.events.iter().filter_map(|event| Some((event.written?, event.op.loc)));

@@ -1,21 +1,23 @@
 //! Leaving a function without unwinding it.
 //!
-//! Problem. When an execution is over, some threads are in the middle of their code. Unwinding them would run destructors of the
-//! user's in states that no execution has: a guard that must not be dropped before its thread was woken, say.
+//! Problem. When an execution is over, some threads are in the middle of their code. Unwinding them would run the
+//! user's destructors in states that no execution has: those of a guard that must not be dropped before its thread was
+//! woken, say.
 //!
-//! Method. [`call`] writes down where the stack was when it was called, and [`leave`] goes back there: the frames in between are
-//! gone, and nothing of them has run. What they own is not dropped.
+//! Method. [`call`] writes down where the stack was when it was called, and [`leave`] goes back there: the frames in
+//! between are gone without unwinding. What they own is not dropped.
 //!
 //! Cost. A few instructions.
 //!
-//! Limits. x86-64 and AArch64, on Linux, where what was left is taken back (`reclaim`). Elsewhere threads are unwound (`teardown`).
+//! Limits. x86-64 and AArch64, on Linux, where what was left is taken back (`reclaim`). Elsewhere threads are unwound
+//! (`teardown`).
 
 /// Whether a function can be left on this platform.
 pub(super) const IS_POSSIBLE: bool =
     cfg!(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"));
 
-/// Calls `function` with `data`, which must not unwind. Returns 0 when it returns, and 1 when it was left; by `mark` it can be left
-/// until then.
+/// Calls `function`, which must not unwind, with `data`. Returns 0 when it returns, and 1 when it was left. Until then
+/// [`leave`] can leave it by `mark`.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn call(mark: *mut usize, function: unsafe extern "C" fn(*mut ()), data: *mut ()) -> u64 {
@@ -132,7 +134,7 @@ pub(super) unsafe extern "C" fn leave(mark: usize) -> ! {
     std::arch::naked_asm!("mov sp, x0", "mov x0, #1", taken_back!(), "ldp x29, x30, [sp], #160", "ret",)
 }
 
-/// Nothing can be left.
+/// The stand-in where no function can be left.
 #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux")))]
 pub(super) unsafe extern "C" fn call(_: *mut usize, function: unsafe extern "C" fn(*mut ()), data: *mut ()) -> u64 {
     // SAFETY: as the caller promises.
@@ -140,7 +142,7 @@ pub(super) unsafe extern "C" fn call(_: *mut usize, function: unsafe extern "C" 
     0
 }
 
-/// Nobody asks for it.
+/// The stand-in where no function can be left; it is never called.
 #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux")))]
 pub(super) unsafe extern "C" fn leave(_: usize) -> ! {
     unreachable!("this is a bug in rsmc: a function cannot be left on this platform")
@@ -158,7 +160,7 @@ mod tests {
         dropped: Cell<bool>,
     }
 
-    /// Leaves from two frames further down, if it does.
+    /// Leaves from two frames further down, if `leaves` says so.
     unsafe extern "C" fn function(data: *mut ()) {
         #[inline(never)]
         fn deeper(inner: &Inner) {

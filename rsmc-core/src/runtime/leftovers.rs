@@ -1,4 +1,4 @@
-//! What an execution that is over does with what objects of the shim were given in it (`slots`).
+//! The end of the values that objects of the shim were given in an execution that is over (`slots`).
 
 use crate::base::ThreadId;
 use crate::runtime::coroutine::Returned;
@@ -6,12 +6,12 @@ use crate::runtime::execution::Execution;
 use crate::runtime::fibers::Job;
 use crate::runtime::slots::Slot;
 
-/// How often destructors may use objects that have to be put back or emptied once more.
+/// The number of times that destructors may use objects that have to be put back or emptied once more.
 const ROUNDS: usize = 16;
 
 impl Execution {
-    /// Puts back data that outlives the execution, and drops what objects were given that do: destructors may use the
-    /// shim, so there may be more of both then.
+    /// Puts back data that outlives the execution, and drops the values that objects which outlive it were given.
+    /// Destructors may use the shim, so there may be more of both then.
     pub(super) fn drop_slots(&self) {
         for _ in 0..ROUNDS {
             let left = self.left_over();
@@ -25,25 +25,25 @@ impl Execution {
         }
     }
 
-    /// As [`drop_slots`](Self::drop_slots) where threads were left: what objects were given stays, since the values may refer to
+    /// As [`drop_slots`](Self::drop_slots) where threads were left: the values of objects stay, since they may refer to
     /// what was left.
     pub(super) fn forget_slots(&self) {
         self.put_back();
         self.core.borrow_mut().slots.clear();
     }
 
-    /// Puts back what is left to be put back.
+    /// Puts back all data that is still to be put back, and returns the values that were there.
     pub(super) fn put_back(&self) -> Vec<Slot> {
         let mut left = Vec::new();
         loop {
-            // What is put back may ask for it once more.
+            // This may ask for it once more.
             let Some(put_back) = self.at_end.borrow_mut().pop() else { return left };
             left.extend(put_back());
         }
     }
 
-    /// The values to drop next: what may refer to others goes before them. So those of slots are the last, the youngest
-    /// first.
+    /// The values to drop next: a value that may refer to others goes before them. So those of slots are the last, the
+    /// youngest first.
     fn left_over(&self) -> Vec<Slot> {
         let left = self.put_back();
         if !left.is_empty() {

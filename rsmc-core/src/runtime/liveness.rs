@@ -1,18 +1,20 @@
-//! Which registers the code behind a call may still read.
+//! The registers that the code behind a call may still read.
 //!
-//! Problem. The registers that a call preserves hold old values of variables that are over: what a look returned in the last
-//! iteration. A thread that differs from what it was in nothing else has the same future ([`Frame`](super::frame::Frame)).
+//! Problem. The registers that a call preserves hold old values of variables that are over, such as the result of a
+//! look in the last iteration. A thread that differs from what it was in nothing else has the same future
+//! ([`Frame`](super::frame::Frame)).
 //!
-//! Method. Liveness, forwards: the machine code behind the call is decoded along every path. A register is needed if there is a
-//! path that reads it before all of it is overwritten. What is not understood needs every register: an indirect jump, a return
-//! (the caller has its values back), an unknown instruction, a path that is too long. A call preserves the registers
-//! and reads none of them, but it may unwind: the paths go on behind it and at its landing pad, which the language-specific data of
-//! the function says (the table that personality routines read). `x86_64` and `aarch64` know the instructions.
+//! Method. Liveness, forwards: the machine code behind the call is decoded along every path. A register is needed if
+//! there is a path that reads it before all of it is overwritten. What is not understood needs every register: an
+//! indirect jump, a return (the caller has its values back), an unknown instruction, a path that is too long. A call
+//! preserves the registers and reads none of them, but it may unwind: the paths go on behind it and at its landing pad,
+//! which the language-specific data of the function says (the table that personality routines read). `x86_64` and
+//! `aarch64` know the instructions.
 //!
 //! Cost. Linear in the code of the function, once a check and place at which a thread is seen again.
 //!
-//! Source. A. V. Aho, M. S. Lam, R. Sethi, J. D. Ullman, "Compilers", 2nd edition, section 9.2.5; the table as in LLVM's "Exception
-//! Handling in LLVM" and the Itanium C++ ABI.
+//! Source. A. V. Aho, M. S. Lam, R. Sethi, J. D. Ullman, "Compilers", 2nd edition, section 9.2.5; the table as in
+//! LLVM's "Exception Handling in LLVM" and the Itanium C++ ABI.
 //!
 //! Limits. x86-64 and AArch64, on Unix, as frames.
 
@@ -35,11 +37,11 @@ mod x86_64;
 /// A set of the registers that a call preserves, as they are in a frame.
 pub(super) type Registers = u32;
 
-/// So many instructions are looked at.
+/// The largest number of instructions that are looked at.
 const INSTRUCTIONS: usize = 4_000;
 
-/// Which registers the code at this address, where a call from a function in progress returns to, may read before it overwrites
-/// them.
+/// The registers that the code at this address, where a call from a function in progress returns to, may read before it
+/// overwrites them.
 pub(super) fn needed_at(returns_to: u64) -> Registers {
     let Some(pads) = landing_pads(returns_to) else { return Decoder::ALL };
     let mut paths = Paths::<Decoder>::new(pads);
@@ -48,7 +50,7 @@ pub(super) fn needed_at(returns_to: u64) -> Registers {
     paths.needed
 }
 
-/// Who knows instructions.
+/// A decoder, which knows the instructions of a platform.
 trait Decode {
     /// All registers.
     const ALL: Registers;
@@ -59,12 +61,12 @@ trait Decode {
     fn decode(&mut self, at: u64) -> Option<Instruction>;
 }
 
-/// What an instruction does.
+/// The effects of an instruction.
 #[derive(Debug, PartialEq, Eq)]
 struct Instruction {
-    /// Which registers it reads, or leaves a part of.
+    /// The registers that it reads, or of which it leaves a part.
     read: Registers,
-    /// Which it overwrites altogether.
+    /// The registers that it overwrites altogether.
     overwritten: Registers,
     flow: Flow,
     /// Whether it makes room on the stack for a function that has just begun.
@@ -73,7 +75,7 @@ struct Instruction {
     behind: u64,
 }
 
-/// Where paths go on.
+/// The ways in which paths go on.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Flow {
     #[default]
@@ -85,26 +87,26 @@ enum Flow {
     Call(Option<u64>),
     /// A trap.
     Nowhere,
-    /// A return, or a jump to where nobody knows.
+    /// A return, or a jump to an unknown address.
     Away,
 }
 
-/// In which code a path is.
+/// The code in which a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum In {
     /// The function.
     Function,
-    /// What the function calls, which has made no frame yet.
+    /// Code that the function calls, which has made no frame yet.
     Called,
 }
 
 /// The paths behind a call.
 struct Paths<D> {
-    /// Where calls go on that unwind.
+    /// The calls, with the addresses at which they go on if they unwind.
     pads: Vec<(Range<u64>, u64)>,
-    /// Instructions to look at, and which registers neither were read nor overwritten before.
+    /// The instructions to look at, with the registers that were neither read nor overwritten before.
     left: Vec<(u64, In, Registers)>,
-    /// With which registers each was looked at.
+    /// By instruction: the registers with which it was looked at.
     seen: FxHashMap<(u64, In), Registers>,
     needed: Registers,
     decoder: D,
@@ -183,7 +185,7 @@ fn code<'a>(at: u64, length: usize) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(at as usize), length) }
 }
 
-/// What unwinding says of a function in progress.
+/// A function in progress, as unwinding finds it.
 struct Function {
     returns_to: u64,
     found: bool,
@@ -216,8 +218,8 @@ extern "C" fn look_at(context: *mut c_void, argument: *mut c_void) -> c_int {
     STOP
 }
 
-/// The calls of the function in progress that has this address, with where they go on if they unwind. `None` if that is not
-/// known.
+/// The calls of the function in progress that has this address, with where they go on if they unwind. `None` if that is
+/// not known.
 fn landing_pads(returns_to: u64) -> Option<Vec<(Range<u64>, u64)>> {
     let mut function = Function { returns_to, found: false, start: 0, data: std::ptr::null() };
     // SAFETY: the function gets what it expects.

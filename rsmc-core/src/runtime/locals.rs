@@ -1,7 +1,7 @@
 //! Values that belong to a modelled thread: `thread_local!`.
 //!
 //! A value is made at its thread's first use of it in an execution, and dropped on that thread at its end, the youngest
-//! first. What a destructor uses is made and dropped as well; what was dropped is not made again.
+//! first. A value that a destructor uses is made and dropped as well; one that was dropped is not made again.
 
 use std::any::Any;
 use std::ptr::NonNull;

@@ -1,4 +1,4 @@
-//! Which location an object of the shim is in the current execution.
+//! The location that an object of the shim is in the current execution.
 //!
 //! An object carries a [`Tag`]: the execution that used it last, and its location there. A moved object keeps its
 //! tag and so its location; a new object at an old address has an empty tag and so a new one. An object that

@@ -1,12 +1,15 @@
-//! What valgrind's memcheck has to be told: where stacks are, and what may be used though nobody wrote it.
+//! Requests to valgrind's memcheck: they say where stacks are, and which bytes may be used though they were never
+//! written.
 //!
-//! Problem. Memcheck takes a small change of the stack pointer for a call or a return, and forgets what lies between: so
-//! with several stacks it reports what is no error. And fingerprints are made of all bytes of a stack, written or not.
+//! Problem. Memcheck takes a small change of the stack pointer for a call or a return, and forgets what lies between:
+//! so with several stacks it reports what is no error. And fingerprints are made of all bytes of a stack, written or
+//! not.
 //!
 //! Method. Valgrind recognises a sequence of instructions that does nothing by itself as a request ("client requests",
-//! `valgrind.h`). It is always compiled in, and used once for each stack; what else there is to tell is told under valgrind only.
+//! `valgrind.h`). It is always compiled in, and used once for each stack; all other requests are made under valgrind
+//! only.
 //!
-//! Limits. Linux on x86-64. Elsewhere nothing is told.
+//! Limits. Linux on x86-64. Elsewhere no request is made.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Whether the process runs under valgrind; known as soon as there is a stack.
 static IS_THERE: AtomicBool = AtomicBool::new(false);
 
-/// Makes the stack of a coroutine known; returns the number that it gets.
+/// Registers the stack of a coroutine; returns the number that it gets.
 pub(super) fn register_stack(stack: Range<usize>) -> usize {
     const RUNNING_ON_VALGRIND: usize = 0x1001;
     const STACK_REGISTER: usize = 0x1501;
@@ -22,7 +25,7 @@ pub(super) fn register_stack(stack: Range<usize>) -> usize {
     request(STACK_REGISTER, stack.start, stack.end)
 }
 
-/// Makes a stack forgotten on which nothing runs any more.
+/// Makes memcheck forget a stack on which nothing runs any more.
 pub(super) fn forget_stack(number: usize) {
     const STACK_DEREGISTER: usize = 0x1502;
     request(STACK_DEREGISTER, number, 0);
@@ -47,8 +50,8 @@ fn make_defined<T: Copy>(value: T) -> T {
 fn request(code: usize, first: usize, second: usize) -> usize {
     let arguments = [code, first, second, 0, 0, 0];
     let mut answer = 0;
-    // SAFETY: the instructions leave all registers as they are; valgrind writes its answer to one of them, and the request
-    // changes no memory.
+    // SAFETY: the instructions leave all registers as they are; valgrind writes its answer to one of them, and the
+    // request changes no memory.
     unsafe {
         std::arch::asm!(
             "rol rdi, 3",

@@ -1,4 +1,4 @@
-//! What user code does with its memory, as an execution learns of it.
+//! The acts of user code on its memory, as an execution learns of them.
 
 use crate::base::{LocId, ThreadId};
 use crate::machine::suspects;
@@ -8,16 +8,17 @@ use crate::runtime::locations::Tag;
 use crate::step::{BadMemory, Plan, Run};
 use crate::trace::Site;
 
-/// After so many executions in vain a use at one place is not tried any more: something orders it that is not seen.
+/// The number of executions in vain after which a use at one place is not tried any more: something that is not seen
+/// orders it.
 const TRIES: u32 = 16;
 
 impl Execution {
-    /// The running thread may have freed memory since it was asked last.
+    /// Notes what the running thread may have freed since the last call.
     #[cold]
     pub(super) fn learn_of_memory(&self) {
         let Core { arena, machine, freed, .. } = &mut *self.core.borrow_mut();
         let me = self.running.get();
-        // Where nobody else can do anything any more, it makes no difference.
+        // Where no other thread can do anything any more, it makes no difference.
         let alone = machine.is_alone(me);
         for news in arena.news().filter(|_| !self.unwinding.get()) {
             match news {
@@ -37,7 +38,7 @@ impl Execution {
         }
     }
 
-    /// The running thread comes to the access of a cell. If that is to be tried after memory was freed, it waits.
+    /// Makes the running thread wait before the access of a cell, if the access is to be tried after memory was freed.
     #[inline]
     pub(super) fn comes_to_cell(&self) {
         if self.core.borrow().machine.has_hold() {
@@ -46,8 +47,8 @@ impl Execution {
         }
     }
 
-    /// An execution has ended well: was it luck that memory was used before another thread freed it? Runs the other order, and
-    /// writes down if that happens.
+    /// Tests, after an execution has ended well, whether it was luck that memory was used before another thread freed
+    /// it: runs the other order, and records in `run` if it happens.
     pub(super) fn try_to_use_freed(&self, run: &mut Run) {
         if self.broken.get() {
             return;
@@ -74,7 +75,7 @@ impl Execution {
         run.bad_memory = found;
     }
 
-    /// Runs an execution with a wrong use of memory again, if it was not seen who freed that first.
+    /// Runs an execution with a wrong use of memory again, if the first freeing of that memory was not seen.
     #[cold]
     fn see_who_freed(&self, bad: BadMemory, run: &mut Run) {
         if bad.freed_at().is_some() {
@@ -97,7 +98,8 @@ impl Execution {
 }
 
 impl Core {
-    /// A thread is about to use an object whose memory was freed, and which has this tag, or was not freed when the thread came to it.
+    /// Notes that a thread is about to use an object whose memory was freed. `tag` is that of the object, or `None` if
+    /// the memory was not freed when the thread came to it.
     #[cold]
     pub(super) fn uses_freed(&mut self, thread: ThreadId, loc: LocId, site: Site, tag: Option<&Tag>) {
         if self.machine.run().bad_memory.is_none() {

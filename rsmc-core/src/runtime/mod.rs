@@ -1,12 +1,13 @@
 //! The second executor, for real code: modelled threads are coroutines on one OS thread.
 //!
-//! - `births`: what has to be gone at the end of an execution.
-//! - `coroutine`: stackful coroutines with reused stacks. It knows its jobs as a trait, and no execution. `job`: the jobs
-//!   of modelled threads; `fibers`: these threads and their stacks.
+//! - `births`: values that have to be gone at the end of an execution.
+//! - `coroutine`: stackful coroutines with reused stacks. It knows its jobs as a trait, and no execution. `job`: the
+//!   jobs of modelled threads; `fibers`: these threads and their stacks.
 //! - `arena`: the check's allocator, so that a change of the heap is seen and addresses are always the same; `blocks`,
-//!   `pieces`: how its memory is divided. `leave`, `reclaim`: threads that are left in the middle, and what they own.
-//! - `frame`: what registers and stack hold when user code calls us; `liveness`: which of the registers are still read;
-//!   `state`: what a thread's future depends on.
+//!   `pieces`: how its memory is divided. `leave`, `reclaim`: threads that are left in the middle, and the memory that
+//!   they own.
+//! - `frame`: the registers and the stack when user code calls us; `liveness`: the registers that are still read;
+//!   `state`: all that a thread's future depends on.
 //! - `identity`: part of every object of the shim.
 //! - `abort`: surviving the abort of a destructor that panics during unwinding.
 //! - `current`: the thread-local that leads from the shim to the execution in progress.
@@ -14,18 +15,18 @@
 //!   import nothing of it: `births`, `fibers`, `foreign`, `holders`, `locals`, `locations`, `slots` and `time`.
 //! - `executor`: the executor of sessions, which starts executions.
 //! - `foreign`: threads that a check does not know.
-//! - `teardown`: what becomes of the threads that have not ended when an execution is over.
-//! - `holders`: who has what threads wait for by a token, for reports.
+//! - `teardown`: the end of the threads that have not ended when an execution is over.
+//! - `holders`: the threads that have the objects for which others wait by a token, for reports.
 //! - `locals`: values that belong to a modelled thread.
 //! - [`object`]: blocking primitives as state machines.
-//! - `memcheck`: what valgrind has to be told of stacks and fingerprints.
+//! - `memcheck`: the requests that tell valgrind of stacks and fingerprints.
 //! - `panics`: the process's panic hook, which keeps quiet about modelled threads and writes down what they said.
 //! - `slots`: values that objects of the shim have in one execution only, and what the shim puts back at its end;
-//!   `leftovers`: what becomes of both when the execution is over.
+//!   `leftovers`: the end of both when the execution is over.
 //! - `time`: a clock for each modelled thread.
 //! - `watch`: checks that do not go on, and processes that end in the middle of one; `checks`: the table of checks;
-//!   `signals`: what signal handlers do there.
-//! - [`hook`]: what the shim calls, by subject. Everything else is private.
+//!   `signals`: the signal handlers for both.
+//! - [`hook`]: the functions that the shim calls, by subject. Everything else is private.
 
 mod abort;
 mod arena;
@@ -48,7 +49,7 @@ mod leave;
 mod leftovers;
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), unix))]
 mod liveness;
-/// Nothing has a frame.
+/// The stand-in where nothing has a frame.
 #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), unix)))]
 mod liveness {
     pub(super) type Registers = u32;

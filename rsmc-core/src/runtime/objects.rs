@@ -1,4 +1,5 @@
-//! How an execution finds the location of an object, and notices that the object has moved or that its memory was freed.
+//! The way in which an execution finds the location of an object, and notices that the object has moved or that its
+//! memory was freed.
 
 use crate::base::LocId;
 use crate::runtime::execution::{Core, Execution};

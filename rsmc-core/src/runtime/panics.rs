@@ -19,7 +19,7 @@ use crate::runtime::teardown::Teardown;
 use crate::step::End;
 use crate::trace::Site;
 
-/// What std says just before it aborts because of a panic it cannot unwind from.
+/// The messages of std just before it aborts because of a panic from which it cannot unwind.
 const FATAL: [&str; 2] = ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
 
 /// Installs the hook, once in the life of the process.
@@ -47,7 +47,7 @@ fn keep(file: &str) -> &'static str {
     kept
 }
 
-/// What a panic says.
+/// The message of a panic.
 fn text(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".to_owned())

@@ -1,34 +1,36 @@
 //! The address space that checks allocate from, in pieces.
 //!
-//! A check has one piece at a time. A piece in which nothing is alive serves again, the first ones first, since their pages are there.
-//! Where none does, another one is mapped behind the last; only what is used takes memory. Nothing is reserved ahead: emulators,
-//! valgrind and limits of address space count what is mapped. Pieces begin at multiples of their size, so the same place in two pieces
-//! differs in the higher bits only, which [`Addresses`] exchanges.
+//! A check has one piece at a time. A piece in which nothing is alive serves again, the first ones first, since their
+//! pages are there. Where none does, another one is mapped behind the last; only what is used takes memory. Nothing is
+//! reserved ahead: emulators, valgrind and limits of address space count what is mapped. Pieces begin at multiples of
+//! their size, so the same place in two pieces differs in the higher bits only, which [`Addresses`] exchanges.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How much address space a piece has, in bytes.
+/// The number of bytes of address space of a piece.
 pub(super) const PIECE: usize = 1 << 30;
 
-/// How many pieces there are at most. Where something else is in the way, there are fewer.
+/// The largest number of pieces. Where something else is in the way, there are fewer.
 pub(super) const PIECES: usize = 1 << 14;
 
-/// Where the first piece may be: far from what systems map by themselves. The last place is for small address spaces.
+/// The addresses at which the first piece may be: far from what systems map by themselves. The last place is for small
+/// address spaces.
 const PLACES: [u64; 3] = [0x2000 << 32, 0x1000 << 32, 0x20 << 32];
 
-/// Where the first piece begins, and how many bytes there are in all.
+/// The address at which the first piece begins, and the number of bytes of all pieces.
 static REGION: AtomicUsize = AtomicUsize::new(0);
 static BYTES: AtomicUsize = AtomicUsize::new(0);
-/// By piece, how many blocks are alive in it.
+/// By piece: the number of blocks that are alive in it.
 static ALIVE: [AtomicUsize; PIECES] = [const { AtomicUsize::new(0) }; PIECES];
 /// The first piece in which the last block has died since a piece was taken.
 static FREED: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// By piece that no check has, where the header of the last block is that was made in it, from the beginning of the region on; or
-/// [`NOWHERE`]. It must not look like a pointer to what ends there (`reclaim`).
+/// By piece that no check has: the place of the header of the last block that was made in it, from the beginning of the
+/// region on; or [`NOWHERE`]. It must not look like a pointer to what ends there (`reclaim`).
 static LAST: [AtomicUsize; PIECES] = [const { AtomicUsize::new(NOWHERE) }; PIECES];
-/// How much memory executions have left behind since it was last looked through, in bytes, and how much of that is a reason to look.
+/// The number of bytes that executions have left behind since memory was last looked through, and the number of them
+/// that is a reason to look.
 static LEFT: AtomicUsize = AtomicUsize::new(0);
 static MUCH: AtomicUsize = AtomicUsize::new(LEAST);
 static TAKEN: Mutex<Taken> = Mutex::new(Taken { are_taken: Vec::new(), from: 0, is_full: false });
@@ -38,7 +40,7 @@ const NOWHERE: usize = usize::MAX;
 /// Below this it is not worth while to look for memory that was left behind, in bytes.
 const LEAST: usize = 64 << 20;
 
-/// Which pieces checks have.
+/// The pieces that checks have.
 struct Taken {
     /// By piece, as far as they were ever used.
     are_taken: Vec<bool>,
@@ -49,7 +51,7 @@ struct Taken {
 }
 
 impl Taken {
-    /// Maps one more, and returns its number.
+    /// Maps one more piece, and returns its number.
     fn grow(&mut self) -> Option<usize> {
         let piece = self.are_taken.len();
         if self.is_full {
@@ -78,7 +80,7 @@ impl Taken {
 pub(super) struct Piece(usize);
 
 impl Piece {
-    /// One that no check has, and in which nothing is alive.
+    /// A piece that no check has, and in which nothing is alive.
     pub(super) fn take() -> Option<Self> {
         let taken = &mut *lock();
         taken.from = taken.from.min(FREED.swap(usize::MAX, Ordering::Relaxed));
@@ -101,24 +103,24 @@ impl Piece {
         self.0
     }
 
-    /// How many blocks are alive in it.
+    /// The number of blocks that are alive in it.
     pub(super) fn alive(&self) -> usize {
         ALIVE[self.0].load(Ordering::Acquire)
     }
 
-    /// There is a block more.
+    /// Counts a block more.
     #[inline]
     pub(super) fn has_one_more(&self) {
         ALIVE[self.0].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A block is dead, while a check has the piece.
+    /// Counts a block less, while a check has the piece.
     #[inline]
     pub(super) fn has_one_less(&self) {
         ALIVE[self.0].fetch_sub(1, Ordering::Release);
     }
 
-    /// The header of the last block that is in it; 0 if there is none.
+    /// Notes the header of the last block that is in it; 0 if there is none.
     pub(super) fn ends_with(&self, last: usize) {
         let place = if last == 0 { NOWHERE } else { last - REGION.load(Ordering::Relaxed) };
         LAST[self.0].store(place, Ordering::Relaxed);
@@ -126,7 +128,7 @@ impl Piece {
 }
 
 impl Drop for Piece {
-    /// No check has it. It serves again when nothing is alive in it.
+    /// Gives the piece back. It serves again when nothing is alive in it.
     fn drop(&mut self) {
         let mut taken = lock();
         taken.are_taken[self.0] = false;
@@ -148,7 +150,7 @@ pub(super) fn number_of(address: usize) -> Option<usize> {
     (offset < bytes).then_some(offset / PIECE)
 }
 
-/// A block in the piece of this number is dead.
+/// Counts a block less in the piece of this number.
 #[inline]
 pub(super) fn has_one_less(number: usize) {
     let was_the_last = ALIVE[number].fetch_sub(1, Ordering::Release) == 1;
@@ -157,18 +159,18 @@ pub(super) fn has_one_less(number: usize) {
     }
 }
 
-/// An execution has left so many bytes behind.
+/// Counts bytes that an execution has left behind.
 pub(super) fn were_left(bytes: usize) {
     LEFT.fetch_add(bytes, Ordering::Relaxed);
 }
 
-/// Whether that is worth to be looked through.
+/// Whether so many bytes were left behind that it is worth while to look for unused ones.
 #[inline]
 pub(super) fn is_much_left() -> bool {
     LEFT.load(Ordering::Relaxed) >= MUCH.load(Ordering::Relaxed)
 }
 
-/// Whether it is worth while where there is no room left.
+/// Whether that is worth while where there is no room for a piece.
 pub(super) fn is_something_left() -> bool {
     LEFT.load(Ordering::Relaxed) >= MUCH.load(Ordering::Relaxed) / 16
 }
@@ -187,13 +189,13 @@ impl All {
         start..start + BYTES.load(Ordering::Relaxed)
     }
 
-    /// Of the pieces in which something is alive that no check has, the header of the last block.
+    /// The header of the last block of each piece that no check has and in which something is alive.
     pub(super) fn idle(&self) -> impl Iterator<Item = usize> {
         let last = self.alive(false).map(|piece| LAST[piece].load(Ordering::Relaxed));
         last.filter(|&place| place != NOWHERE).map(|place| REGION.load(Ordering::Relaxed) + place)
     }
 
-    /// Where the pieces begin that checks have, and their numbers.
+    /// The addresses at which the pieces begin that checks have, and their numbers.
     pub(super) fn taken(&self) -> impl Iterator<Item = (usize, usize)> {
         self.alive(true).map(|piece| (REGION.load(Ordering::Relaxed) + piece * PIECE, piece))
     }
@@ -205,29 +207,30 @@ impl All {
         self.0.are_taken.iter().enumerate().filter(those).map(|(piece, _)| piece)
     }
 
-    /// Much was looked through: so much stays in use, and the next time is when this has grown by as much, or the half of what was
-    /// looked through.
+    /// Notes that `bytes` were looked through, and that `stay` of the bytes left behind stay in use. The next time is
+    /// when these have grown by [`LEAST`], or by the half of `bytes` if that is more.
     pub(super) fn were_looked_through(self, bytes: usize, stay: usize) {
         LEFT.store(stay, Ordering::Relaxed);
         MUCH.store(stay + LEAST.max(bytes / 2), Ordering::Relaxed);
     }
 
-    /// The system does not show the memory: nobody has to try it again.
+    /// Notes that the system does not show the memory: no execution tries it again.
     pub(super) fn cannot_be_looked_through(self) {
         MUCH.store(usize::MAX, Ordering::Relaxed);
     }
 }
 
-/// The addresses that blocks of a piece may have. They are values like others, but a check has not the same piece in all executions,
-/// nor in all processes: so what comes from an atomic or goes to one is exchanged with what has the same place in [`NAMES`], and the
-/// other way round. Arithmetic within a piece, and with tags in the lowest or the highest bits, gives the same on both sides.
+/// The addresses that blocks of a piece may have. They are values like others, but a check has not the same piece in
+/// all executions, nor in all processes: so an address that comes from an atomic or goes to one is exchanged with the
+/// name that has the same place in [`NAMES`], and the other way round. Arithmetic within a piece, and with tags in the
+/// lowest or the highest bits, gives the same on both sides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Addresses {
     start: u64,
     exchanges: u64,
 }
 
-/// Where the names of addresses begin. Hardly anything is there.
+/// The address at which the names of addresses begin. Hardly anything is there.
 const NAMES: u64 = 0x6e << 40;
 
 /// The bits that say which piece an address is in.

@@ -1,29 +1,30 @@
-//! Which blocks of memory nothing points to, though nobody freed them.
+//! The blocks of memory that nothing points to, though they were not freed.
 //!
-//! Problem. Threads that are left behind own memory (`teardown`). Nobody frees it, but it must not be taken back blindly: what they
-//! gave away before, to a collection that the body captured or to a static, is in use.
+//! Problem. Threads that are left behind own memory (`teardown`). It is not freed, but it must not be taken back
+//! blindly: what they handed out before, to a collection that the body captured or to a static, is in use.
 //!
-//! The same is asked of the memory that an execution has lost (`leaks`): what does nothing lead to?
+//! The memory that an execution has lost (`leaks`) is found in the same way: it is the memory to which nothing leads.
 //!
-//! Method. Conservative marking (Boehm & Weiser, "Garbage collection in an uncooperative environment", 1988): every word of the
-//! memory that can be written is taken for a pointer, without the bits that addresses do not have. What it points into is in use,
-//! and so is what is pointed to from there. Only blocks that were left are ever taken back. All else that is alive is a root: other
-//! blocks, and the whole memory of executions that run.
+//! Method. Conservative marking (Boehm & Weiser, "Garbage collection in an uncooperative environment", 1988): every
+//! word of the memory that can be written is taken for a pointer, without the bits that addresses do not have. What it
+//! points into is in use, and so is what is pointed to from there. Only blocks that were left are ever taken back. All
+//! else that is alive is a root: other blocks, and the whole memory of executions that run.
 //!
-//! Cost. Time linear in the memory that the process has written to, about a millisecond for 4 MB. It is paid when executions
-//! have left 64 MB behind, and half of what was looked through the last time. A word that only looks like a pointer keeps a block,
-//! until the next time.
+//! Cost. Time linear in the memory that the process has written to, about a millisecond for 4 MB. It is paid when
+//! executions have left 64 MB behind, and half of what was looked through the last time. A word that only looks like a
+//! pointer keeps a block, until the next time.
 //!
-//! Limits. Linux, which tells what memory there is; where it does not (emulators, sandboxes) no thread is left behind. A pointer that
-//! is kept in another form (compressed, in a file), or at that moment only in a register of another OS thread, is not seen.
+//! Limits. Linux, which lists the memory of a process; where it does not (emulators, sandboxes) no thread is left
+//! behind. A pointer that is kept in another form (compressed, in a file), or at that moment only in a register of
+//! another OS thread, is not seen.
 
 use std::ops::Range;
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::{collect, is_possible, known};
 
-/// Blocks of a check's piece to which something may lead. Nothing here looks like a pointer: places count from the beginning of the
-/// piece.
+/// Blocks of a check's piece to which something may lead. Nothing here looks like a pointer: places count from the
+/// beginning of the piece.
 pub(super) struct Search<'a> {
     /// Where the piece begins.
     pub(super) start: usize,
@@ -33,7 +34,7 @@ pub(super) struct Search<'a> {
     pub(super) known: Vec<usize>,
     /// The places to which what is in a block leads, besides by its bytes.
     pub(super) leads_to: &'a dyn Fn(&Range<usize>) -> Vec<usize>,
-    /// Where the body is. What is behind it on its stack belongs to whoever called the check.
+    /// The address of the body. What is behind it on its stack belongs to the check's caller.
     pub(super) body: usize,
 }
 
@@ -46,7 +47,7 @@ pub(super) fn is_possible() -> bool {
     false
 }
 
-/// Nobody knows.
+/// Elsewhere this is not known.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn known(_: &Search<'_>) -> Option<Vec<bool>> {
     None
@@ -82,7 +83,8 @@ mod linux {
     /// The list of all mappings.
     const MAPS: &str = "/proc/self/maps";
 
-    /// Takes back what was left and is not in use, in the pieces that no check has. It must not run on the stack of a modelled thread.
+    /// Takes back the blocks that were left and are not in use, in the pieces that no check has. It must not run on the
+    /// stack of a modelled thread.
     pub(in crate::runtime) fn collect() {
         unsafe extern "C" fn with_stack(top: *mut ()) {
             // SAFETY: `collect` passes it.
@@ -94,9 +96,9 @@ mod linux {
         unsafe { leave::call(&raw mut top, with_stack, (&raw mut top).cast()) };
     }
 
-    /// Which of the blocks something leads to; `None` if the system does not show the memory.
+    /// Says of each block whether something leads to it; `None` if the system does not show the memory.
     ///
-    /// Memory of ours is not looked at: it is full of remnants of what threads had in registers.
+    /// Memory of the runtime is not looked at: it is full of remnants of what threads had in registers.
     pub(in crate::runtime) fn known(search: &Search<'_>) -> Option<Vec<bool>> {
         let all = All::hold();
         let region = all.region();
@@ -185,7 +187,7 @@ mod linux {
         all.were_looked_through(bytes, stay);
     }
 
-    /// Where a block is, from the beginning of the region on: what is written down here must not look like a pointer.
+    /// The place of a block, from the beginning of the region on: it must not look like a pointer.
     #[derive(Clone, Copy)]
     struct Relative {
         start: usize,
@@ -205,11 +207,11 @@ mod linux {
     /// Blocks, in ascending order, and which of them are in use.
     struct Marking {
         region: Range<usize>,
-        /// Which bits of a word are the address.
+        /// The bits of a word that are the address.
         bits: usize,
         blocks: Vec<Relative>,
         is_used: Vec<bool>,
-        /// What is in use, and was not looked through.
+        /// The numbers of the blocks that are in use and were not looked through.
         open: Vec<usize>,
     }
 
@@ -232,7 +234,8 @@ mod linux {
             }
         }
 
-        /// A pointer to a place: what is there is in use, and so is what ends there, as far as is known.
+        /// Notes a pointer to a place: the block that is there is in use, or else the one that ends there, as far as is
+        /// known.
         fn note(&mut self, place: usize) {
             let behind = self.blocks.partition_point(|block| block.start <= place);
             if let Some(at) = behind.checked_sub(1)
@@ -248,7 +251,7 @@ mod linux {
             self.open.pop().map(|at| self.blocks[at].absolute(&self.region))
         }
 
-        /// Where the blocks begin that are not in use, and how many bytes the others have.
+        /// The addresses at which the blocks begin that are not in use, and the number of bytes of the others.
         fn ends(self) -> (impl Iterator<Item = usize>, usize) {
             let used = self.blocks.iter().zip(&self.is_used).filter(|(_, is_used)| **is_used);
             let stay = used.map(|(block, _)| block.end - block.start).sum();
@@ -257,7 +260,7 @@ mod linux {
         }
     }
 
-    /// What a line of the list says, if the memory can be read and written.
+    /// The mapping that a line of the list names, if its memory can be read and written.
     fn writable(line: &str) -> Option<Range<usize>> {
         let (range, rest) = line.split_once(' ')?;
         let (start, end) = range.split_once('-')?;
@@ -265,10 +268,11 @@ mod linux {
         rest.starts_with("rw").then_some(address(start)?..address(end)?)
     }
 
-    /// How many bytes are read at once.
+    /// The number of bytes that are read at once.
     const CHUNK: usize = 64 << 10;
 
-    /// The memory of this process as the system shows it: what another thread unmaps meanwhile cannot be read, and that is all.
+    /// The memory of this process as the system shows it: what another thread unmaps meanwhile cannot be read, and that
+    /// is all.
     struct Memory {
         bytes: File,
         pages: File,
@@ -318,7 +322,7 @@ mod linux {
             true
         }
 
-        /// Whether a page of a range has a place in memory or elsewhere. One that nobody wrote to has none.
+        /// Whether a page of a range has a place in memory or elsewhere. A page that was never written has none.
         fn were_written(&self, range: Range<usize>) -> bool {
             const SOMEWHERE: u64 = 0b11 << 62;
             let (first, behind) = (range.start / self.page_size, range.end.div_ceil(self.page_size));

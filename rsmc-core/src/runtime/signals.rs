@@ -1,18 +1,20 @@
 //! The signals of a process that dies, and the one that stops the thread of a check.
 //!
-//! Problem. A signal handler may neither allocate nor take a lock, and its stack may be small. And the data of an execution belongs
-//! to one OS thread, which changes it while it runs.
+//! Problem. A signal handler may neither allocate nor take a lock, and its stack may be small. And the data of an
+//! execution belongs to one OS thread, which changes it while it runs.
 //!
-//! Method. The handler writes down who dies of what, wakes the watchdog through a pipe, and waits. The watchdog (`watch`) looks at the
-//! execution, whose thread stands in the handler, and says that it has told. Then the handler gives the signal to whoever had it
-//! before, and the process dies as it would have. `exit` is seen by `atexit`. To look at an execution that goes on, the
-//! watchdog sends its thread SIGURG, which is ignored elsewhere; its handler waits until it is let go.
+//! Method. The handler of a signal writes down the check whose thread dies and the signal, wakes the watchdog through a
+//! pipe, and waits. The watchdog (`watch`) looks at the execution, whose thread stands in the handler, and answers when
+//! the last words are said. Then the handler passes the signal to the handler that was there before, and the process
+//! dies as it would have. `exit` is seen by `atexit`. To look at an execution that goes on, the watchdog sends its
+//! thread SIGURG, which is ignored elsewhere; its handler waits until it is let go.
 //!
-//! Overflows of the stacks of modelled threads are faults, too: these go to the handler of the library that made the stacks, which
-//! leaves them for good. That one prints and allocates where a fault is none of its own, so it is asked for its own ones only.
+//! Overflows of the stacks of modelled threads are faults, too: these go to the handler of the library that made the
+//! stacks, which leaves them for good. That one prints and allocates where a fault is none of its own, so it is asked
+//! for its own ones only.
 //!
-//! Limits. Where the watchdog cannot answer, as where it waits for a lock of the allocator that the dying thread holds, the handler
-//! gives up after some seconds, and says just that.
+//! Limits. Where the watchdog cannot answer, as where it waits for a lock of the allocator that the dying thread holds,
+//! the handler gives up after some seconds, and says just that.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
@@ -29,13 +31,13 @@ use crate::runtime::fibers::Coroutine;
 /// The signals that end a process by its own doing.
 const DEADLY: [c_int; 5] = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT];
 
-/// How long a thread that dies waits for its last words, in milliseconds.
+/// The number of milliseconds that a thread which dies waits for its last words.
 const PATIENCE: u32 = 10_000;
 
-/// How long a thread may take to stop.
+/// The time that a thread may take to stop.
 const TO_STOP: Duration = Duration::from_secs(2);
 
-/// What is said if there are no last words.
+/// The message if there are no last words.
 const NO_WORDS: &[u8] = b"\nrsmc: this process dies in the middle of a check, and memory is in no state to say where\n";
 
 /// The two ends of the pipe by which the watchdog is woken.
@@ -43,15 +45,15 @@ static PIPE: [AtomicI32; 2] = [AtomicI32::new(-1), AtomicI32::new(-1)];
 /// The watchdog's thread.
 static WATCHDOG: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether somebody dies: [`NOBODY`] and what follows.
+/// Whether a thread dies: [`NOBODY`] or one of the states that follow.
 static DEATH: AtomicU32 = AtomicU32::new(NOBODY);
 const NOBODY: u32 = 0;
-/// Somebody is writing down what follows.
+/// A thread is writing down [`WHO`] and [`OF_WHAT`].
 const BEGUN: u32 = 1;
-/// It is written down.
+/// They are written down.
 const ASKED: u32 = 2;
 const TOLD: u32 = 3;
-/// Who dies, or null, and of which signal; 0 is `exit`.
+/// The check whose thread dies, or null, and the signal of which it dies; 0 is `exit`.
 static WHO: AtomicPtr<Check> = AtomicPtr::new(std::ptr::null_mut());
 static OF_WHAT: AtomicI32 = AtomicI32::new(0);
 
@@ -62,12 +64,12 @@ static IS_MEANT: AtomicBool = AtomicBool::new(false);
 static TO_STAND: AtomicPtr<Check> = AtomicPtr::new(std::ptr::null_mut());
 static STANDS: AtomicPtr<Check> = AtomicPtr::new(std::ptr::null_mut());
 
-/// What handled a signal before we did.
+/// The handlers of a signal that were there before ours.
 struct Before {
     signal: c_int,
-    /// What handles it after us.
+    /// The handler that gets it after ours.
     action: sigaction,
-    /// What sees overflows of the stacks of modelled threads.
+    /// The handler that sees overflows of the stacks of modelled threads.
     of_overflows: sigaction,
 }
 
@@ -164,12 +166,13 @@ extern "C" fn on_death(signal: c_int, info: *mut siginfo_t, context: *mut c_void
     if [SIGSEGV, SIGBUS].contains(&signal) && code > 0 && is_overflow(unsafe { (*info).si_addr() }.addr()) {
         let handler = before.of_overflows.sa_sigaction;
         if ![libc::SIG_DFL, libc::SIG_IGN].contains(&handler) {
-            // SAFETY: the handler of overflows takes three arguments, and was installed by the library that made the stack.
+            // SAFETY: the handler of overflows takes three arguments, and was installed by the library that made the
+            // stack.
             unsafe {
                 let handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) = std::mem::transmute(handler);
                 handler(signal, info, context);
             }
-            // It was none.
+            // It was no overflow.
         }
     }
     ask(signal);
@@ -186,7 +189,7 @@ extern "C" fn on_exit() {
     ask(0);
 }
 
-/// From now on the process may end by `exit` without last words about the checks that go on.
+/// Lets the process end by `exit` from now on without last words about the checks that go on.
 pub(super) fn expect_exit() {
     IS_MEANT.store(true, Ordering::Release);
 }
@@ -216,7 +219,7 @@ fn ask(of_what: c_int) {
     unsafe { libc::write(2, NO_WORDS.as_ptr().cast(), NO_WORDS.len()) };
 }
 
-/// A millisecond passes. A signal handler may call this.
+/// Sleeps for a millisecond. A signal handler may call this.
 fn pause() {
     // SAFETY: no file is looked at.
     unsafe { libc::poll(std::ptr::null_mut(), 0, 1) };
@@ -228,7 +231,8 @@ pub(super) fn wake() {
     unsafe { libc::write(PIPE[1].load(Ordering::Acquire), [0_u8].as_ptr().cast(), 1) };
 }
 
-/// Sleeps until somebody wakes the watchdog, or for so long. Returns what somebody dies of, and whose thread that is.
+/// Sleeps until the watchdog is woken, or for so long. Returns the fate of a thread that dies, and the check whose
+/// thread that is.
 pub(super) fn sleep(time: Option<Duration>) -> Option<(Fate, Option<Stopped<'static>>)> {
     let time = time.map_or(-1, |time| c_int::try_from(time.as_millis()).unwrap_or(c_int::MAX));
     let file = PIPE[0].load(Ordering::Acquire);
@@ -252,7 +256,7 @@ pub(super) fn sleep(time: Option<Duration>) -> Option<(Fate, Option<Stopped<'sta
     Some((fate, check.map(|check| Stopped { check, is_dying: true, belongs_to_one_thread: PhantomData })))
 }
 
-/// The last words were said: whoever dies may do so.
+/// Notes that the last words were said: the thread that waits for them may die.
 pub(super) fn was_told() {
     DEATH.store(TOLD, Ordering::Release);
 }
@@ -341,7 +345,7 @@ fn restore(error: c_int) {
     let _ = error;
 }
 
-/// Somebody else's signal.
+/// Passes a signal on that is not ours.
 fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let Some(before) = before(signal) else { return };
     let handler = before.action.sa_sigaction;

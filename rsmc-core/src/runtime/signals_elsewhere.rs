@@ -1,4 +1,5 @@
-//! As `signals`, where there are none: the watchdog sleeps and wakes, and sees nothing but that a check does not go on.
+//! The stand-in for `signals` where there are none: the watchdog sleeps and wakes, and sees nothing but that a check
+//! does not go on.
 
 use std::sync::{Once, OnceLock};
 use std::thread::Thread;

@@ -1,10 +1,10 @@
-//! What objects of the shim leave when an execution is over.
+//! The values that objects of the shim leave when an execution is over.
 //!
-//! A slot holds a value that an object has in one execution only: what a `OnceLock` or `LazyLock` was set to. The value
-//! of an object that ends in the execution goes with it. That of an object that outlives the execution is dropped when
-//! the execution is over, so that the next one finds the object empty. Outlives: it is a static for certain, or was met
-//! by an earlier execution. Any other object that is still there may have been leaked, or lie on the stack of a thread
-//! that was left for good, with what it borrows gone: its value is leaked, too.
+//! A slot holds a value that an object has in one execution only: the one to which a `OnceLock` or `LazyLock` was set.
+//! The value of an object that ends in the execution goes with it. That of an object that outlives the execution is
+//! dropped when the execution is over, so that the next one finds the object empty. An object outlives the execution if
+//! it is a static for certain, or if an earlier execution met it. Any other object that is still there may have been
+//! leaked, or lie on the stack of a thread that was left for good, with what it borrows gone: its value is leaked, too.
 //!
 //! The shim may also hold data that it puts back as it was before the execution (`hook::slots::at_end`).
 
@@ -40,7 +40,8 @@ impl Slot {
     /// Drops the value. Catches a panic of its destructor.
     pub(super) fn drop_value(self) {
         let Self { value, drop, .. } = self;
-        // SAFETY: whoever filled the slot said how to drop the value, and nobody else does: it was taken out.
+        // SAFETY: the code that filled the slot said how to drop the value, and nothing else drops it: it was taken
+        // out.
         let dropped = std::panic::catch_unwind(|| unsafe { drop(value) });
         std::mem::drop(dropped);
     }
@@ -65,7 +66,8 @@ impl Slots {
         self.values.clear();
     }
 
-    /// Takes out all values and returns those for which `is_dropped` is true, the youngest first. The others are leaked.
+    /// Takes out all values and returns those for which `is_dropped` is true, the youngest first. The others are
+    /// leaked.
     pub(super) fn drain(&mut self, is_dropped: impl Fn(LocId, Slot) -> bool) -> Vec<Slot> {
         let mut left: Vec<(LocId, (u64, Slot))> = self.values.drain().collect();
         left.retain(|&(loc, (_, slot))| is_dropped(loc, slot));

@@ -1,10 +1,10 @@
-//! In which state a thread is, as a fingerprint: what its next steps depend on.
+//! The state of a thread as a fingerprint: all that its next steps depend on.
 //!
 //! Method. The state is the bytes of the thread's stack and of the registers that its code may still read ([`Frame`],
-//! [`liveness`]), and what the thread itself has
-//! changed of all other memory that is seen: the heap (`arena`) and the stacks of the other threads, which may lend it their
-//! variables. What others change there meanwhile does not count: a number of all of it is taken whenever the thread goes on or
-//! stops, and the differences in between are the thread's own. A thread that undoes what it did is where it was.
+//! [`liveness`]), and what the thread itself has changed of all other memory that is seen: the heap (`arena`) and the
+//! stacks of the other threads, which may lend it their variables. What others change there meanwhile does not count: a
+//! number of all of it is taken whenever the thread goes on or stops, and the differences in between are the thread's
+//! own. A thread that undoes what it did is where it was.
 //!
 //! Cost. Time linear in the bytes that are seen, at places where a thread was seen with equal registers twice
 //! ([`Machine::glance`](crate::machine::Machine::glance)). Nothing elsewhere.
@@ -22,8 +22,8 @@ use crate::runtime::liveness::{self, Registers};
 use crate::runtime::memcheck;
 use crate::trace::Site;
 
-/// Clears so much of the stack below: what our own functions left there would show where a function of the user's has not
-/// written to its frame yet.
+/// Clears so much of the stack below: the remnants of our own functions would show where a function of the user's has
+/// not written to its frame yet.
 #[inline(never)]
 pub(super) fn clear_below<const BYTES: usize>() {
     let mut space = std::mem::MaybeUninit::<[u8; BYTES]>::uninit();
@@ -33,8 +33,8 @@ pub(super) fn clear_below<const BYTES: usize>() {
 }
 
 impl Execution {
-    /// The running thread comes to an operation or a hint; whether that is a store, which is a change in any case: so the thread
-    /// is not where it was.
+    /// Notes that the running thread comes to an operation or a hint. `stores` says that this is a store, which is a
+    /// change in any case: so the thread is not where it was.
     #[inline(always)]
     pub(super) fn visit(&self, frame: Option<&Frame>, site: Site, stores: bool) {
         if !self.heap.is_seen.get() || self.unwinding.get() {
@@ -49,7 +49,7 @@ impl Execution {
         }
     }
 
-    /// The running thread may be where it was, or the execution is watched.
+    /// Looks at the running thread, which may be where it was, or whose execution is watched.
     #[inline(never)]
     fn look(&self, core: &mut Core, glance: Glance, frame: &Frame, site: Site) {
         if !core.arena.sees_all() {
@@ -97,7 +97,8 @@ impl Execution {
             || others.map(|fiber| fiber.low..fiber.base).any(|stack| stack.contains(&address))
     }
 
-    /// The running thread is about to stop, or goes on after it did, in an execution in which states are compared.
+    /// Notes that the running thread is about to stop, or goes on after it did, in an execution in which states are
+    /// compared.
     #[inline(never)]
     pub(super) fn note_changes(&self, goes_on: bool) {
         let me = self.running.get();
@@ -111,12 +112,12 @@ impl Execution {
 }
 
 impl Core {
-    /// Which registers the code behind a call of user code may still read.
+    /// The registers that the code behind a call of user code may still read.
     fn needed_at(&mut self, place: u64) -> Registers {
         *self.needed.entry(place).or_insert_with(|| liveness::needed_at(place))
     }
 
-    /// What a thread has changed until now is its own.
+    /// Counts all that was changed until now as a change of the thread's own.
     pub(super) fn catch_up(&mut self, me: ThreadId) {
         let now = self.number_around(me);
         let remembers = self.machine.remembers(me);
@@ -126,13 +127,13 @@ impl Core {
         changes.seen = now;
     }
 
-    /// What was changed until now is not its own.
+    /// Passes over all that was changed until now: it is not the thread's own change.
     pub(super) fn pass_over(&mut self, me: ThreadId) {
         self.fibers[me].changes.seen = self.number_around(me);
     }
 
-    /// A number for the heap and for the stacks of the other threads. What is ours on the stack of a thread that came to an
-    /// operation does not count.
+    /// A number for the heap and for the stacks of the other threads. The frames of the runtime on the stack of a
+    /// thread that came to an operation do not count.
     fn everything_around(&self, me: ThreadId) -> u64 {
         let others =
             self.fibers.iter().filter(|&(thread, fiber)| thread != me && fiber.coroutine.is_some() && fiber.low != 0);
@@ -177,7 +178,7 @@ fn number_of(low: usize, base: usize) -> u64 {
 
 fn bytes<'a>(low: usize, base: usize) -> &'a [u8] {
     debug_assert!(low < base, "stacks grow downwards");
-    // SAFETY: a part of a coroutine's stack that is in use: mapped and readable. All threads of a check share one OS thread,
-    // and it runs this, so nobody writes meanwhile.
+    // SAFETY: a part of a coroutine's stack that is in use: mapped and readable. All threads of a check share one OS
+    // thread, and it runs this, so nobody writes meanwhile.
     unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(low), base.saturating_sub(low)) }
 }

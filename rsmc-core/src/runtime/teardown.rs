@@ -1,15 +1,16 @@
-//! What becomes of the threads that are left when an execution is over.
+//! The end of the threads that have not ended when an execution is over.
 //!
-//! An execution that is given up, started over, stuck or cut off leaves threads in the middle of their work. Their code does not
-//! run any more: each is left where it stands (`leave`), and so is what it owns. No destructor of it runs, since the state that it
-//! would find may be one that no execution has. The memory is taken back later (`reclaim`).
+//! An execution that is given up, started over, stuck or cut off leaves threads in the middle of their work. Their code
+//! does not run any more: each is left where it stands (`leave`), and so is what it owns. No destructor of it runs,
+//! since the state that it would find may be one that no execution has. The memory is taken back later (`reclaim`).
 //!
-//! A thread that a panic unwinds has to go on, since std counts panics by OS thread, and counts down at the end of unwinding only.
-//! Operations of its destructors happen at once, on the memory of the finished execution, and are recorded nowhere. One that would
-//! have to wait, that runs for too long, or that panics again, is left for good with its stack.
+//! A thread that a panic unwinds has to go on, since std counts panics by OS thread, and counts down at the end of
+//! unwinding only. Operations of its destructors happen at once, on the memory of the finished execution, and are
+//! recorded nowhere. One that would have to wait, that runs for too long, or that panics again, is left for good with
+//! its stack.
 //!
-//! All are unwound so where threads cannot be left, or where the check's allocator is not installed: what they own would never be
-//! taken back.
+//! All threads are unwound like that where threads cannot be left, or where the check's allocator is not installed: the
+//! memory that they own would never be taken back.
 
 use std::panic::resume_unwind;
 
@@ -25,7 +26,7 @@ use crate::trace::Op;
 /// The payload with which a thread of a finished run unwinds, where it cannot be left.
 pub(super) struct Teardown;
 
-/// How many operations the destructors of one run may perform.
+/// The number of operations that the destructors of one run may perform.
 const ASIDE_OPERATIONS: u32 = 100_000;
 
 impl Execution {
@@ -66,7 +67,8 @@ impl Execution {
         leave::IS_POSSIBLE && self.heap.is_seen.get() && reclaim::is_possible()
     }
 
-    /// Whether nothing is left to do for a thread, since it never started. What belongs to a thread that will be left is left.
+    /// Whether nothing is to be done for a thread, since it never started. The values of a thread that will be left
+    /// stay where they are.
     fn dismiss(&self, thread: ThreadId) -> bool {
         let leaves = self.leaves();
         let fiber = &mut self.core.borrow_mut().fibers[thread];

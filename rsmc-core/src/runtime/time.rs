@@ -1,10 +1,11 @@
 //! The time of modelled threads.
 //!
 //! No real time passes in an execution that the program could see. Each thread has a clock of its own, which it moves
-//! itself: when it sleeps, when a wait ends because its time is over, and when it asks for the time. It starts where that
-//! of the thread that spawned it is, and a join moves it to the end of the other thread, if that is later. So what a
-//! thread reads there depends on what happened before it in the execution, and on nothing else. One clock for all would
-//! depend on the order of operations that have nothing to do with each other, and which no class of executions knows.
+//! itself: when it sleeps, when a wait ends because its time is over, and when it asks for the time. It starts where
+//! that of the thread that spawned it is, and a join moves it to the end of the other thread, if that is later. So what
+//! a thread reads there depends on what happened before it in the execution, and on nothing else. One clock for all
+//! would depend on the order of operations that have nothing to do with each other, and which no class of executions
+//! knows.
 //!
 //! To ask for the time takes 1 ms. After [`PATIENT`] times it takes twice as long every time, up to [`LONGEST`]: a loop
 //! that waits for a deadline within an hour comes to it in fewer iterations than it takes to be recognised as one that
@@ -12,13 +13,13 @@
 
 use std::time::Duration;
 
-/// How often a thread may ask before the time it takes grows.
+/// The number of times that a thread may ask before the time it takes grows.
 const PATIENT: u32 = 8;
 
-/// How often it doubles, at most: to a little more than an hour.
+/// The largest number of times that it doubles: to a little more than an hour.
 const LONGEST: u32 = 22;
 
-/// Where all clocks start, at a time from which one can count far back.
+/// The time at which all clocks start: the program can count far back from it.
 pub const ORIGIN: Duration = Duration::from_secs(1 << 62);
 
 /// The clock of a thread.
@@ -26,7 +27,7 @@ pub const ORIGIN: Duration = Duration::from_secs(1 << 62);
 pub(super) struct Clock {
     time: Duration,
     asked: u32,
-    /// Whether somebody before this was asked for the time, and so may ask how long something took.
+    /// Whether a thread has asked for the time before this, and so may ask how long something took.
     matters: bool,
 }
 
@@ -37,7 +38,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// Of a thread that one with this clock starts.
+    /// The clock of a thread that a thread with this clock starts.
     pub(super) fn inherited(self) -> Self {
         Self { asked: 0, ..self }
     }
@@ -51,7 +52,7 @@ impl Clock {
         self.time = self.time.saturating_add(time);
     }
 
-    /// Time passes for the thread. Returns whether it may ask how much.
+    /// Lets time pass for the thread. Returns whether it may ask how much.
     pub(super) fn pass(&mut self, time: Duration) -> bool {
         self.move_by(time);
         self.matters

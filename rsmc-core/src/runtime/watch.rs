@@ -1,20 +1,21 @@
 //! Checks that do not go on, and processes that end in the middle of a check: the last words about them.
 //!
-//! Problem. A modelled thread that waits for a lock of std, or never comes to an operation, holds the OS thread of its check, and
-//! with it all other modelled threads. A segmentation fault, an abort or an `exit` takes the process along. Either way nobody
-//! would learn which execution it was.
+//! Problem. A modelled thread that waits for a lock of std, or never comes to an operation, holds the OS thread of its
+//! check, and with it all other modelled threads. A segmentation fault, an abort or an `exit` takes the process along.
+//! Either way the user would not learn which execution it was.
 //!
-//! Method. One OS thread of the process, the watchdog, looks at all checks now and then. Each counts what its threads ask of the
-//! runtime. Where an execution goes on and its count stays for `stuck_after`, the watchdog stops the OS thread of the check by a
-//! signal, so that the execution can be looked at, and ends the process. Where the process dies, the thread that dies asks the
-//! watchdog for the last words, and waits for them (`signals`): rendering a seed needs memory, and a signal handler may have none.
+//! Method. One OS thread of the process, the watchdog, looks at all checks now and then. Each counts what its threads
+//! ask of the runtime. Where an execution goes on and its count stays for `stuck_after`, the watchdog stops the OS
+//! thread of the check by a signal, so that the execution can be looked at, and ends the process. Where the process
+//! dies, the thread that dies asks the watchdog for the last words, and waits for them (`signals`): rendering a seed
+//! needs memory, and a signal handler may have none.
 //!
-//! Cost. An addition for each operation, a lock and an entry in a table for each check; a process has the watchdog from its first
-//! check on, which sleeps while there is none.
+//! Cost. An addition for each operation, a lock and an entry in a table for each check; a process has the watchdog from
+//! its first check on, which sleeps while there is none.
 //!
-//! Limits. Time counts only while an execution goes on, and not while the runtime itself computes, a debugger holds the process, or
-//! output waits for somebody who reads it. `SIGKILL`, `_exit` and `quick_exit` leave no time for last words. Where there are no
-//! signals, the execution cannot be looked at, and there is no seed.
+//! Limits. Time counts only while an execution goes on, and not while the runtime itself computes, a debugger holds the
+//! process, or output waits for a reader. `SIGKILL`, `_exit` and `quick_exit` leave no time for last words. Where there
+//! are no signals, the execution cannot be looked at, and there is no seed.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -23,22 +24,23 @@ use crate::runtime::checks::{self, Check, Fate, LastWords, Watched};
 use crate::runtime::execution::Execution;
 use crate::runtime::signals::{self, Stopped};
 
-/// Tells somebody last words. It is called in a thread of its own, while the rest of the process may hold any lock.
+/// Tells the user last words. It is called in a thread of its own, while the rest of the process may hold any lock.
 pub type Teller = fn(&LastWords<'_>);
 
 static TELLER: OnceLock<Teller> = OnceLock::new();
-/// From the next check on, last words are told by `teller`. Only the first call counts; without one there are none, and no
-/// watchdog.
+/// Makes `teller` tell last words from the next check on. Only the first call counts; without one there are no last
+/// words, and no watchdog.
 pub fn tell_by(teller: Teller) {
     let _ = TELLER.set(teller);
 }
 
-/// From now on the process may end by `exit` without last words about the checks that go on: somebody interrupts them.
+/// Lets the process end by `exit` from now on without last words about the checks that go on: they are interrupted on
+/// purpose.
 pub fn expect_exit() {
     signals::expect_exit();
 }
 
-/// The check on this OS thread, of which this is the execution, begins.
+/// Begins the check on this OS thread, of which this is the execution.
 pub(super) fn begin(execution: &Execution, name: &str, stuck_after: Option<Duration>) -> Watched {
     if TELLER.get().is_none() {
         return Watched::new(execution);
@@ -51,12 +53,12 @@ pub(super) fn begin(execution: &Execution, name: &str, stuck_after: Option<Durat
     watched
 }
 
-/// How often checks are looked at, if one of them is stuck after this time.
+/// The time between two looks at the checks, if one of them is stuck after this time.
 fn every(stuck_after: Duration) -> Duration {
     (stuck_after / 8).clamp(Duration::from_millis(5), Duration::from_millis(500))
 }
 
-/// How long to sleep; `None`: until there is a check.
+/// The time to sleep; `None`: until there is a check.
 fn until_next_look() -> Option<Duration> {
     let mut checks = checks::lock();
     let soonest = checks.all.iter().filter_map(|check| check.stuck_after).map(every).min();
@@ -64,7 +66,7 @@ fn until_next_look() -> Option<Duration> {
     soonest
 }
 
-/// What the watchdog does.
+/// The loop of the watchdog.
 fn watch() {
     let mut last = Instant::now();
     loop {
@@ -85,7 +87,7 @@ fn watch() {
     }
 }
 
-/// Nothing has come of a check for too long.
+/// Looks at a check that has made no progress for too long, and ends the process if it is stuck.
 fn suspect(check: &Check) {
     if is_traced() || waits_for_a_reader() {
         return check.starts_anew();
@@ -143,7 +145,7 @@ fn is_traced() -> bool {
     tracer.is_some_and(|tracer| tracer.trim() != "0")
 }
 
-/// Whether some thread of this process has written to stdout or stderr, and whoever should read that does not.
+/// Whether some thread of this process is writing to stdout or stderr, and the reader does not read that.
 fn waits_for_a_reader() -> bool {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     tasks.filter_map(|task| std::fs::read_to_string(task.path().join("syscall")).ok()).any(|call| {

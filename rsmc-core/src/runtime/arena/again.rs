@@ -1,11 +1,13 @@
 //! Memory that a thread gets again.
 //!
-//! Problem. Where each allocation has an address of its own, a compare-exchange never takes a new node for an old one (ABA).
+//! Problem. Where each allocation has an address of its own, a compare-exchange never takes a new node for an old one
+//! (ABA).
 //!
-//! Method. A thread keeps what it frees, by size. When it allocates, it gets what it freed last of that size. So the place of a
-//! block still depends on nothing but what its thread did.
+//! Method. A thread keeps what it frees, by size. When it allocates, it gets the block of that size that it freed last.
+//! So the place of a block still depends on nothing but what its thread did.
 //!
-//! Limits. A thread does not get what another one has freed, and not what was allocated for another size or alignment.
+//! Limits. A thread does not get memory that another one has freed, nor memory that was allocated for another size or
+//! alignment.
 
 use std::alloc::Layout;
 use std::collections::BTreeMap;
@@ -16,7 +18,7 @@ use rustc_hash::FxHasher;
 use crate::runtime::arena::{Inner, outside};
 use crate::runtime::blocks::Block;
 
-/// What threads may get again.
+/// The memory that threads may get again.
 #[derive(Default)]
 pub(super) struct Again {
     is_wanted: bool,
@@ -38,7 +40,7 @@ impl Again {
         self.freed.clear();
     }
 
-    /// A number for the order in which memory will be given out.
+    /// A number for the order in which memory will be handed out.
     pub(super) fn number(&self) -> u64 {
         let mut hasher = FxHasher::default();
         if self.is_wanted {
@@ -49,14 +51,14 @@ impl Again {
 }
 
 impl Inner {
-    /// The thread that runs has freed a block.
+    /// Keeps a block that the thread that runs has freed.
     pub(super) fn keep(&mut self, block: Block, bytes: usize) {
         let _ours = outside();
         let place = block.start() - self.start;
         self.again.freed.entry((self.thread, bytes)).or_default().push(place);
     }
 
-    /// What the thread that runs freed last of this size.
+    /// The block of this size that the thread that runs freed last.
     pub(super) fn allocate_again(&mut self, layout: Layout) -> Option<*mut u8> {
         let freed = self.again.freed.get_mut(&(self.thread, layout.size()))?;
         let start = self.start + freed.pop_if(|place| (self.start + *place) & (layout.align() - 1) == 0)?;

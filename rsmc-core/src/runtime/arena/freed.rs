@@ -1,16 +1,17 @@
-//! Memory that was freed: who still uses it, and whether it is freed twice.
+//! Memory that was freed: uses of it, and blocks that are freed twice.
 //!
-//! Problem. A structure without locks that frees what another thread still uses is wrong, and nothing shows it: what was freed keeps
-//! its bytes until the execution is over.
+//! Problem. A structure without locks that frees what another thread still uses is wrong, and nothing shows it: what
+//! was freed keeps its bytes until the execution is over.
 //!
-//! Method. An execution says where each object of the shim is that it meets, and when it meets it elsewhere. When a block is freed,
-//! the objects in it are marked in their tags, so that whoever comes to one later is noticed without a look at the allocator, and
-//! the execution is told what was freed. An object that nobody had met is looked up among the blocks when it is met first.
+//! Method. An execution says where each object of the shim is that it meets, and when it meets it elsewhere. When a
+//! block is freed, the objects in it are marked in their tags, so that a later use of one is noticed without a look at
+//! the allocator, and the execution learns what was freed. An object that the execution had not met is looked up among
+//! the blocks when it is met first.
 //!
 //! Cost. Freeing looks for the objects in a block by binary search among all that are here.
 //!
-//! Limits. Only what is allocated here is seen, and only uses of the shim's objects. What is in a block that starts with two zeros
-//! is marked but not told, since that is what std's `Arc` leaves of its counts, whose order nobody knows.
+//! Limits. Only what is allocated here is seen, and only uses of the shim's objects. Objects in a block that starts
+//! with two zeros are marked but not reported, since std's `Arc` leaves these of its counts, whose order is not known.
 
 use std::ops::Range;
 
@@ -19,24 +20,24 @@ use crate::runtime::arena::{Arena, Inner, outside};
 use crate::runtime::blocks::Block;
 use crate::runtime::locations::{mark_freed, names};
 
-/// What was freed in an execution.
+/// The memory that was freed in an execution.
 #[derive(Default)]
 pub(super) struct Freed {
-    /// The objects that are here, by their places in the piece, which do not look like pointers, and where the first one and the last
-    /// one are.
+    /// The objects that are here, by their places in the piece, which do not look like pointers, and where the first
+    /// one and the last one are.
     objects: Vec<(usize, LocId)>,
     first: usize,
     last: usize,
     /// Everything that was freed lies between these places.
     lowest: usize,
     highest: usize,
-    /// Who frees this is told: a place in the piece. Then every block is looked at.
+    /// The place in the piece whose freeing is news; if there is one, every block is looked at.
     watched: Option<usize>,
-    /// What the execution was not told yet.
+    /// The news that the execution has not received yet.
     news: Vec<News>,
 }
 
-/// What user code did with its memory.
+/// An act of user code on its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::runtime) enum News {
     /// It freed the memory of this object.
@@ -57,7 +58,7 @@ impl Freed {
 }
 
 impl Inner {
-    /// User code of the check frees a block in its piece.
+    /// Frees a block in the piece for user code of the check.
     #[inline]
     pub(super) fn free(&mut self, block: Block, bytes: usize) {
         if self.behind != 0 || !block.is_alive() {
@@ -125,7 +126,7 @@ impl Inner {
 }
 
 impl Arena {
-    /// The execution meets an object at this address, for the first time.
+    /// Notes that the execution meets an object at this address, for the first time.
     #[inline]
     pub(in crate::runtime) fn meets(&mut self, loc: LocId, address: usize) {
         if let Some(inner) = &mut self.0
@@ -140,14 +141,14 @@ impl Arena {
             }
             let at = objects.partition_point(|&(other, _)| other < place);
             match objects.get_mut(at) {
-                // What was there is not there any more.
+                // The object that was there is not there any more.
                 Some(object) if object.0 == place => object.1 = loc,
                 _ => objects.insert(at, (place, loc)),
             }
         }
     }
 
-    /// An object that was at one address is at another one.
+    /// Notes that an object that was at one address is at another one.
     pub(in crate::runtime) fn moves(&mut self, loc: LocId, from: usize, to: usize) {
         if let Some(inner) = &mut self.0 {
             let place = from.wrapping_sub(inner.start);
@@ -185,7 +186,8 @@ impl Arena {
         })
     }
 
-    /// Executions from the next one on are told when the block is freed that has this address, given as in the last one.
+    /// Makes executions from the next one on learn when the block is freed that has this address, which is given as in
+    /// the last one.
     pub(in crate::runtime) fn watch(&mut self, address: Option<usize>) {
         if let Some(inner) = &mut self.0 {
             inner.freed.watched = address.map(|address| address.wrapping_sub(inner.start));
@@ -198,7 +200,7 @@ impl Arena {
         self.0.as_ref().is_some_and(|inner| !inner.freed.news.is_empty())
     }
 
-    /// What user code has done with its memory since this was asked last.
+    /// The acts of user code on its memory since the last call.
     pub(in crate::runtime) fn news(&mut self) -> impl Iterator<Item = News> {
         self.0.iter_mut().flat_map(|inner| inner.freed.news.drain(..))
     }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What a thread does with the arena.
+/// An act of a thread on the arena.
 #[derive(Clone, Debug)]
 enum Act {
     Allocate(Layout),
@@ -52,7 +52,8 @@ impl InUse {
     }
 }
 
-/// Runs threads in an order that `turns` names. Returns by thread the places of its blocks, and what is left alive.
+/// Runs threads in an order that `turns` names. Returns by thread the places of its blocks, and the blocks that are
+/// still alive.
 fn run(
     inner: &mut Inner,
     in_use: &mut InUse,
@@ -87,7 +88,7 @@ fn run(
 
 proptest! {
     /// Against a map of what is in use: blocks do not overlap and keep what is in them, also those that outlive their
-    /// execution; and each is in the same place, whatever the order of the threads and whatever outlives.
+    /// execution; and each is in the same place, in any order of the threads, with any blocks that outlive.
     #[test]
     fn blocks_are_apart_and_lie_where_their_thread_says(
         threads in acts(),
@@ -136,7 +137,8 @@ fn a_thread_has_several_areas() {
     assert!(!inner.overflowed && inner.ranges().count() == 0);
 }
 
-/// Where there is no other piece, an execution lies behind the one before, and none of the latter is looked at or left with it.
+/// Where there is no other piece, an execution lies behind the one before, and none of the latter is looked at or left
+/// with it.
 #[test]
 fn an_execution_may_lie_behind_another() {
     let mut inner = Inner::new().expect("there is address space");

@@ -9,7 +9,7 @@ use crate::runtime::hook::enter::{enter, here, meet};
 use crate::runtime::identity::Identity;
 use crate::trace::{Action, Op, Rmw, RmwKind, Site};
 
-/// What an atomic type tells of its objects.
+/// The properties that an atomic type gives to its objects.
 #[derive(Debug)]
 pub struct Kind {
     /// Its name, as the user wrote it.
@@ -18,7 +18,7 @@ pub struct Kind {
     pub init: fn(&Identity) -> u64,
 }
 
-/// What an atomic operation did.
+/// The result of an atomic operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Done {
     /// The value before it.
@@ -65,7 +65,7 @@ extern "C-unwind" fn atomic_from(
     let object = identity.object(kind.name);
     let done = meet(place, object, |execution| {
         let site = Site::Code(place);
-        // What is an address is known to the machine by its name, and a null pointer as it is.
+        // The machine knows an address by its name, and a null pointer as it is.
         let addresses = execution.heap.addresses.get();
         let (action, order, failure) = unpacked(how, addresses.exchange(a), addresses.exchange(b));
         execution.visit(frame, site, matches!(action, Action::Store(_)));

@@ -7,12 +7,11 @@ use crate::runtime::execution::Execution;
 use crate::runtime::hook::enter::{enter, here};
 use crate::trace::{Action, CHOICE, LocInfo, Op, Site};
 
-/// How many values one choice has at most: explorers keep a list of those that are to be tried.
+/// The largest number of values of one choice: explorers keep a list of those that are to be tried.
 const MOST_VALUES: u64 = 1 << 12;
 
-/// One of the values below `of`, which is not 0; explorers try them all. If `spurious`, another than 0 is an outcome without
-/// cause, and where none is allowed it is 0 at once. Of more than 4,096 values one is chosen digit by
-/// digit.
+/// One of the values below `of`, which is not 0; explorers try them all. If `spurious`, any value but 0 is a spurious
+/// outcome, and where none is allowed the value is 0 at once. Of more than 4,096 values one is chosen digit by digit.
 #[track_caller]
 pub fn choose(of: u64, spurious: bool) -> Option<u64> {
     let site = here();

@@ -17,7 +17,8 @@ pub fn counting() {
     }
 }
 
-/// Whether the counting of references of an `Arc` of this type consists of steps, since the program was seen to observe it.
+/// Whether the counting of references of an `Arc` of this type consists of steps, since the program was seen to observe
+/// it.
 #[inline]
 pub fn counts_are_steps(type_name: &'static str) -> bool {
     let are_steps =
@@ -25,8 +26,8 @@ pub fn counts_are_steps(type_name: &'static str) -> bool {
     in_current(are_steps) == Some(true)
 }
 
-/// The program observes how many references there are of an `Arc` of this type. If another thread could change that now, the
-/// exploration starts again with their counting as steps.
+/// The program observes how many references there are of an `Arc` of this type. If another thread could change that
+/// now, the exploration starts again with their counting as steps.
 pub fn counts_observed(type_name: &'static str) {
     enter(|execution| {
         if !execution.unwinding.get() {
@@ -35,8 +36,8 @@ pub fn counts_observed(type_name: &'static str) {
     });
 }
 
-/// Drops a value since the last reference of an `Arc` of this type is dropped. If that performs visible operations, which
-/// thread does so is observed.
+/// Drops a value since the last reference of an `Arc` of this type is dropped. If that performs visible operations, the
+/// program observes which thread drops it.
 pub fn dropping(type_name: &'static str, drop: impl FnOnce()) {
     struct Until(Option<&'static str>);
     impl Drop for Until {
@@ -73,7 +74,8 @@ pub fn reference_dropped(object: Object<'_>, last: bool) {
     });
 }
 
-/// Something that has to be gone at the end of the execution was created; `None` outside executions, and where one is over.
+/// Something that has to be gone at the end of the execution was created; `None` outside executions, and where one is
+/// over.
 #[track_caller]
 pub fn born(kind: &'static str) -> Option<Birth> {
     let site = here();
@@ -94,7 +96,7 @@ pub fn is_alive(birth: Birth) -> bool {
     .unwrap_or(true)
 }
 
-/// It is gone; false if it was gone before.
+/// Notes that it is gone; false if it was gone before.
 pub fn died(birth: Birth) -> bool {
     in_current(|execution| {
         let core = &mut *execution.core.borrow_mut();

@@ -15,7 +15,7 @@ pub(super) fn here() -> Site {
     Site::Code(Location::caller())
 }
 
-/// Acts in the execution in progress, if there is one. What we allocate is none of the user's memory.
+/// Acts in the execution in progress, if there is one. Memory that we allocate is not the user's.
 #[inline]
 pub(super) fn enter<R>(act: impl FnOnce(&Execution) -> R) -> Option<R> {
     in_current(|execution| {
@@ -32,7 +32,7 @@ pub(super) fn enter<R>(act: impl FnOnce(&Execution) -> R) -> Option<R> {
     })
 }
 
-/// As [`enter`], with an object, of which `objects::meets` tells more.
+/// As [`enter`], with an object, as `objects::meets` describes.
 #[inline(always)]
 pub(super) fn meet<R>(
     place: &'static Location<'static>,
@@ -46,8 +46,8 @@ pub(super) fn meet<R>(
     done
 }
 
-/// An object is used outside executions. If it belongs to one that goes on elsewhere, that check fails, and so does this
-/// thread, unless it is unwinding or drops the object.
+/// Handles a use of an object outside executions. If the object belongs to one that goes on elsewhere, that check
+/// fails, and so does this thread, unless it is unwinding or drops the object.
 #[inline(never)]
 pub(super) fn foreign_use(
     execution: u64,

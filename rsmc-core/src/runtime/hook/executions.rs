@@ -8,17 +8,17 @@ use crate::runtime::teardown::Teardown;
 
 pub use crate::runtime::current::in_run;
 
-/// What names the execution: no other in this process has the same.
+/// The number of the execution: no other in this process has the same.
 pub fn execution() -> Option<u64> {
     enter(|execution| execution.core.borrow().locations.execution())
 }
 
-/// Something that was created outside, and is std's own, is used. Nothing outside executions.
+/// Notes that something is used that was created outside and is std's own. Does nothing outside executions.
 pub fn unmodelled() {
     enter(|execution| execution.core.borrow_mut().unmodelled = true);
 }
 
-/// Runs code of the shim that allocates for itself: what is none of the memory of the thread that runs, and may outlive the
+/// Runs code of the shim that allocates for itself: memory that is not of the thread that runs, and may outlive the
 /// execution.
 pub fn aside<R>(act: impl FnOnce() -> R) -> R {
     let _ours = arena::outside();

@@ -1,4 +1,5 @@
-//! What loops that wait say: hints, and where a thread stands before it uses an object that is more than an atomic.
+//! The calls of loops that wait: hints, and the place where a thread stands before it uses an object that is more than
+//! an atomic.
 
 use std::panic::Location;
 
@@ -36,7 +37,8 @@ extern "C-unwind" fn hint_from(
     .is_some()
 }
 
-/// The caller is about to use an object that is more than an atomic: if it comes here again and nothing has changed, it waits.
+/// The caller is about to use an object that is more than an atomic: if it comes here again and nothing has changed, it
+/// waits.
 #[inline(always)]
 #[track_caller]
 pub fn stand() {
@@ -59,14 +61,14 @@ extern "C-unwind" fn stand_from(
     enter(|execution| execution.visit(frame, Site::Code(place), false));
 }
 
-/// A function of the shim is about to wait in a loop. Returns what to say to [`waits`].
+/// Notes that a function of the shim is about to wait in a loop. Returns the argument of [`waits`].
 pub fn begins_to_wait() -> u64 {
     enter(|execution| u64::from(execution.core.borrow().machine.run().trace.count(execution.running.get())))
         .unwrap_or(0)
 }
 
-/// At the beginning of each iteration of such a loop, of which the shim knows that it changes nothing and keeps nothing: no state
-/// needs to be compared.
+/// Called at the beginning of each iteration of such a loop, of which the shim knows that it changes nothing and keeps
+/// nothing: no state needs to be compared.
 #[track_caller]
 pub fn waits(since: u64) {
     let site = here();

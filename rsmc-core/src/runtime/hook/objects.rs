@@ -1,4 +1,4 @@
-//! Operations on objects that are more than an atomic, and what else concerns an object of the shim.
+//! Operations on objects that are more than an atomic, and other calls that concern an object of the shim.
 
 use std::panic::Location;
 use std::sync::atomic::Ordering;
@@ -11,8 +11,8 @@ use crate::runtime::identity::Object;
 use crate::step::End;
 use crate::trace::{Action, FREE, Op, POISONED, Site};
 
-/// Whether the object is used in an execution. If it is not, but belongs to one that goes on elsewhere, that check fails, and
-/// so does this thread.
+/// Whether the object is used in an execution. If it is not, but belongs to one that goes on elsewhere, that check
+/// fails, and so does this thread.
 #[inline]
 #[track_caller]
 pub fn meets(object: Object<'_>) -> bool {
@@ -23,7 +23,7 @@ pub fn meets(object: Object<'_>) -> bool {
     meets
 }
 
-/// As [`meets`], for what was made for this execution, which may not have used it as an object: it is no static. Without a
+/// As [`meets`], for an object that was made for this execution, which may not have used it: it is no static. Without a
 /// place it is dropped.
 #[inline]
 pub fn meets_of(execution: u64, object: Object<'_>, place: Option<&'static Location<'static>>) {
@@ -49,8 +49,8 @@ pub fn access(
 
 /// As [`access`], at a place that is not the caller's: a destructor has no line of its own.
 ///
-/// It is a call, so that none of what is done here lies in the frame of the user's function: what that holds would depend on
-/// whether the object is new in the execution.
+/// It is a call, so that nothing of this lies in the frame of the user's function: its contents would depend on whether
+/// the object is new in the execution.
 #[inline(never)]
 pub fn access_at(
     place: &'static Location<'static>,

@@ -31,8 +31,8 @@ pub fn empty(tag: &Tag) -> Option<Slot> {
     .flatten()
 }
 
-/// Runs `put_back` when all threads of the execution have ended or were left. Asked for again while values are dropped
-/// thereafter, it runs again.
+/// Runs `put_back` when all threads of the execution have ended or were left. If it is asked for again while values are
+/// dropped thereafter, it runs again.
 pub fn at_end(put_back: PutBack) {
     enter(|execution| {
         let mut all = execution.at_end.borrow_mut();

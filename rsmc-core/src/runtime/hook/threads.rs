@@ -61,7 +61,7 @@ pub fn ending(tag: &Tag) {
     }
 }
 
-/// The caller receives the panic that ended `target`; whether there was one that nobody had received.
+/// Receives the panic that ended `target`. Returns whether there was one that no thread had received.
 pub fn receive_panic(target: ThreadId) -> bool {
     enter(|execution| execution.core.borrow_mut().machine.receive_panic(target)).unwrap_or(false)
 }

@@ -28,7 +28,7 @@ pub fn park_for(tag: &Tag, object: &Tag) {
     park(tag);
 }
 
-/// Takes the token of the calling thread, which is `tag`, if it is available; whether it was.
+/// Takes the token of the calling thread, which is `tag`, if it is available. Returns whether it was.
 #[track_caller]
 pub fn try_park(tag: &Tag) -> bool {
     let take = Action::Rmw(Rmw { kind: RmwKind::Swap, operand: 0, bits: 1 });
@@ -48,7 +48,7 @@ pub fn unpark_at(place: &'static Location<'static>, tag: &Tag) {
     access_at(place, Object { tag, kind: "park token", created: None }, || 0, Action::Unpark, order, order);
 }
 
-/// The running thread has just got the object `tag`, for which others may wait by [`park_for`]. Returns what to say to
+/// The running thread has just got the object `tag`, for which others may wait by [`park_for`]. Returns the argument of
 /// [`gives_back`].
 pub fn takes(tag: &Tag) -> usize {
     enter(|execution| {

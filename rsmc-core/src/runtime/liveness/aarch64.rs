@@ -1,21 +1,23 @@
-//! What AArch64 instructions do with the registers that a call preserves: x19 to x29, and the lower halves of v8 to v15.
+//! The effects of AArch64 instructions on the registers that a call preserves: x19 to x29, and the lower halves of v8
+//! to v15.
 //!
-//! Method. All instructions have four bytes, and the registers in the same places of them. They are told apart by classes of the
-//! encoding. Where the instructions of a class do different things with their registers, and in vector and floating-point
-//! arithmetic, all of them count as read and none as overwritten. What is in no class here is not understood.
+//! Method. All instructions have four bytes, and the registers in the same places of them. They are distinguished by
+//! classes of the encoding. Where the instructions of a class do different things with their registers, and in vector
+//! and floating-point arithmetic, all of them count as read and none as overwritten. An instruction in no class here is
+//! not understood.
 //!
-//! Pieces of functions. Where size counts most (`opt-level = "z"`), LLVM moves equal pieces of functions out into functions of
-//! their own, which read and write what their callers have in these registers. It saves nothing for them, but for the address to
-//! return to (x30). So a call goes on in what it calls, until that makes a frame.
+//! Pieces of functions. Where size counts most (`opt-level = "z"`), LLVM moves equal pieces of functions out into
+//! functions of their own, which read and write what their callers have in these registers. A piece saves nothing for
+//! them, but for the address to return to (x30). So a call goes on in what it calls, until that makes a frame.
 //!
-//! Source. Arm Architecture Reference Manual for A-profile, C4.1 "A64 instruction set encoding"; LLVM's `AArch64InstrInfo`
-//! (`buildOutlinedFrame`).
+//! Source. Arm Architecture Reference Manual for A-profile, C4.1 "A64 instruction set encoding"; LLVM's
+//! `AArch64InstrInfo` (`buildOutlinedFrame`).
 
 use super::{Decode, Flow, Instruction, Registers, code};
 
 /// The stack pointer, as a base of addresses and where it is added to.
 const SP: u32 = 31;
-/// Where a call returns to.
+/// The register with the address to which a call returns.
 const LINK: u32 = 30;
 
 pub(super) struct Decoder;
@@ -48,22 +50,22 @@ impl Word {
         self.bits(at, at) == 1
     }
 
-    /// The number of what it writes, loads or stores.
+    /// The number of the register that it writes, loads or stores.
     fn d(self) -> u32 {
         self.bits(4, 0)
     }
 
-    /// Of its first operand, or the base of an address.
+    /// The number of its first operand, or of the base of an address.
     fn n(self) -> u32 {
         self.bits(9, 5)
     }
 
-    /// Of its second operand.
+    /// The number of its second operand.
     fn m(self) -> u32 {
         self.bits(20, 16)
     }
 
-    /// Of its third operand, or of the second register of a pair.
+    /// The number of its third operand, or of the second register of a pair.
     fn a(self) -> u32 {
         self.bits(14, 10)
     }
@@ -105,7 +107,7 @@ fn understand(word: Word, at: u64) -> Option<Instruction> {
     Some(Instruction { read, overwritten, flow, makes_frame, behind: at + 4 })
 }
 
-/// What an instruction does.
+/// The effects of an instruction.
 #[derive(Default)]
 struct Effect {
     read: Registers,
@@ -114,7 +116,7 @@ struct Effect {
     makes_frame: bool,
 }
 
-/// It reads some registers and overwrites others.
+/// The effect of an instruction that reads some registers and overwrites others.
 fn moves(read: Registers, overwritten: Registers) -> Effect {
     Effect { read, overwritten, ..Effect::default() }
 }
@@ -167,7 +169,8 @@ fn load_or_store(word: Word) -> Option<Effect> {
     let (is_vector, n, m) = (word.bit(26), general(word.n()), general(word.m()));
     let size = word.bits(31, 30);
     match (word.bits(29, 28), word.bit(24)) {
-        // Exclusive, acquiring and releasing ones, and compare-and-swap. Only the plain acquiring load is told from the rest.
+        // Exclusive, acquiring and releasing ones, and compare-and-swap. Only the plain acquiring load is distinguished
+        // from the rest.
         (0b00, false) if !is_vector => {
             let t = general(word.d());
             if word.bits(23, 21) == 0b110 {
@@ -247,7 +250,8 @@ fn of_vectors(word: Word) -> Effect {
     let table = (1..4).fold(0, |all, number| all | vector((word.n() + number) % 32));
     let has_third = word.bits(28, 24) == 0b11111 || (word.bit(31) && word.bits(28, 24) == 0b01110);
     let third = if has_third { word.a() } else { SP };
-    // Where an element of a vector is an operand, the uppermost bit of its field may belong to the number of the element.
+    // Where an element of a vector is an operand, the uppermost bit of its field may belong to the number of the
+    // element.
     let fields = [word.d(), word.n(), word.m(), word.m() % 16, third];
     moves(fields.into_iter().fold(table, |all, number| all | general(number) | vector(number)), 0)
 }
@@ -257,7 +261,7 @@ mod tests {
     use super::*;
     use crate::runtime::liveness::Paths;
 
-    /// Which registers these are.
+    /// The set of the registers with these names.
     fn set(names: &str) -> Registers {
         let one = |name: &str| either(name[1..].parse().unwrap(), name.starts_with('v'));
         names.split_whitespace().map(one).fold(0, |all, register| all | register)
@@ -393,7 +397,7 @@ mod tests {
         assert!(!makes_frame(0x910083ff), "add sp, sp, #32");
     }
 
-    /// What this code needs, from its beginning.
+    /// The registers that this code needs, from its beginning.
     fn needs(code: &[u32]) -> Registers {
         let mut paths = Paths::<Decoder>::new(Vec::new());
         paths.all_from(code.as_ptr().expose_provenance() as u64);

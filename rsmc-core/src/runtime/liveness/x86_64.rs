@@ -1,4 +1,4 @@
-//! What x86-64 instructions do with the registers that a call preserves.
+//! The effects of x86-64 instructions on the registers that a call preserves.
 
 use iced_x86::{
     Code, Decoder as Iced, DecoderError, DecoderOptions, FlowControl, InstructionInfoFactory, InstructionInfoOptions,
@@ -7,10 +7,10 @@ use iced_x86::{
 
 use super::{Decode, Flow, Instruction, Registers, code};
 
-/// In which order they are in a frame.
+/// The registers that a call preserves, in their order in a frame.
 const ORDER: [Register; 6] = [Register::R15, Register::R14, Register::R13, Register::R12, Register::RBX, Register::RBP];
 
-/// The longest instruction has so many bytes.
+/// The number of bytes of the longest instruction.
 const LONGEST: usize = 15;
 
 pub(super) struct Decoder(InstructionInfoFactory);
@@ -76,7 +76,7 @@ mod tests {
     const RBX: Registers = 1 << 4;
     const RBP: Registers = 1 << 5;
 
-    /// Which of `rbx` and `rbp` the code needs that begins like a function.
+    /// Those of `rbx` and `rbp` that the code needs, which begins like a function.
     macro_rules! needs {
         ($($line:literal)*) => {{
             #[unsafe(naked)]

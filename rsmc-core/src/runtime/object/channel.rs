@@ -1,24 +1,25 @@
-//! What a channel with one receiver holds, and who waits for it.
+//! The messages of a channel with one receiver, and the threads that wait for it.
 //!
-//! Who finds what it needs goes on at once. Otherwise it waits, and whoever brings what it needs completes its
-//! operation for it: a sender hands its message to the receiver that waits, and a receiver that makes room lets in the
-//! message of the sender that has waited longest. No choice is lost by this: an operation that could have been
-//! completed later is one that might have begun later, too, and that is another order of operations.
+//! A thread that finds what it needs goes on at once. Otherwise it waits, and the thread that brings what it needs
+//! completes its operation for it: a sender hands its message to the receiver that waits, and a receiver that makes
+//! room lets in the message of the sender that has waited longest. No choice is lost by this: an operation that could
+//! have been completed later is one that might have begun later, too, and that is another order of operations.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{RecvTimeoutError, TryRecvError, TrySendError};
 
-/// The state of a channel of messages `M`, with names `W` for those who wait. Operations return whom to wake.
+/// The state of a channel of messages `M`, with names `W` for the threads that wait. Operations return the names of
+/// those to wake.
 #[derive(Debug)]
 pub struct Channel<M, W> {
-    /// How many messages it holds at most.
+    /// The largest number of messages that it holds.
     capacity: Option<usize>,
     messages: VecDeque<M>,
-    /// Senders that found no room, with their messages; who waits longest first.
+    /// Senders that found no room, with their messages; the one that waits longest is the first.
     full: VecDeque<(W, M)>,
     /// The receiver, while it waits.
     empty: Option<W>,
-    /// What the receiver was handed while it waited.
+    /// The message that the receiver was handed while it waited.
     handed: Option<M>,
     no_sender: bool,
     no_receiver: bool,
@@ -57,12 +58,12 @@ impl<M, W: Clone + PartialEq> Channel<M, W> {
         Ok(None)
     }
 
-    /// A sender that found no room begins to wait.
+    /// Notes that a sender, which found no room, begins to wait.
     pub fn wait_to_send(&mut self, sender: W, message: M) {
         self.full.push_back((sender, message));
     }
 
-    /// What became of the message of a sender that was woken.
+    /// The fate of the message of a sender that was woken: `Ok` if it was taken.
     ///
     /// # Errors
     /// The message, if there is no receiver any more.
@@ -89,17 +90,17 @@ impl<M, W: Clone + PartialEq> Channel<M, W> {
         }
     }
 
-    /// The receiver, which found nothing, begins to wait.
+    /// Notes that the receiver, which found nothing, begins to wait.
     pub fn wait_to_receive(&mut self, receiver: W) {
         self.empty = Some(receiver);
     }
 
-    /// What the receiver was handed when it was woken; nothing if there is no sender any more.
+    /// The message that the receiver was handed when it was woken; `None` if there is no sender any more.
     pub fn received(&mut self) -> Option<M> {
         self.handed.take()
     }
 
-    /// The receiver waits no longer.
+    /// Ends the wait of the receiver.
     ///
     /// # Errors
     /// If it was not handed a message while it waited.
@@ -110,13 +111,14 @@ impl<M, W: Clone + PartialEq> Channel<M, W> {
         }
     }
 
-    /// The last sender is dropped.
+    /// Notes that the last sender is dropped.
     pub fn drop_senders(&mut self) -> Option<W> {
         self.no_sender = true;
         self.empty.take()
     }
 
-    /// The receiver is dropped. Returns also the messages that nobody will receive; those who wait have theirs back.
+    /// Notes that the receiver is dropped. Returns the messages that will not be received, and the senders to wake,
+    /// which get theirs back.
     pub fn drop_receiver(&mut self) -> (VecDeque<M>, Vec<W>) {
         self.no_receiver = true;
         let mut messages = std::mem::take(&mut self.messages);
@@ -124,7 +126,7 @@ impl<M, W: Clone + PartialEq> Channel<M, W> {
         (messages, self.full.iter().map(|(sender, _)| sender.clone()).collect())
     }
 
-    /// Nobody waits any more, since the execution is over. Returns what senders wanted to send.
+    /// Ends all waits, since the execution is over. Returns the messages that senders wanted to send.
     pub fn stop_waiting(&mut self) -> VecDeque<(W, M)> {
         self.empty = None;
         std::mem::take(&mut self.full)

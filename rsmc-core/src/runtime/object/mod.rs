@@ -1,6 +1,6 @@
-//! Blocking primitives as state machines: what an operation does to an object, and whom it wakes. None knows threads,
-//! coroutines or memory; the shim calls them under a modelled lock of the object, so that the order of operations is that
-//! of the lock, and lets threads wait for tokens.
+//! Blocking primitives as state machines: the effect of an operation on an object, and the waiters that it wakes. None
+//! knows threads, coroutines or memory; the shim calls them under a modelled lock of the object, so that the order of
+//! operations is that of the lock, and lets threads wait for tokens.
 
 mod channel;
 mod notifications;

@@ -1,21 +1,22 @@
-//! Who waits for a condition variable, and who has been notified.
+//! The waiters of a condition variable, and its notifications.
 //!
-//! A notification is for any one of those that wait when it is given, and for nobody who comes later. Which of them takes
-//! it is left open: all are woken, and the first that comes has it. So a notification is a *permit* with the waiters that
-//! may take it. Permits are taken oldest first. As each permit is for all who waited, an older one is for a part of those
-//! of a younger one, less who came later: no choice leaves a permit behind that nobody can take.
+//! A notification is for any one of the waiters that wait when it is given, and for none that comes later. Any of them
+//! may take it: all are woken, and the first that comes takes it. So a notification is a *permit* with the waiters that
+//! may take it. Permits are taken oldest first. As each permit is for all that waited, an older one is for a part of
+//! the waiters of a younger one, without those that came later: no choice leaves a permit behind that no waiter can
+//! take.
 
-/// A wait, numbered in the order of beginning among those that are not over. Numbers are used again, so that a loop which waits
-/// in vain comes back to the state in which it was.
+/// A wait, numbered in the order of beginning among those that are not over. Numbers are used again, so that a loop
+/// which waits in vain comes back to the state in which it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Waiter(u64);
 
 /// The state of a condition variable.
 #[derive(Clone, Debug, Default)]
 pub struct Notifications {
-    /// Who waits, oldest first.
+    /// The waiters, oldest first.
     waiting: Vec<Waiter>,
-    /// Oldest first: it is for who waits and began before this.
+    /// The permits, oldest first: each is for the waiters that began before this one.
     permits: Vec<Waiter>,
 }
 
@@ -33,7 +34,7 @@ impl Notifications {
         self.permits.last().copied().map_or(after_all, |before| before.max(after_all))
     }
 
-    /// Notifies one of those that wait, if there is one that is not notified already; returns who should be woken.
+    /// Notifies one of the waiters, if there is one that is not notified already; returns those to wake.
     pub fn notify_one(&mut self) -> &[Waiter] {
         if self.permits.len() == self.waiting.len() {
             return &[];
@@ -42,7 +43,7 @@ impl Notifications {
         &self.waiting
     }
 
-    /// Notifies all that wait; returns who should be woken.
+    /// Notifies all waiters; returns those to wake.
     pub fn notify_all(&mut self) -> &[Waiter] {
         let missing = self.waiting.len() - self.permits.len();
         self.permits.extend(std::iter::repeat_n(self.next(), missing));
@@ -97,7 +98,7 @@ mod tests {
         assert_eq!(condition.notify_all(), []);
     }
 
-    /// Whoever comes first, two notifications wake two.
+    /// In any order of arrival, two notifications wake two waiters.
     #[test]
     fn no_permit_is_left_behind() {
         for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {

@@ -1,12 +1,13 @@
-//! Who has a reader-writer lock, and who waits for it.
+//! The claims that have a reader-writer lock, and those that wait for it.
 //!
-//! First come, first served, with hand-over: who cannot have the lock at once queues, and whoever gives it back gives
-//! it to the next writer, or to all readers at the head of the queue. So nobody overtakes a writer that waits.
-//! Explorers order arrivals in every way, and thereby grants: who gets the lock later may as well come later.
+//! First come, first served, with hand-over: a claim that cannot have the lock at once queues, and a claim that gives
+//! the lock back hands it to the next writer, or to all readers at the head of the queue. So no claim overtakes a
+//! writer that waits. Explorers order arrivals in every way, and thereby grants: a claim that gets the lock later may
+//! as well come later.
 
 use std::collections::VecDeque;
 
-/// What a lock is wanted for.
+/// The mode in which a lock is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// To read, with other readers.
@@ -15,7 +16,7 @@ pub enum Mode {
     Write,
 }
 
-/// Somebody who wanted the lock, numbered in the order of arrival.
+/// A claim to the lock, numbered in the order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     number: u64,
@@ -28,12 +29,12 @@ pub struct ReadWrite {
     came: u64,
     /// Several readers, or one writer.
     holders: Vec<Claim>,
-    /// Oldest first; empty if nobody has the lock.
+    /// Oldest first; empty if no claim has the lock.
     waiting: VecDeque<Claim>,
 }
 
 impl ReadWrite {
-    /// Somebody comes for the lock and gets it, or queues.
+    /// Makes a claim, which gets the lock, or queues.
     pub fn come(&mut self, mode: Mode) -> Claim {
         let claim = Claim { number: self.came, mode };
         self.came += 1;
@@ -45,7 +46,7 @@ impl ReadWrite {
         claim
     }
 
-    /// Somebody comes for the lock and gets it, or goes away.
+    /// Makes a claim if it gets the lock at once.
     pub fn try_come(&mut self, mode: Mode) -> Option<Claim> {
         self.is_open(mode).then(|| self.come(mode))
     }
@@ -55,16 +56,16 @@ impl ReadWrite {
         self.holders.contains(&claim)
     }
 
-    /// Gives the lock back, or leaves the queue; nothing, if that was done before. Returns who has got the lock
-    /// thereby.
+    /// Gives the lock back, or leaves the queue; does nothing if that was done before. Returns the claims that get the
+    /// lock thereby.
     pub fn leave(&mut self, claim: Claim) -> Vec<Claim> {
         self.holders.retain(|&other| other != claim);
         self.waiting.retain(|&other| other != claim);
         self.grant()
     }
 
-    /// Who has the lock to write has it to read from now on, and nobody in between; nothing, if the claim is no such one.
-    /// Returns the claim as it is then, and who has got the lock thereby.
+    /// Turns a claim that has the lock to write into one to read, with no other claim in between; does nothing if it
+    /// has no lock. Returns the claim as it is then, and the claims that get the lock thereby.
     pub fn downgrade(&mut self, claim: Claim) -> (Claim, Vec<Claim>) {
         let Some(holder) = self.holders.iter_mut().find(|holder| **holder == claim) else { return (claim, Vec::new()) };
         holder.mode = Mode::Read;
@@ -173,7 +174,8 @@ mod tests {
         assert_eq!((lock.leave(reader), lock.leave(late)), (vec![], vec![]));
     }
 
-    /// Whatever is done: no writer beside another holder, nobody waits who could go on, and the queue keeps its order.
+    /// After any operations, no writer is beside another holder, no claim waits that could be granted, and the queue
+    /// keeps its order.
     #[test]
     fn all_short_histories() {
         fn explore(lock: &ReadWrite, known: &[Claim], left: u32) -> u32 {
