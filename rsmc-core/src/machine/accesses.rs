@@ -29,7 +29,7 @@ pub(super) struct Accesses {
 struct OfThread {
     /// The number of accesses that it has begun.
     begun: u32,
-    /// Those that go on, with their places.
+    /// The accesses that go on, with their places.
     open: Vec<(Begun, Site)>,
 }
 

@@ -51,7 +51,7 @@ pub(super) struct Trust {
 }
 
 impl Trust {
-    /// An execution begins.
+    /// Begins an execution.
     pub(super) fn begin(&mut self) {
         self.doubts.clear();
     }
@@ -92,7 +92,7 @@ impl Machine {
         true
     }
 
-    /// A thread that ran ahead has done the same for long enough, or something else.
+    /// Notes that a thread that ran ahead has done the same for long enough, or something else.
     pub(super) fn ran_ahead(&mut self, place: Place, did_the_same: bool) {
         if did_the_same {
             self.trust.proven.push(place.0);

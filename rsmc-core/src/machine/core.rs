@@ -219,7 +219,7 @@ impl Machine {
         self.rules.memory.has_buffers()
     }
 
-    /// A drained thread has changed a count of references, which is an update that no explorer orders.
+    /// Notes that a drained thread has changed a count of references, which is an update that no explorer orders.
     pub fn counted(&mut self, thread: ThreadId, site: Site) {
         self.note(thread, NoteKind::Counted, site);
     }

@@ -63,7 +63,7 @@ impl Dice {
         self.stream.below(bound)
     }
 
-    /// One of the steps, uniformly.
+    /// A random one of the steps, uniformly.
     pub(super) fn any(&mut self, steps: &[Step]) -> Step {
         steps[self.stream.below(steps.len())]
     }

@@ -22,7 +22,7 @@ impl Machine {
         self.memory.shared(loc).value
     }
 
-    /// Nothing can run: tests whether a thread waits for ever, or ends the execution.
+    /// Tests, where nothing can run, whether a thread waits for ever, or ends the execution.
     pub(super) fn end_or_test_patience(&mut self) -> Option<Step> {
         if let Some(forced) = self.plan.forced.get(self.steps) {
             let step = forced.step;

@@ -36,7 +36,8 @@ const PROBES: u32 = 24;
 const LAPS: u32 = 40;
 /// An execution that has so many events is watched, if the limit of steps is not lower than four times this.
 const LONG: usize = 1_000;
-/// There are probes as soon as an execution has so many events, with the same proviso.
+/// There are probes as soon as an execution has so many events, if the limit of steps is not lower than four times
+/// this.
 const A_LITTLE_LONG: usize = 200;
 
 /// The search for executions that go on for ever.
@@ -68,7 +69,7 @@ struct Lap {
     /// The number of states since, and the largest number that there may be.
     states: usize,
     most: usize,
-    /// Where it begins.
+    /// The place where it begins.
     place: Place,
     /// The number of times that the state came back, and the place where it did so first.
     closed: u32,

@@ -18,7 +18,7 @@
 //!
 //! Where nothing can run any more, a thread that chose to wait is tested in the same way: if it does something else,
 //! waiting for ever is none of its executions ([`Run::halfway`](crate::step::Run::halfway)), and the other choice shows
-//! what is.
+//! the executions that it has.
 //!
 //! Loss. The number of looks of such a loop beyond the bound is lost: if the loop sees a change, it sees it in the next
 //! look after the bound. If it gives up, all its looks since the bound were alike: a change that comes in the middle of
@@ -87,7 +87,7 @@ enum Why {
 }
 
 impl Machine {
-    /// A thread says that it is about to repeat a loop.
+    /// Notes that a thread says that it is about to repeat a loop.
     pub fn hint(&mut self, thread: ThreadId, site: Site) {
         if self.over || self.is_silent(thread) {
             return; // An execution that has ended may be without its last events.
@@ -122,7 +122,7 @@ impl Machine {
         }
     }
 
-    /// A thread has finished an iteration that may be one of a spin loop.
+    /// Notes that a thread has finished an iteration that may be one of a spin loop.
     fn iterated(&mut self, thread: ThreadId, iteration: &Iteration) {
         if iteration.repeats < self.rules.spin_bound {
             self.has_changed(thread);
@@ -131,7 +131,7 @@ impl Machine {
         }
     }
 
-    /// A thread has repeated an iteration as often as the bound says, or more often.
+    /// Notes that a thread has repeated an iteration as often as the bound says, or more often.
     pub(super) fn has_repeated(&mut self, thread: ThreadId, iteration: &Iteration) {
         let recent = &self.threads[thread].recent;
         let wait = SpinWait {

@@ -284,7 +284,7 @@ impl Machine {
         }
         let sources = self.sources_without(&gone, forced).filter(|sources| self.is_unseen(&gone, forced, sources));
         let Some(sources) = sources else {
-            // Others saw that it was taken back, and so they saw nothing, but they need what is forced.
+            // Other threads saw that it was taken back, so they saw nothing of it, but they need the forced events.
             self.needs_begun |= forced > 0;
             self.run.halfway |= forced > 0;
             return false;

@@ -19,7 +19,7 @@ mod unix {
     /// The handler of the signal that was there before ours.
     static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
-    /// From now on catches an abort that is expected, and lets every other one pass.
+    /// Catches aborts that are expected from now on, and lets every other one pass.
     pub(crate) fn catch_abort() {
         BEFORE.get_or_init(|| {
             // SAFETY: a zeroed `sigaction` is a valid one. SA_NODEFER leaves the signal unblocked, since the handler

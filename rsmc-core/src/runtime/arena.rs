@@ -95,14 +95,14 @@ const PAGE: usize = 4096;
 /// A part of a piece, from the beginning of the piece on.
 #[derive(Clone, Copy)]
 struct Area {
-    /// Where this execution's blocks begin, and where the next one comes.
+    /// The places where this execution's blocks begin, and where the next one comes.
     from: u32,
     next: u32,
 }
 
 struct Inner {
     piece: Piece,
-    /// Where the piece begins.
+    /// The address at which the piece begins.
     start: usize,
     /// The number of the thread whose code runs.
     thread: usize,
@@ -177,7 +177,7 @@ impl Arena {
     pub(super) fn number(&self) -> u64 {
         let Some(inner) = &self.0 else { return 0 };
         inner.ranges().fold(inner.again.number(), |number: u64, range| {
-            // SAFETY: the piece is mapped and readable, and all that user code has written to it; nobody writes while
+            // SAFETY: the piece is mapped and readable, and all that user code has written to it; nothing writes while
             // this is looked at, since all threads of a check share one OS thread, and it runs this.
             let bytes =
                 unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(range.start), range.len()) };
@@ -336,8 +336,8 @@ impl Inner {
         }
         let header = block - size_of::<Header>();
         let written = Header::new(self.last, layout.size());
-        // SAFETY: the bytes from `next` to the end of the area belong to this piece, are mapped, aligned and in use by
-        // nobody.
+        // SAFETY: the bytes from `next` to the end of the area belong to this piece, are mapped, aligned and not in
+        // use.
         unsafe { std::ptr::with_exposed_provenance_mut::<Header>(header).write(written) };
         self.piece.has_one_more();
         self.last = header;
@@ -395,8 +395,8 @@ fn numbers<const WORDS: usize>(bits: [u64; WORDS]) -> impl Iterator<Item = usize
     })
 }
 
-// SAFETY: a block is memory that is mapped, aligned as asked for, and in use by nobody else until it is freed; the rest
-// is the system's allocator.
+// SAFETY: a block is memory that is mapped, aligned as asked for, and in no other use until it is freed; the rest is
+// the system's allocator.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -35,25 +35,25 @@ impl Block {
     /// The block that begins there.
     ///
     /// # Safety
-    /// There is one.
+    /// A block begins there.
     pub(super) unsafe fn at(start: usize) -> Self {
         // SAFETY: a header is before it, and pieces are never unmapped.
         Self(unsafe { &*std::ptr::with_exposed_provenance::<Header>(start - size_of::<Header>()) })
     }
 
-    /// Where it begins.
+    /// The address at which it begins.
     #[inline]
     pub(super) fn start(self) -> usize {
         std::ptr::from_ref(self.0).expose_provenance() + size_of::<Header>()
     }
 
-    /// Where it is.
+    /// Its addresses.
     pub(super) fn range(self) -> Range<usize> {
         let start = self.start();
         start..start + (self.0.state.load(Ordering::Relaxed) >> 2)
     }
 
-    /// Where its header is.
+    /// The address of its header.
     pub(super) fn header(self) -> usize {
         std::ptr::from_ref(self.0).addr()
     }
@@ -129,7 +129,7 @@ impl Block {
 /// The blocks of a piece from this header on, the last first.
 ///
 /// # Safety
-/// There is a header, or it is 0, and no execution begins in the piece meanwhile.
+/// There is a header at `last`, or that is 0, and no execution begins in the piece meanwhile.
 pub(super) unsafe fn blocks(last: usize) -> impl Iterator<Item = Block> {
     // SAFETY: the caller promises it for the first; each header says where another one is.
     let block = |at: usize| (at != 0).then(|| Block(unsafe { &*std::ptr::with_exposed_provenance::<Header>(at) }));

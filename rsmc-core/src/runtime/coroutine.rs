@@ -38,7 +38,7 @@ struct Slot<J> {
 struct State {
     busy: Cell<bool>,
     switch: Cell<Option<*mut Switch>>,
-    /// Where the stack of the job begins.
+    /// The address at which the stack of the job begins.
     base: Cell<usize>,
     /// The check was told where the stack is.
     is_known: Cell<bool>,
@@ -48,7 +48,7 @@ struct State {
     number: Cell<usize>,
 }
 
-/// Why control came back from a coroutine.
+/// The reason why control came back from a coroutine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Returned {
     /// It suspended itself in the middle of its job.
@@ -159,7 +159,7 @@ impl<J> Coroutine<J> {
 
 /// Runs a job, which lies at `job`.
 unsafe extern "C" fn run<J: Task>(job: *mut ()) {
-    // SAFETY: `serve` passes it, and nobody else uses it meanwhile.
+    // SAFETY: `serve` passes it, and nothing else uses it meanwhile.
     let job = unsafe { &mut *job.cast::<Option<J>>() }.take().expect("there is a job");
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.run()));
 }
@@ -170,7 +170,7 @@ fn serve_once<J: Task>(state: &State, job: J) {
     let _prepared = J::prepare();
     let mut job = Some(job);
     // SAFETY: the function gets the job that it expects, and it does not unwind. Nothing of this frame is used by a job
-    // but that, and what a job has in its own frames may be left behind: nobody reads them again, since the threads
+    // but that, and what a job has in its own frames may be left behind: nothing reads them again, since the threads
     // that may borrow from them are left as well (`teardown`).
     unsafe { leave::call(state.mark.as_ptr(), run::<J>, (&raw mut job).cast()) };
 }
@@ -224,9 +224,9 @@ impl Suspender {
     pub(super) fn suspend(self) {
         // SAFETY: a coroutine owns its state for as long as it runs, and the caller runs on it.
         let switch = unsafe { &*self.0 }.switch.get().expect("a running coroutine has started");
-        // SAFETY: `switch` points into the frame of `serve`, which is alive as long as its coroutine is, and the
-        // caller runs on that coroutine. Nobody else uses the scope between two jobs or during one: `serve` itself
-        // is suspended in `job.run()`.
+        // SAFETY: `switch` points into the frame of `serve`, which is alive as long as its coroutine is, and the caller
+        // runs on that coroutine. Nothing else uses the scope between two jobs or during one: `serve` itself is
+        // suspended in `job.run()`.
         unsafe { (*switch).yield_with(()) };
     }
 
@@ -234,7 +234,7 @@ impl Suspender {
     pub(super) fn leave(self) -> ! {
         // SAFETY: as for `suspend`.
         let mark = unsafe { &*self.0 }.mark.get();
-        // SAFETY: the caller runs on this coroutine, in the job, and nobody resumes a thread that was left.
+        // SAFETY: the caller runs on this coroutine, in the job, and no thread that was left is resumed.
         unsafe { leave::leave(mark) }
     }
 }

@@ -71,7 +71,7 @@ pub(super) struct Body {
     pub(super) at: usize,
 }
 
-/// The panics of modelled threads, as far as std's count of panics is no answer.
+/// The panics of modelled threads, as far as std's count of panics does not tell.
 pub(super) struct Panics {
     /// A thread was left for good while it unwound, so that std's count of panics never falls to 0 again.
     pub(super) left_behind: Cell<bool>,
@@ -81,7 +81,7 @@ pub(super) struct Panics {
 
 /// The memory that user code allocates.
 pub(super) struct Heap {
-    /// It is seen.
+    /// The heap is seen.
     pub(super) is_seen: Cell<bool>,
     /// The names that stand for the addresses in it.
     pub(super) addresses: Cell<Addresses>,
@@ -410,7 +410,7 @@ impl Execution {
         !self.unwinding.get() && self.core.borrow().machine.has_buffers()
     }
 
-    /// A thread is about to change a count of references, and that matters.
+    /// Notes that a thread is about to change a count of references, where that matters.
     pub(super) fn count(&self, site: Site) {
         let me = self.running.get();
         self.drain(me);
@@ -419,7 +419,7 @@ impl Execution {
         }
     }
 
-    /// The running thread waits, unless it turns out that it need not.
+    /// Makes the running thread wait, unless it turns out that it need not.
     pub(super) fn wait_unless(&self, ready: impl FnOnce(&mut Machine) -> bool) {
         if self.unwinding.get() {
             return;
@@ -476,7 +476,7 @@ impl Execution {
         child
     }
 
-    /// Ends the run at once: it is started again with what was learned.
+    /// Ends the run at once: it is started again with the knowledge that was gained.
     pub(super) fn start_over(&self) {
         if !self.unwinding.get() {
             self.core.borrow_mut().machine.finish(End::Learned);
@@ -519,8 +519,9 @@ impl Core {
         }
     }
 
-    /// The program observes how many references there are to a value behind an `Arc` of this type. If another thread
-    /// could change that at this moment, the execution ends: it is run again with their counting as steps.
+    /// Notes that the program observes how many references there are to a value behind an `Arc` of this type. If
+    /// another thread could change that at this moment, the execution ends: it is run again with their counting as
+    /// steps.
     pub(super) fn see_counts(&mut self, me: ThreadId, type_name: &'static str) {
         if !self.observed.has_counts_of(type_name) && !self.machine.is_alone(me) {
             self.observed.counts.push(Observed::number_of(type_name));

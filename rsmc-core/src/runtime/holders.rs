@@ -27,12 +27,12 @@ impl Holders {
         self.objects.clear();
     }
 
-    /// A thread has got an object by the event at this position in the trace.
+    /// Notes that a thread has got an object by the event at this position in the trace.
     pub(super) fn takes(&mut self, object: LocId, thread: ThreadId, since: usize) {
         self.holders.push(Holder { object, thread, since });
     }
 
-    /// A thread has given back an object that it has had since this event.
+    /// Notes that a thread has given back an object that it has had since this event.
     pub(super) fn gives_back(&mut self, object: LocId, thread: ThreadId, since: usize) {
         self.holders.retain(|holder| (holder.object, holder.thread, holder.since) != (object, thread, since));
     }

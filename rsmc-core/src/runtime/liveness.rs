@@ -81,7 +81,7 @@ enum Flow {
     #[default]
     Behind,
     Jump(u64),
-    /// Behind it, or there.
+    /// Paths go on behind it, and at this address.
     Branch(u64),
     /// A call. What is called may be a piece of its caller if it is here.
     Call(Option<u64>),
@@ -179,9 +179,9 @@ impl<D: Decode> Paths<D> {
     }
 }
 
-/// So many bytes of the code at an address that a path leads to.
+/// The first `length` bytes of the code at an address that a path leads to.
 fn code<'a>(at: u64, length: usize) -> &'a [u8] {
-    // SAFETY: code that a path leads to is mapped and readable; nobody asks for more than an instruction may have.
+    // SAFETY: code that a path leads to is mapped and readable; no caller asks for more than an instruction may have.
     unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(at as usize), length) }
 }
 
@@ -235,7 +235,7 @@ struct Table(*const u8);
 
 impl Table {
     fn byte(&mut self) -> u8 {
-        // SAFETY: the table ends where its own lengths say, and nobody reads further.
+        // SAFETY: the table ends where its own lengths say, and nothing reads further.
         unsafe {
             let byte = self.0.read();
             self.0 = self.0.add(1);

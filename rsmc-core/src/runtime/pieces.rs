@@ -42,7 +42,7 @@ const LEAST: usize = 64 << 20;
 
 /// The pieces that checks have.
 struct Taken {
-    /// By piece, as far as they were ever used.
+    /// By piece, as far as pieces were ever used: whether a check has it.
     are_taken: Vec<bool>,
     /// No piece before this one is free, but for what [`FREED`] says.
     from: usize,
@@ -92,7 +92,7 @@ impl Piece {
         Some(Self(piece))
     }
 
-    /// Where it begins.
+    /// The address at which it begins.
     pub(super) fn start(&self) -> usize {
         REGION.load(Ordering::Relaxed) + self.0 * PIECE
     }
@@ -278,7 +278,7 @@ fn map(place: usize) -> bool {
         return false;
     }
     if mapped.expose_provenance() != place {
-        // SAFETY: nobody knows it.
+        // SAFETY: nothing uses it.
         unsafe { libc::munmap(mapped, PIECE) };
         return false;
     }

@@ -32,7 +32,7 @@ pub(super) struct Search<'a> {
     pub(super) blocks: Vec<Range<usize>>,
     /// Places that something leads to.
     pub(super) known: Vec<usize>,
-    /// The places to which what is in a block leads, besides by its bytes.
+    /// The places to which a block leads by its contents, besides those to which its bytes lead.
     pub(super) leads_to: &'a dyn Fn(&Range<usize>) -> Vec<usize>,
     /// The address of the body. What is behind it on its stack belongs to the check's caller.
     pub(super) body: usize,

@@ -73,7 +73,7 @@ struct Before {
     of_overflows: sigaction,
 }
 
-/// It is set before there are handlers.
+/// The handlers of all signals that were there before ours. It is set before there are ours.
 static BEFORE: OnceLock<Vec<Before>> = OnceLock::new();
 
 fn before(signal: c_int) -> Option<&'static Before> {
@@ -96,7 +96,7 @@ pub(super) fn install(stack_size: usize, watch: fn()) {
             return;
         }
         for (own, end) in PIPE.iter().zip(ends) {
-            // SAFETY: the files were just opened. Neither is to block anybody or to outlive an `exec`.
+            // SAFETY: the files were just opened. Neither is to block a thread or to outlive an `exec`.
             unsafe {
                 libc::fcntl(end, libc::F_SETFL, libc::O_NONBLOCK);
                 libc::fcntl(end, libc::F_SETFD, libc::FD_CLOEXEC);
@@ -270,7 +270,7 @@ pub(super) fn die() -> ! {
 /// A check whose thread stands in a signal handler, until this is dropped.
 pub(super) struct Stopped<'a> {
     check: &'a Check,
-    /// It does not go on after that.
+    /// The thread does not go on after that.
     is_dying: bool,
     belongs_to_one_thread: PhantomData<*const ()>,
 }
@@ -283,7 +283,7 @@ impl Stopped<'_> {
     /// Looks at the execution of the check; at nothing if there is none, or if the runtime is at work in it.
     pub(super) fn look<R>(&self, look: impl FnOnce(Option<Moment<'_>>) -> R) -> R {
         let execution: *const Execution = self.check.execution.load(Ordering::Acquire);
-        // SAFETY: the execution goes on, and its thread stands. So nobody else looks at it or changes it.
+        // SAFETY: the execution goes on, and its thread stands. So no other thread looks at it or changes it.
         let Some(execution) = (unsafe { execution.as_ref() }) else { return look(None) };
         let Ok(core) = execution.core.try_borrow() else { return look(None) };
         let (run, observed) = (core.machine.run(), &core.observed);

@@ -155,7 +155,7 @@ impl Core {
     }
 }
 
-/// These of the registers, with the others cleared.
+/// The registers that are needed, with the others cleared.
 fn only(mut registers: Preserved, needed: Registers) -> Preserved {
     for (number, register) in registers.iter_mut().enumerate() {
         *register *= u64::from(needed >> number & 1);
@@ -179,6 +179,6 @@ fn number_of(low: usize, base: usize) -> u64 {
 fn bytes<'a>(low: usize, base: usize) -> &'a [u8] {
     debug_assert!(low < base, "stacks grow downwards");
     // SAFETY: a part of a coroutine's stack that is in use: mapped and readable. All threads of a check share one OS
-    // thread, and it runs this, so nobody writes meanwhile.
+    // thread, and it runs this, so nothing writes meanwhile.
     unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(low), base.saturating_sub(low)) }
 }

@@ -34,8 +34,8 @@ pub fn tell_by(teller: Teller) {
     let _ = TELLER.set(teller);
 }
 
-/// Lets the process end by `exit` from now on without last words about the checks that go on: they are interrupted on
-/// purpose.
+/// Lets the process end by `exit` from now on without last words about the checks that go on, since they are
+/// interrupted.
 pub fn expect_exit() {
     signals::expect_exit();
 }

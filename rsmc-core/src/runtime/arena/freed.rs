@@ -11,7 +11,7 @@
 //! Cost. Freeing looks for the objects in a block by binary search among all that are here.
 //!
 //! Limits. Only what is allocated here is seen, and only uses of the shim's objects. Objects in a block that starts
-//! with two zeros are marked but not reported, since std's `Arc` leaves these of its counts, whose order is not known.
+//! with two zeros are marked but not reported, since std's `Arc` leaves these of its counts, whose order is unknown.
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ pub(super) struct Freed {
 pub(in crate::runtime) enum News {
     /// It freed the memory of this object.
     Freed(LocId),
-    /// It freed what is watched.
+    /// It freed the block at the place that is watched.
     Watched,
     /// It freed the block at this address, which was freed before.
     Twice(usize),
@@ -107,7 +107,7 @@ impl Inner {
             for at in first..first + count {
                 let (place, loc) = self.freed.objects[at];
                 let tag: *mut u64 = std::ptr::with_exposed_provenance_mut(self.start + place);
-                // SAFETY: a tag was there, which is in the block, and nobody else uses that.
+                // SAFETY: a tag was there, which is in the block, and nothing else uses that.
                 unsafe {
                     if names(tag.read(), loc) {
                         tag.write(mark_freed(tag.read()));

@@ -47,7 +47,7 @@ impl InUse {
         // SAFETY: it is in use.
         let bytes = unsafe { std::slice::from_raw_parts(block, layout.size()) };
         assert!(bytes.iter().all(|&byte| byte == number), "nobody else writes to it");
-        // SAFETY: it comes from there, and nobody uses it any more.
+        // SAFETY: it comes from there, and nothing uses it any more.
         unsafe { Allocator.dealloc(block, layout) };
     }
 }
@@ -122,7 +122,7 @@ fn areas_lie_apart_within_a_piece() {
     assert!(end.0 <= PIECE && end.1 == AREAS);
 }
 
-/// A thread that allocates much gets larger areas, and what fits in none is the system's.
+/// A thread that allocates much gets larger areas, and blocks that fit in none are the system's.
 #[test]
 fn a_thread_has_several_areas() {
     let mut inner = Inner::new().expect("there is address space");

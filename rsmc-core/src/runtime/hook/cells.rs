@@ -57,7 +57,7 @@ pub fn cell_begins(object: Object<'_>, access: CellAccess) -> Option<Begun> {
     begun.flatten()
 }
 
-/// An access of a cell ends.
+/// Ends an access of a cell.
 pub fn cell_ends(begun: Begun) {
     enter(|execution| {
         if !execution.unwinding.get() {

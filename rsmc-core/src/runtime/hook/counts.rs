@@ -7,7 +7,7 @@ use crate::runtime::hook::enter::{enter, here};
 use crate::runtime::identity::Object;
 use crate::trace::NoteKind;
 
-/// A count of references is about to change: an update, so what the thread has stored becomes visible first. No
+/// Notes that a count of references is about to change: an update, so the stores of the thread become visible first. No
 /// scheduling point.
 #[track_caller]
 pub fn counting() {
@@ -26,8 +26,8 @@ pub fn counts_are_steps(type_name: &'static str) -> bool {
     in_current(are_steps) == Some(true)
 }
 
-/// The program observes how many references there are of an `Arc` of this type. If another thread could change that
-/// now, the exploration starts again with their counting as steps.
+/// Notes that the program observes how many references there are of an `Arc` of this type. If another thread could
+/// change that now, the exploration starts again with their counting as steps.
 pub fn counts_observed(type_name: &'static str) {
     enter(|execution| {
         if !execution.unwinding.get() {
@@ -74,8 +74,8 @@ pub fn reference_dropped(object: Object<'_>, last: bool) {
     });
 }
 
-/// Something that has to be gone at the end of the execution was created; `None` outside executions, and where one is
-/// over.
+/// Notes that something was created that has to be gone at the end of the execution; `None` outside executions, and
+/// where one is over.
 #[track_caller]
 pub fn born(kind: &'static str) -> Option<Birth> {
     let site = here();

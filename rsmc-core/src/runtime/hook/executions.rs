@@ -18,8 +18,8 @@ pub fn unmodelled() {
     enter(|execution| execution.core.borrow_mut().unmodelled = true);
 }
 
-/// Runs code of the shim that allocates for itself: memory that is not of the thread that runs, and may outlive the
-/// execution.
+/// Runs code of the shim that allocates for itself: the memory does not belong to the thread that runs, and may outlive
+/// the execution.
 pub fn aside<R>(act: impl FnOnce() -> R) -> R {
     let _ours = arena::outside();
     act()

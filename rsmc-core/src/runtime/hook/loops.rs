@@ -79,7 +79,8 @@ pub fn waits(since: u64) {
     });
 }
 
-/// The running thread may change what is at this address. If that is not seen anyway, it counts as a change.
+/// Notes that the running thread may change the memory at this address. If that is not seen anyway, it counts as a
+/// change.
 pub fn changes(address: usize) {
     enter(|execution| {
         let core = &mut *execution.core.borrow_mut();

@@ -14,7 +14,7 @@ pub fn now() -> Option<Duration> {
     })
 }
 
-/// Time passes for the running thread.
+/// Lets time pass for the running thread.
 pub fn pass_time(time: Duration) {
     enter(|execution| {
         let (me, core) = (execution.running.get(), &mut *execution.core.borrow_mut());

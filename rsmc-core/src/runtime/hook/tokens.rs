@@ -48,8 +48,8 @@ pub fn unpark_at(place: &'static Location<'static>, tag: &Tag) {
     access_at(place, Object { tag, kind: "park token", created: None }, || 0, Action::Unpark, order, order);
 }
 
-/// The running thread has just got the object `tag`, for which others may wait by [`park_for`]. Returns the argument of
-/// [`gives_back`].
+/// Notes that the running thread has just got the object `tag`, for which others may wait by [`park_for`]. Returns the
+/// argument of [`gives_back`].
 pub fn takes(tag: &Tag) -> usize {
     enter(|execution| {
         let core = &mut *execution.core.borrow_mut();
@@ -62,7 +62,7 @@ pub fn takes(tag: &Tag) -> usize {
     .expect("called in an execution")
 }
 
-/// The running thread gives back the object `tag`.
+/// Notes that the running thread gives back the object `tag`.
 pub fn gives_back(tag: &Tag, since: usize) {
     enter(|execution| {
         let core = &mut *execution.core.borrow_mut();

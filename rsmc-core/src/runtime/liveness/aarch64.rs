@@ -41,7 +41,7 @@ impl Decode for Decoder {
 struct Word(u32);
 
 impl Word {
-    /// These of its bits, both included.
+    /// Its bits from `high` to `low`, both included.
     fn bits(self, high: u32, low: u32) -> u32 {
         self.0 << (31 - high) >> (31 - high + low)
     }

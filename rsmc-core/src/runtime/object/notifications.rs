@@ -21,7 +21,7 @@ pub struct Notifications {
 }
 
 impl Notifications {
-    /// A wait begins.
+    /// Begins a wait.
     pub fn begin(&mut self) -> Waiter {
         let waiter = self.next();
         self.waiting.push(waiter);
