@@ -45,11 +45,11 @@ pub const RUNTIMES: [(&str, Savings); 3] = [
 /// A program and its sizes.
 #[derive(Clone, Copy)]
 pub struct Program {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// What it does.
+    /// Its code.
     pub body: fn(usize),
-    /// The same with plain loads and stores that are `Relaxed`.
+    /// Its code with plain loads and stores that are `Relaxed`.
     pub relaxed: fn(usize),
     /// For loom.
     pub loom: fn(usize),
@@ -161,8 +161,8 @@ pub fn explore_under(memory: MemoryModel, body: fn(usize), n: usize, explorer: E
     report
 }
 
-/// An exploration under a model without a check around it; `at_end` sees the explorer and the number of runs before anything
-/// is freed.
+/// An exploration under a model without a check around it; `at_end` sees the explorer and the number of runs before
+/// anything is freed.
 pub fn drive<E: Explores, T: Send>(
     memory: MemoryModel,
     body: fn(usize),
@@ -173,7 +173,7 @@ pub fn drive<E: Explores, T: Send>(
     drive_with(Savings::ALL, memory, body, n, explorer, at_end)
 }
 
-/// The same on a runtime with these savings.
+/// An exploration on a runtime with these savings, as by [`drive`].
 pub fn drive_with<E: Explores, T: Send>(
     savings: Savings,
     memory: MemoryModel,

@@ -13,7 +13,7 @@ use generator::{Generator, Gn};
 /// The stack of each coroutine, in words; as many bytes as rsmc's default.
 const STACK: usize = 256 * 1024 / size_of::<usize>();
 
-/// What a spawned thread runs, and where its end is noted.
+/// The code of a spawned thread, and the place where its end is noted.
 struct Job {
     run: Box<dyn FnOnce()>,
     thread: Rc<Thread>,
@@ -26,7 +26,7 @@ struct Thread {
     waiting: RefCell<Option<Coroutine>>,
 }
 
-/// Why a coroutine switches to the scheduler.
+/// The reason why a coroutine switches to the scheduler.
 #[derive(Default)]
 enum Switch {
     /// Before an operation: it goes on when it is its turn.
@@ -41,16 +41,16 @@ enum Switch {
 thread_local! {
     /// The job of the coroutine that is started.
     static JOB: Cell<Option<Job>> = const { Cell::new(None) };
-    /// Why the coroutine switched that ran last.
+    /// The reason for the last switch of a coroutine.
     static SWITCH: Cell<Switch> = const { Cell::new(Switch::Operation) };
-    /// What was spawned since the scheduler looked last.
+    /// The threads that were spawned since the scheduler looked last.
     static SPAWNED: RefCell<Vec<Job>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A coroutine that runs one job after another.
 struct Coroutine {
     generator: Generator<'static, (), ()>,
-    /// What it starts when it is resumed.
+    /// The job that it starts when it is resumed.
     job: Option<Job>,
 }
 

@@ -18,7 +18,7 @@ const MARK: &str = "--perform";
 /// An exploration.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
-    /// What is explored.
+    /// The explored program.
     pub subject: Subject,
     /// By whom.
     pub explorer: Explorer,

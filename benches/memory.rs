@@ -1,4 +1,4 @@
-//! How much memory is allocated, and how much there was at most, between [`start`] and [`stop`]; at other times nothing
+//! The memory that is allocated, and the most that there was, between [`start`] and [`stop`]; at other times nothing
 //! is counted, since that would cost tools that allocate much more than others.
 
 #![allow(unsafe_code, reason = "an allocator")]

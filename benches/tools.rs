@@ -20,12 +20,12 @@ const LOOM_BRANCHES: usize = 10_000;
 /// Limits are looked at after so many iterations of loom.
 const LOOM_INTERVAL: usize = 100;
 
-/// What an exhaustive tool did.
+/// The results of an exhaustive tool.
 #[derive(Clone, Copy, Debug)]
 pub struct Exhausted {
     /// Executions, or what the tool calls them.
     pub iterations: u64,
-    /// How long they took.
+    /// The time that they took.
     pub time: Duration,
     /// Whether these are all.
     pub done: bool,

@@ -19,10 +19,10 @@ pub enum Body {
     /// threads can be anywhere in their stores, and in flushing them.
     Distinct,
     /// Every thread makes `m` reads, each of the next store to a location of its own, and after each it stores to
-    /// `unread` shared locations that nobody reads. All that is read was stored before, by the last thread and (for
-    /// the last one) the first. The threads can be anywhere in their reads, and under PSO in flushing the unread stores.
+    /// `unread` shared locations that nobody reads. All that is read was stored before, by the last thread and (for the
+    /// last one) the first. The threads can be anywhere in their reads, and under PSO in flushing the unread stores.
     Chain {
-        /// How many locations are stored to and not read.
+        /// The number of locations that are stored to and not read.
         unread: usize,
     },
 }
@@ -56,7 +56,7 @@ pub struct Family {
     pub ending: Ending,
     /// Whether there is a witness.
     pub possible: bool,
-    /// How many threads there are.
+    /// The number of threads.
     pub k: usize,
 }
 
@@ -77,7 +77,7 @@ impl Family {
         format!("{} {body} {ending} {possible} k={}", self.model, self.k)
     }
 
-    /// How many events the body has for each `m`.
+    /// The number of events of the body for each `m`.
     pub fn step(&self) -> usize {
         match self.body {
             Body::Distinct => 2 * self.k,
@@ -85,7 +85,7 @@ impl Family {
         }
     }
 
-    /// How many locations there are, if that does not depend on `m`.
+    /// The number of locations, if it does not depend on `m`.
     pub fn locations(&self) -> Option<usize> {
         let ending = match self.ending {
             Ending::Easy => 0,
@@ -226,7 +226,7 @@ impl Draft {
     }
 }
 
-/// What is measured.
+/// The measured algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     /// VerifyTSO or VerifyPSO after closure.

@@ -2,8 +2,8 @@
 //!
 //! On Unix the handler runs as a signal handler, so it may do no more than change atomics and call [`end_at_once`].
 
-/// Installs a handler for Ctrl-C for the rest of the process. A handler that the program has is left alone, and later calls
-/// change nothing.
+/// Installs a handler for Ctrl-C for the rest of the process. A handler that the program has is left alone, and later
+/// calls change nothing.
 pub(crate) fn handle(handler: fn()) {
     system::handle(handler);
 }
@@ -24,7 +24,7 @@ mod system {
     pub(super) fn handle(handler: fn()) {
         // SAFETY: all zeros are a `sigaction`.
         let mut old: libc::sigaction = unsafe { zeroed() };
-        // SAFETY: the call writes what is there into `old`.
+        // SAFETY: the call writes the present action into `old`.
         let is_known = unsafe { libc::sigaction(libc::SIGINT, null(), &mut old) } == 0;
         if !is_known || old.sa_sigaction != libc::SIG_DFL || HANDLER.set(handler).is_err() {
             return;
@@ -46,7 +46,7 @@ mod system {
     }
 
     pub(super) fn end_at_once(status: i32) -> ! {
-        // SAFETY: it may be called anywhere, also in a signal handler.
+        // SAFETY: `_exit` may be called anywhere, also in a signal handler.
         unsafe { libc::_exit(status) }
     }
 }

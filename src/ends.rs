@@ -1,4 +1,4 @@
-//! The last words about checks whose process ends: on stderr, or in a worker to who coordinates it.
+//! The last words about checks whose process ends: on stderr, or in a worker to its coordinator.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use rsmc_core::runtime::{LastWords, tell_by};
 use crate::files;
 use crate::jobs;
 
-/// From now on processes of checks do not end without a word.
+/// From now on a process that ends within a check says its last words.
 pub(crate) fn prepare() {
     tell_by(tell);
 }
@@ -31,7 +31,7 @@ fn tell(words: &LastWords<'_>) {
     }
 }
 
-/// Standard error, without the lock that others may hold, and not what libtest captures.
+/// Standard error, without the lock that other threads may hold, and not what libtest captures.
 #[cfg(unix)]
 fn stderr() -> io::Result<File> {
     use std::os::fd::AsFd;

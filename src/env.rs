@@ -14,7 +14,7 @@ use crate::jobs::VARIABLE;
 #[derive(Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EnvError {
-    /// A name that stands for nothing.
+    /// A name that starts like those of rsmc's variables, but is none of them.
     #[error("there is no variable `{0}`{nearest} {known}", nearest = then_known(.0), known = KNOWN.join(", "))]
     Unknown(String),
     /// A value that is no number.
@@ -47,18 +47,18 @@ pub enum EnvError {
         /// Its value.
         value: String,
     },
-    /// A name of a memory model or explorer that stands for nothing.
+    /// A name that no memory model or explorer has.
     #[error("`{name}`: {error}")]
     Config {
         /// The variable.
         name: &'static str,
-        /// What is wrong with it.
+        /// The error.
         error: ConfigError,
     },
-    /// A value that stands for nothing to print.
+    /// A value that names nothing to print.
     #[error("`RSMC_LOG` must be `trace`, which prints every operation while it happens, not `{0}`")]
     NotALog(String),
-    /// A value that says nothing about incomplete checks.
+    /// A value that does not say what to do about incomplete checks.
     #[error("`RSMC_INCOMPLETE` must be `fail`, which makes every check fail that is not complete, not `{0}`")]
     NotIncomplete(String),
     /// A seed that cannot be read.
@@ -69,7 +69,7 @@ pub enum EnvError {
     SeedFile {
         /// The file.
         file: String,
-        /// Why not.
+        /// The reason why it cannot be read.
         error: String,
     },
     /// A value that is not Unicode.
@@ -83,15 +83,15 @@ pub enum EnvError {
     NoFile,
 }
 
-/// What the names of our variables begin with.
+/// The prefix of the names of our variables.
 const PREFIX: &str = "RSMC_";
 
 /// The variable that has a seed to replay.
 pub(crate) const REPLAY: &str = "RSMC_REPLAY";
-/// The variable that asks for every operation.
+/// The variable that asks for every operation to be printed.
 pub(crate) const LOG: &str = "RSMC_LOG";
 
-/// The variables there are.
+/// The variables that rsmc reads.
 const KNOWN: [&str; 13] = [
     REPLAY,
     "RSMC_MEMORY",
@@ -108,7 +108,7 @@ const KNOWN: [&str; 13] = [
     "RSMC_SUMMARY",
 ];
 
-/// What goes before the list of known variables. What all of them begin with makes none of them near.
+/// The words before the list of known variables. The prefix that all of them have does not make any of them near.
 fn then_known(given: &str) -> String {
     let ends = KNOWN.iter().filter_map(|name| name.strip_prefix(PREFIX));
     match nearest(given.strip_prefix(PREFIX).unwrap_or(given), ends) {
@@ -117,7 +117,8 @@ fn then_known(given: &str) -> String {
     }
 }
 
-/// The variables that start with `RSMC_`, except those of the project's own tests, and what makes a process a worker.
+/// The variables that start with `RSMC_`, except those of the project's own tests, and the one that makes a process a
+/// worker.
 pub(crate) fn read() -> Result<Vec<(String, String)>, EnvError> {
     let ours = std::env::vars_os().filter_map(|(name, value)| {
         let name = name.to_str()?.to_owned();
@@ -160,7 +161,7 @@ pub(crate) fn allows_colour() -> bool {
     !is("NO_COLOR", |value| !value.is_empty()) && !is("TERM", |value| value == "dumb")
 }
 
-/// Whether the locale says that there are no letters but those of ASCII. One that says nothing is none of these.
+/// Whether the locale says that there are no letters but those of ASCII. A locale that says nothing does not.
 pub(crate) fn is_ascii() -> bool {
     let set = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
     set.is_some_and(|locale| ["C", "POSIX"].contains(&&*locale.to_string_lossy()))

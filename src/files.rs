@@ -33,9 +33,9 @@ fn write_all(dir: &Path, name: &str, diagram: &Diagram) -> Result<PathBuf, (Path
     put("html", report::html(diagram, &sources))
 }
 
-/// A longer seed is kept in a file, and the report names that.
+/// Longer seeds are kept in a file, which the report names.
 const LONGEST_SEED: usize = 80;
-/// What the names of files with seeds end in.
+/// The extension of files with seeds.
 const SEED: &str = "seed";
 
 /// Writes the seed of a failure to a file, if it is long and that is possible; returns the file as a replay takes it.
@@ -48,7 +48,8 @@ pub(crate) fn keep(seed: &Seed, dir: Option<&Path>, name: &str) -> Option<String
     fs::create_dir_all(&dir).ok()?;
     let path = dir.join(format!("{name}.{SEED}"));
     fs::write(&path, text + "\n").ok()?;
-    // Tests run in the root of their package: from there it is found, wherever the command is typed.
+    // Tests run in the root of their package, so a replay finds the file from there, wherever the user types the
+    // command.
     let here = std::env::current_dir().ok()?;
     Some(path.strip_prefix(here).unwrap_or(&path).display().to_string())
 }
@@ -58,13 +59,13 @@ pub(crate) fn seed_text(value: &str) -> io::Result<String> {
     if value.ends_with(&format!(".{SEED}")) { fs::read_to_string(value) } else { Ok(value.to_owned()) }
 }
 
-/// `rsmc` in cargo's target folder, or where the executable is.
+/// The folder `rsmc` in cargo's target folder, or where the executable is.
 pub(crate) fn folder() -> PathBuf {
     target_of(&std::env::current_exe().unwrap_or_default()).join("rsmc")
 }
 
-/// The folder that cargo builds in: the one that it has marked, or else the one above `<profile>/deps`. Otherwise that of
-/// the executable.
+/// The folder that cargo builds in: the one that it has marked, or else the one above `<profile>/deps`. Otherwise that
+/// of the executable.
 fn target_of(executable: &Path) -> &Path {
     let folders = || executable.ancestors().skip(1);
     let marked = folders().find(|folder| folder.join("CACHEDIR.TAG").exists());
@@ -73,7 +74,7 @@ fn target_of(executable: &Path) -> &Path {
     marked.or_else(usual).or_else(|| folders().next()).unwrap_or(Path::new("."))
 }
 
-/// What the files of a check are called: after the test and its crate, or the thread, which libtest names after the
+/// The base name of the files of a check: after the test and its crate, or the thread, which libtest names after the
 /// test.
 pub(crate) fn name_of(path: Option<&str>) -> String {
     match path {

@@ -22,33 +22,36 @@
 //! # What is guaranteed
 //!
 //! [`Verdict::Verified`] from an exhaustive explorer means: under the chosen memory model no execution of the body
-//! panics, deadlocks, livelocks, leaks an `Arc` or races on a tracked cell. The body must be deterministic but for scheduling.
+//! panics, deadlocks, livelocks, leaks an `Arc` or races on a tracked cell. The body must be deterministic but for
+//! scheduling.
 //!
 //! # What is not
 //!
-//! - By default ([`MemoryModel::C11`]) all is explored that Rust's memory model allows, but for load buffering: no load
-//!   takes a store that comes after it in program order and reads-from. Data races are judged by Rust's own
+//! - By default ([`MemoryModel::C11`]) a check explores all that Rust's memory model allows, except load buffering: no
+//!   load takes a store that comes after it in program order and reads-from. It judges data races by Rust's own
 //!   happens-before under every model.
-//! - Only what goes through the shim is seen: real threads, real locks, real time and randomness are not.
-//! - A `compare_exchange_weak` fails, and a wait ends, without cause at most [`Config::spurious`] times in one execution
-//!   (by default once).
-//! - A loop without any operation of the shim (`loop {}`), and waiting for a lock of std that another modelled thread holds, ends the
-//!   process after [`Config::stuck_after`], with the seed.
-//! - That threads keep each other from locks for ever, each of which gives back what it has, is looked for and not excluded.
-//! - How often a loop that counts looks beyond [`Config::spin_bound`] equal iterations.
+//! - A check sees only what goes through the shim: no real threads, real locks, real time or randomness.
+//! - A `compare_exchange_weak` fails, and a wait ends, without cause at most [`Config::spurious`] times in one
+//!   execution (by default once).
+//! - A loop without any operation of the shim (`loop {}`), and waiting for a lock of std that another modelled thread
+//!   holds, ends the process after [`Config::stuck_after`], with the seed.
+//! - A check looks for threads that keep each other from locks for ever, though each of them gives back what it has,
+//!   but does not exclude them.
+//! - A check does not explore how often a loop that counts looks beyond [`Config::spin_bound`] equal iterations.
 //!
 //! # Loops that wait
 //!
-//! A look that changes nothing is no part of an execution: a thread that comes back to where it was, with its local
-//! variables, the heap and memory as they were, waits until something that it has looked at is different. If that never
-//! happens, it is a livelock. A loop whose state never repeats, since it counts, is ordinary code for [`Config::spin_bound`]
-//! equal iterations. Then it either waits, too, or gives up: its looks return what the last ones returned, until it does
-//! something else. Both are explored, and the report names the loop. One that does not give up within [`Config::max_steps`]
-//! operations waits for ever.
+//! An iteration that changes nothing is no part of an execution: a thread that comes back to where it was, with its
+//! local variables, the heap and memory as they were, waits until something that it has read is different. If that
+//! never happens, it is a livelock. A loop whose state never repeats, since it counts, is ordinary code for
+//! [`Config::spin_bound`] equal iterations. Then it either waits, too, or gives up: its reads return what the last ones
+//! returned, until it does something else. The check explores both, and the report names the loop. A loop that does not
+//! give up within [`Config::max_steps`] operations waits for ever.
 //!
-//! States are compared on x86-64 and AArch64 Unix, and with the feature `allocator` (on by default): it makes rsmc's allocator
-//! the global one of the program. Switch it off in a program that has one of its own; then all loops are bounded as above. Changes
-//! of statics, of std's thread-locals and of memory from before the check are not seen.
+//! A check compares states on x86-64 and AArch64 Unix, and with the feature `allocator` (on by default): it makes
+//! rsmc's allocator the global one of the program. Switch the feature off in a program that has an allocator of its
+//! own; then all loops are bounded as above. A check does not see changes of statics, of std's thread-locals and of
+//! memory from before the check.
 
 mod ctrl_c;
 mod ends;
@@ -80,12 +83,12 @@ pub use crate::env::EnvError;
 pub use crate::outcomes::{Outcome, Outcomes, outcomes};
 pub use crate::run::{check, check_with, dot, explore, html, json, render, render_in};
 
-/// With the feature `allocator`, what executions allocate is seen: see [loops that wait](crate#loops-that-wait).
+/// With the feature `allocator`, a check sees what executions allocate: see [loops that wait](crate#loops-that-wait).
 #[cfg(feature = "allocator")]
 #[global_allocator]
 static ALLOCATOR: rsmc_core::runtime::Allocator = rsmc_core::runtime::Allocator;
 
-/// What `#[rsmc::test]` expands to. Not for use by hand.
+/// The items that `#[rsmc::test]` expands to. Not for use by hand.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::returned::{ByTermination, Returned, returned};

@@ -1,4 +1,4 @@
-//! What a body can return: all of it, with how often and a seed for each.
+//! The results that a body can have: all of them, each with its number of classes and a seed.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Display};
@@ -16,13 +16,13 @@ use crate::said;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// How many executions give it: classes of the explorer, for `random` and `pct` samples.
+    /// The number of executions that give it: classes of the explorer, for `random` and `pct` samples.
     pub classes: u64,
     /// Replays one of these executions ([`Config::replay`]): the first that was found.
     pub seed: Seed,
 }
 
-/// Every distinct result of a body, in their order: what [`outcomes`] returns.
+/// The distinct results of a body, in their order, as [`outcomes`] returns them.
 ///
 /// It equals a list of values if these are its results, in any order. As text it is a table.
 #[derive(Clone)]
@@ -31,14 +31,13 @@ pub struct Outcomes<T> {
     report: Report,
 }
 
-/// Explores `body` and returns every distinct result that it can have, with how many classes of executions give it and the
-/// seed of one of them.
+/// Explores `body` and returns every distinct result that it can have, with the number of classes of executions that
+/// give it and the seed of one of them.
 ///
-/// Two classes may give the same result: they differ in what was read on the way. The environment is not looked at, as by
-/// [`explore`](crate::explore).
-/// The exploration has one process, whatever [`Config::jobs`] says. An execution that does not return (it panics, or ends in
-/// a deadlock) has no result, and fails the check as usual: [`Outcomes::report`] says so. With [`Config::keep_going`] the
-/// others are explored nevertheless.
+/// Two classes may give the same result: their executions differ in what they read on the way. Like
+/// [`explore`](crate::explore), it does not look at the environment. The exploration has one process, whatever
+/// [`Config::jobs`] says. An execution that does not return (it panics, or ends in a deadlock) has no result, and fails
+/// the check as usual: [`Outcomes::report`] says so. With [`Config::keep_going`] the others are explored nevertheless.
 ///
 /// A result outlives its execution, so it must not hold anything of the shim, such as an `Arc`.
 ///
@@ -94,12 +93,12 @@ impl<T: Ord> Outcomes<T> {
         self.found.keys()
     }
 
-    /// The results, in their order, with what is known of each.
+    /// The results, in their order, each with its number of classes and its seed.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&T, &Outcome)> {
         self.found.iter()
     }
 
-    /// What is known of a result; `None` if no execution that was explored has it.
+    /// The number of classes and the seed of a result; `None` if no execution that was explored has it.
     pub fn get(&self, result: &T) -> Option<&Outcome> {
         self.found.get(result)
     }
@@ -131,8 +130,8 @@ impl<T: Ord + Debug> Outcomes<T> {
     /// Every execution has a result, and one of which this is true.
     ///
     /// # Panics
-    /// With the results and the seed of one that is none of these. Also if the check failed, or was not complete: some
-    /// execution may be otherwise.
+    /// With the results and the seed of one of which this is not true. Also if the check failed, or was not complete:
+    /// an execution that was not explored may have another result.
     #[track_caller]
     pub fn always(&self, what: &str, is_so: impl Fn(&T) -> bool) -> &Self {
         self.holds_of_all("always", what, is_so)
@@ -169,7 +168,7 @@ impl<T: Ord + Debug> Outcomes<T> {
         }
         match &self.report.verdict {
             Verdict::Verified => self,
-            // The one execution of a seed is all that was asked for.
+            // A replay asks for one execution, that of its seed.
             Verdict::Incomplete(Limit::Replay) => self,
             _ => panic!(
                 "expected {how_often}: {what}; so far it is so, but not every execution has a result\n\n{self}\n\n{}",
@@ -180,15 +179,15 @@ impl<T: Ord + Debug> Outcomes<T> {
 }
 
 impl<T: Debug> Debug for Outcomes<T> {
-    /// The results, and how many classes give each.
+    /// The results, each with its number of classes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.found.iter().map(|(result, outcome)| (result, outcome.classes))).finish()
     }
 }
 
 impl<T: Debug> Display for Outcomes<T> {
-    /// A table: each result, how many classes give it, and a seed. It has no end of line at its end. Control characters of a result are
-    /// spelt as in reports.
+    /// A table: each result with its number of classes and a seed. It has no end of line at its end. Control characters
+    /// of a result are spelt as in reports.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = self.found.iter().map(|(result, Outcome { classes, seed })| {
             [visible(&format!("{result:?}")), classes.to_string(), seed.to_string()]

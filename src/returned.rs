@@ -1,12 +1,13 @@
-//! What a test body may return: what `main` may, as for libtest.
+//! The results that a test body may return: those of `main`, as for libtest.
 //!
-//! The call of [`Returned::assert_success`] is written by the attribute, at the name of the test: so a failure is there and not in a file of
-//! rsmc. An error is told as it is, and not by its exit code: the method of `Returned` itself comes before that of the trait.
+//! The attribute writes the call of [`Returned::assert_success`] at the name of the test, so that a failure is there
+//! and not in a file of rsmc. The failure names the error itself and not its exit code: the method of `Returned` itself
+//! comes before that of the trait.
 
 use std::fmt::Debug;
 use std::process::{ExitCode, Termination};
 
-/// What a test body has returned.
+/// The result of a test body.
 #[doc(hidden)]
 pub struct Returned<T>(T);
 

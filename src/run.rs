@@ -1,4 +1,4 @@
-//! Running a check and saying how it went: the only place that panics or prints.
+//! Runs a check and says how it went: the only place that panics or prints.
 
 use std::cell::RefCell;
 use std::panic::Location;
@@ -51,11 +51,11 @@ pub fn check_with(config: Config, body: impl Fn() + Sync) {
     check_and_report(config, None, &body);
 }
 
-/// Checks `body` and returns what was found, without a panic.
+/// Checks `body` and returns the report, without a panic.
 ///
-/// The environment is not looked at: a program that asks for a [`Report`] gets what its configuration says. Variables such as
-/// `RSMC_REPLAY` and `RSMC_LOG` do nothing here; where one of these two is set, the process says so on stderr, once. To replay a
-/// seed, use [`Config::replay`].
+/// It does not look at the environment: a program that asks for a [`Report`] gets what its configuration says.
+/// Variables such as `RSMC_REPLAY` and `RSMC_LOG` do nothing here; where one of these two is set, the process says so
+/// on stderr, once. To replay a seed, use [`Config::replay`].
 ///
 /// # Panics
 /// If the configuration cannot be carried out, or if called inside another check.
@@ -83,13 +83,13 @@ pub fn explore(config: &Config, body: impl Fn() + Sync) -> Report {
     }
 }
 
-/// A report as text: the schedule for a failure, one line otherwise. `name` is how `cargo test` calls the test.
+/// A report as text: the schedule for a failure, one line otherwise. `name` is the test's name for `cargo test`.
 pub fn render(report: &Report, name: Option<&str>) -> String {
     report::text(report, &RenderOptions::of_test(name))
 }
 
-/// The failing execution of a report as a page for a browser; `None` if there is none. `config` is what the check was
-/// asked to do, `name` how `cargo test` calls the test.
+/// The failing execution of a report as a page for a browser; `None` if there is none. `config` is the configuration of
+/// the check, `name` the test's name for `cargo test`.
 ///
 /// The page is complete in itself: it has the source lines of the steps in it, as far as the files are found from the
 /// current directory or one above it.
@@ -154,7 +154,7 @@ pub fn parse_seed(text: &str) -> Seed {
     }
 }
 
-/// What a check is asked to do, by its test and by the environment.
+/// The settings of a check, from its test and from the environment.
 struct Asked {
     config: Config,
     /// The folder for the files of a failure.
@@ -179,7 +179,7 @@ fn from_environment(config: Config) -> Result<Asked, EnvError> {
 /// `path` is that of the test, with the name of its crate.
 #[track_caller]
 fn check_and_report(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
-    // Said here, where the caller's place is known, and also in a worker, which passes other checks by.
+    // The panic comes from here, where the caller's place is known; also in a worker, which passes other checks by.
     assert_no_check();
     let Asked { config, dir, is_traced, resumes, fails_incomplete, summary } = match from_environment(config) {
         Ok(asked) => asked,

@@ -1,5 +1,5 @@
-//! What is said on stderr although a test passes: to stderr itself and not through `eprintln`, because libtest keeps what tests
-//! print until one fails.
+//! Messages on stderr of tests that pass. They go to stderr itself and not through `eprintln`, because libtest keeps
+//! what tests print until one fails.
 
 use std::io::Write;
 use std::panic::Location;
@@ -11,13 +11,13 @@ use rsmc_core::session::Config;
 use crate::env::{LOG, REPLAY};
 use crate::jobs;
 
-/// Who it is about: the test, or the place of the check.
+/// The subject of a message: the test, or the place of the check.
 pub(crate) fn who(test: Option<&str>, place: &Location<'_>) -> String {
     test.map_or_else(|| format!("the check at {}:{}", place.file(), place.line()), str::to_owned)
 }
 
-/// Says, once in a process, that variables are set which a check of `starter` does not look at, so that nobody waits for what they
-/// would do. Not in a worker, which has the variables of its coordinator.
+/// Says, once in a process, that variables are set which a check of `starter` does not look at, so that no user waits
+/// for their effect. A worker says nothing: it has the variables of its coordinator.
 pub(crate) fn say_in_vain(starter: &str, config: &Config, who: &str) {
     static SAID: Once = Once::new();
     let is_meant = |name: &&str| std::env::var_os(name).is_some() && !(*name == REPLAY && config.replay.is_some());
@@ -32,7 +32,8 @@ pub(crate) fn say_in_vain(starter: &str, config: &Config, who: &str) {
     SAID.call_once(|| say(who, &what));
 }
 
-/// Says something in one write, so that the lines of tests that run at once do not mix. If nobody hears it, the test goes on.
+/// Says something in one write, so that the lines of tests that run at once do not mix. If the write fails, the test
+/// goes on.
 pub(crate) fn say(who: &str, what: &str) {
     drop(std::io::stderr().write_all(visible(&format!("rsmc: {who}: {what}\n")).as_bytes()));
 }

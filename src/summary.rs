@@ -10,10 +10,10 @@ use rsmc_core::session::Report;
 
 use crate::files;
 
-/// Appends the line of a check in one write, so that lines of tests that run at once, in one process or in several, stay whole.
-/// `path` is that of the test, with the name of its crate; `test` its name, if libtest knows one.
+/// Appends the line of a check in one write, so that lines of tests that run at once, in one process or in several,
+/// stay whole. `path` is that of the test, with the name of its crate; `test` its name, if libtest knows one.
 ///
-/// Returns what is wrong with the file, if it cannot be written.
+/// Returns the error, as text, if the file cannot be written.
 pub(crate) fn append(
     file: &Path,
     report: &Report,

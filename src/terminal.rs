@@ -1,4 +1,4 @@
-//! What the terminal can show.
+//! The width and the abilities of the terminal.
 
 use std::io::{IsTerminal, stderr, stdout};
 
@@ -9,7 +9,8 @@ use crate::env;
 /// Narrower terminals break lines themselves; on wider ones a table is hard to follow.
 const COLUMNS: std::ops::RangeInclusive<usize> = 60..=160;
 
-/// How to write the report of a test. What cargo shows goes to the terminal, if there is one: libtest prints it there.
+/// The options for the report of a test. What cargo shows goes to the terminal, if there is one: libtest prints it
+/// there.
 pub(crate) fn render_options(name: Option<&str>) -> RenderOptions<'_> {
     let options = RenderOptions::of_test(name).ascii(env::is_ascii());
     if !(stdout().is_terminal() && stderr().is_terminal()) {

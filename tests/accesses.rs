@@ -14,7 +14,8 @@ struct Slot {
     flag: AtomicU32,
 }
 
-// SAFETY: not sound in itself: whether accesses are ordered is what the tests ask, and a check runs one thread at a time.
+// SAFETY: not sound in itself: whether accesses are ordered is what the tests ask, and a check runs one thread at a
+// time.
 unsafe impl Sync for Slot {}
 
 impl Slot {

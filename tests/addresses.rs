@@ -1,4 +1,4 @@
-//! Addresses: the same in every execution of a check, whoever allocates first and whatever outlives.
+//! Addresses: the same in every execution of a check, whichever thread allocates first and whatever outlives.
 #![cfg(unix)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,8 @@ use std::sync::Mutex as StdMutex;
 use rsmc::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::*};
 use rsmc::{Config, Explorer, Report, Verdict, thread};
 
-/// Where something was: by thread and number. It has room for all, since growing would be an allocation of the thread's.
+/// The addresses of objects: by thread and number. It has room for all, since growing would be an allocation of the
+/// thread's.
 struct Places(StdMutex<Vec<(usize, usize, usize)>>);
 
 /// The part of an address that does not say in which piece of memory it is.
@@ -69,7 +70,8 @@ fn what_a_thread_has_is_in_the_same_place_whoever_goes_first() {
     }
 }
 
-/// A collection that the body captures gets several blocks in every execution: the next begins elsewhere, in the same places.
+/// A collection that the body captures gets several blocks in every execution: the next begins elsewhere, in the same
+/// places.
 #[test]
 fn what_outlives_an_execution_moves_nothing() {
     let (places, kept) = (Places::new(), StdMutex::new(Vec::with_capacity(1 << 20)));
@@ -119,7 +121,8 @@ fn push_and_pop(kept: &StdMutex<Vec<Box<usize>>>) -> Vec<usize> {
     values
 }
 
-/// Values that are addresses are the same in all executions, so nothing is explored twice and nothing is not deterministic.
+/// Values that are addresses are the same in all executions, so nothing is explored twice and nothing is not
+/// deterministic.
 #[test]
 fn pointers_are_values_like_others() {
     let mut numbers = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! The tests of the facade, one module a subject, in one executable: it links once.
 //!
-//! `cargo test --test all waiting::` runs the tests of `waiting.rs`. Tests of different modules run side by side in one process:
-//! who measures or changes the process itself runs in one of its own (`support::child`).
+//! `cargo test --test all waiting::` runs the tests of `waiting.rs`. Tests of different modules run side by side in one
+//! process: who measures or changes the process itself runs in one of its own (`support::child`).
 
 mod accesses;
 mod addresses;

@@ -1,5 +1,5 @@
-//! The counts of an `Arc` in a check: what a program is told of them follows from the steps of the execution, as std's code has
-//! them, for every explorer that proves and every model. The results were worked out by hand from that code.
+//! The counts of an `Arc` in a check: what a program is told of them follows from the steps of the execution, as std's
+//! code has them, for every explorer that proves and every model. The results were worked out by hand from that code.
 
 use crate::support::shared::Shared;
 use crate::support::{explore, failure, pairs, verified};
@@ -42,7 +42,7 @@ fn get_mut_does_not_miss_a_weak_reference_that_comes_while_it_looks() {
     has_results(|| body(true), &[(false, 0), (false, 1)], &[]);
 }
 
-/// Whoever is alone knows all that was done by those who had weak references.
+/// A thread that is alone knows all that the threads with weak references did.
 #[test]
 fn get_mut_knows_what_was_done_before_the_last_weak_reference_went() {
     verified(|| {
@@ -169,7 +169,8 @@ fn a_cycle_counts_its_weak_references() {
     has_results(body, &[(3, None), (3, Some(3))], &[]);
 }
 
-/// Whether `make_mut` leaves the old place behind depends on the weak count that it reads, which under C11 may be an old one.
+/// Whether `make_mut` leaves the old place behind depends on the weak count that it reads, which under C11 may be an
+/// old one.
 #[test]
 fn make_mut_moves_the_value_from_the_weak_references_that_it_sees() {
     let body = || {

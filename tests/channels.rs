@@ -14,7 +14,7 @@ use rsmc::{Config, Explorer, Failure, FailureKind, MemoryModel, Verdict, thread}
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// A deadlock in which somebody waits for `what`, with the lines of the wait and of the channel.
+/// A deadlock in which a thread waits for `what`, with the lines of the wait and of the channel.
 #[track_caller]
 fn deadlock(what: &str, wait: u32, body: impl Fn() + Sync) -> Failure {
     let report = explore(body);
@@ -153,7 +153,7 @@ fn messages_of_one_sender_keep_their_order_under_every_explorer() {
     }
 }
 
-/// What a wait of an hour for a message brings, while a thread sends one and drops the sender, or drops it at once.
+/// The results of a wait of an hour for a message, while a thread sends one and drops the sender, or drops it at once.
 fn timed(bound: Option<usize>, sends: bool) -> BTreeSet<Result<u32, String>> {
     let seen = StdMutex::new(BTreeSet::new());
     let receive = |receiver: Receiver<u32>| {
@@ -444,7 +444,7 @@ struct Plain {
     changed: Condvar,
 }
 
-/// What a thread does with a channel.
+/// An operation of a thread on a channel.
 #[derive(Clone, Copy, Debug)]
 enum Do {
     Send,
@@ -476,7 +476,7 @@ impl Plain {
     }
 }
 
-/// What the operations of each thread return, in all executions that end, and whether some do not. The first thread
+/// The results of the operations of each thread, in all executions that end, and whether some do not. The first thread
 /// receives.
 fn outcomes(plain: bool, bound: usize, threads: &[&[Do]]) -> (BTreeSet<Vec<Vec<Option<u32>>>>, bool) {
     let (seen, senders) = (StdMutex::new(BTreeSet::new()), threads.len() - 1);

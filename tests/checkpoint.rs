@@ -1,6 +1,8 @@
-//! Long checks from outside: stopped by their limit or by Ctrl-C, resumed until they are done, and stale checkpoints refused.
+//! Long checks from outside: stopped by their limit or by Ctrl-C, resumed until they are done, and stale checkpoints
+//! refused.
 //!
-//! The tests run this executable again, for one of the checks at the end of this file; each has a checkpoint of its own.
+//! The tests run this executable again, for one of the checks at the end of this file; each has a checkpoint of its
+//! own.
 
 use std::fs;
 use std::io::Write;
@@ -20,10 +22,10 @@ use rsmc::sync::Arc;
 use rsmc::sync::atomic::AtomicU32;
 use rsmc::sync::atomic::Ordering::SeqCst;
 
-/// What makes a process one that is only to run its check.
+/// The variable that makes a process one that is only to run its check.
 const CHILD: &str = "CHECKPOINT_TEST_CHILD";
 
-/// What a check says before an execution of it that takes for ever.
+/// The words of a check before an execution of it that takes for ever.
 const HANGS: &str = "this execution does not end";
 
 fn is_child() -> bool {
@@ -37,7 +39,7 @@ fn command(check: &str, variables: &[(&str, &str)]) -> Command {
     command
 }
 
-/// The same, and Ctrl-C is not ignored, though the process that started this one may have said so.
+/// A command for a check that does not ignore Ctrl-C, even if this process does.
 #[cfg(unix)]
 fn interruptible(check: &str) -> Command {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -252,7 +254,7 @@ fn a_second_interrupt_ends_the_process_at_once() {
     assert!(!path.exists(), "nothing was covered that could be written down");
 }
 
-/// The workers of a check, whoever started them.
+/// The workers of a check, of all processes.
 #[cfg(target_os = "linux")]
 fn workers_of(check: &str) -> Vec<String> {
     let is_worker = |number: &String| {
@@ -309,7 +311,7 @@ fn a_short_check_ends_as_everything_does() {
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(2));
 }
 
-/// What the tests above run in processes of their own.
+/// The checks that the tests above run in processes of their own.
 mod checks {
     use super::*;
 

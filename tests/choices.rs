@@ -68,7 +68,7 @@ fn there_is_no_choice_outside() {
     let _ = choose(2);
 }
 
-/// How often a weak compare-exchange fails that nobody disturbs.
+/// The number of failures of a weak compare-exchange that no thread disturbs.
 fn failures_of_a_weak_one() -> u32 {
     let flag = AtomicBool::new(false);
     let mut failures = 0;

@@ -1,4 +1,5 @@
-//! What a pipeline asks for: no check passes that is not complete, a line for each check, and seeds that became stale are seen.
+//! What a pipeline asks for: no check passes that is not complete, a line for each check, and seeds that became stale
+//! are seen.
 //!
 //! The tests run this executable again for the checks of `inner`, as libtest does by default.
 

@@ -121,7 +121,7 @@ fn variables_that_nobody_reads() {
     assert_eq!(said("commands::in_vain::replayed_by_the_configuration", &[("RSMC_REPLAY", &seed)]), "");
 }
 
-/// What this executable says with arguments, as failing tests do.
+/// The output of this executable with arguments, as failing tests give them.
 fn run(arguments: &[&str], seed: Option<&str>) -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(arguments).env("CASE_OF_TEST", "fails").env("RUST_BACKTRACE", "0");

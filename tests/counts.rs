@@ -50,7 +50,7 @@ struct Row {
     pso: Cell,
 }
 
-/// What is known of a number of classes.
+/// The knowledge about a number of classes.
 #[derive(Clone, Copy)]
 enum Cell {
     Known(u64),
@@ -99,7 +99,7 @@ fn explore(body: fn(usize), n: usize, explorer: Explorer, memory: MemoryModel) -
     rsmc::explore(&config, move || body(n))
 }
 
-/// How many classes there are, none of them run twice.
+/// The number of classes, none of them run twice.
 #[track_caller]
 fn count(body: fn(usize), n: usize, explorer: Explorer, memory: MemoryModel) -> u64 {
     let report = explore(body, n, explorer, memory);
@@ -118,7 +118,7 @@ fn reads_from(body: fn(usize), n: usize, memory: MemoryModel) -> (u64, u64) {
     reads_from_with(&Config::default().memory(memory), body, n)
 }
 
-/// The same with settings.
+/// The counts of reads-from with settings.
 #[track_caller]
 fn reads_from_with(config: &Config, body: fn(usize), n: usize) -> (u64, u64) {
     // Few threads of some programs use different parts of a table.
@@ -131,7 +131,7 @@ fn reads_from_with(config: &Config, body: fn(usize), n: usize) -> (u64, u64) {
     (report.executions, views.len() as u64)
 }
 
-/// What all reads return, as a number.
+/// The results of all reads, as a number.
 fn view(run: &Run) -> u64 {
     let mut values: Vec<_> =
         run.trace.events.iter().map(|event| (event.id.thread.0, event.id.index, event.read)).collect();
@@ -240,9 +240,10 @@ macro_rules! table {
 
 // Numbers of executions: reads-from, reads-value-from and view under SC; reads-from under TSO and under PSO, with
 // relaxed stores. `_` is not known, `-` takes too long. RVF-SMC has fewer leaves than there are classes, and how many
-// depends on the order in which it takes the reads. Its authors' implementation has 772, 8,166 and 103,983 for `readinc`
-// of 5 to 7 and 401, 4,138 and 51,790 for `fkp2013` of 4 to 6, where we have fewer; 13, 41, 127, 169, 515 and 1,709 for
-// `eratosthenes`, 9 and 953 for `dekker` and 2,033 for `peterson`, where we have some more. The others are the same.
+// depends on the order in which it takes the reads. Its authors' implementation has 772, 8,166 and 103,983 for
+// `readinc` of 5 to 7 and 401, 4,138 and 51,790 for `fkp2013` of 4 to 6, where we have fewer; 13, 41, 127, 169, 515 and
+// 1,709 for `eratosthenes`, 9 and 953 for `dekker` and 2,033 for `peterson`, where we have some more. The others are
+// the same.
 table! {
     readinc {
         2: 3 3 3 3 3;
@@ -429,8 +430,8 @@ table! {
     }
 }
 
-/// A look that finds the owner unchanged is no part of an execution: there is one for each order. (Without optimisation the
-/// first look of a thread may be kept, since a variable that is not used yet holds something else then.)
+/// A look that finds the owner unchanged is no part of an execution: there is one for each order. (Without optimisation
+/// the first look of a thread may be kept, since a variable that is not used yet holds something else then.)
 #[test]
 fn ticketlock() {
     for n in 2..=4 {
@@ -450,7 +451,7 @@ fn seconds(body: fn(usize), n: usize, explorer: Explorer, tries: u32) -> f64 {
     (0..tries).map(time).fold(f64::INFINITY, f64::min)
 }
 
-/// What is promised of the speed of `view`; for release builds.
+/// The promise about the speed of `view`; for release builds.
 #[test]
 fn views_of_large_programs_are_cheap() {
     if std::env::var_os("RSMC_COUNTS_LARGE").is_none() {
@@ -465,7 +466,7 @@ fn views_of_large_programs_are_cheap() {
     assert!(twice <= 5.0 * once, "msv: {once} s for 200, {twice} s for 400");
 }
 
-/// What is promised of the cost of C11: at most three times that of SC for each class, with plain loads and stores that
+/// The promise about the cost of C11: at most three times that of SC for each class, with plain loads and stores that
 /// are `Relaxed`, and with all that is `SeqCst`. For release builds.
 #[test]
 fn c11_costs_little_more_than_sc() {

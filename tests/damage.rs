@@ -1,9 +1,9 @@
-//! Seeds and checkpoints that were changed: whatever is in them, a check ends soon, with a verdict or a clear error. What a seed
-//! says that did not happen is no failure. A checksum keeps accidents out; here it is put right after each change, so what is
-//! behind it is tested.
+//! Seeds and checkpoints that were changed: whatever is in them, a check ends soon, with a verdict or a clear error.
+//! What a seed says that did not happen is no failure. A checksum keeps accidents out; here it is put right after each
+//! change, so what is behind it is tested.
 //!
-//! `RSMC_ORACLE_PROGRAMS` sets how many seeds are changed (default 10,000), and a tenth as many checkpoints; `RSMC_ORACLE_SEED`
-//! shifts the changes.
+//! `RSMC_ORACLE_PROGRAMS` sets how many seeds are changed (default 10,000), and a tenth as many checkpoints;
+//! `RSMC_ORACLE_SEED` shifts the changes.
 
 mod bodies;
 #[path = "../rsmc-core/tests/damage/mutate.rs"]
@@ -31,7 +31,7 @@ fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// How many seeds are changed.
+/// The number of seeds that are changed.
 fn rounds() -> u64 {
     number("RSMC_ORACLE_PROGRAMS", 10_000)
 }
@@ -42,7 +42,7 @@ fn configs() -> impl Iterator<Item = Config> {
     pairs().chain(samples).map(|config| config.max_executions(30).keep_going(true).shrink(50).max_steps(2_000))
 }
 
-/// What a report is about, in one line.
+/// The subject of a report, in one line.
 fn short(report: &Report) -> String {
     rsmc::render(report, None).lines().next().unwrap_or_default().to_owned()
 }
@@ -69,7 +69,7 @@ fn seeds() -> Vec<(usize, Seed)> {
     seeds
 }
 
-/// What is behind the checksum.
+/// The bytes behind the checksum.
 fn content(seed: &Seed) -> Vec<u8> {
     let text = seed.to_string();
     let mut bytes = BASE64URL_NOPAD.decode(text.strip_prefix(PREFIX).unwrap().as_bytes()).unwrap();
@@ -84,7 +84,7 @@ fn text(mut content: Vec<u8>) -> String {
     format!("{PREFIX}{}", BASE64URL_NOPAD.encode(&content))
 }
 
-/// How replays ended, to see that this tests something.
+/// The ends of replays, to see that this tests something.
 #[derive(Debug, Default)]
 struct Ends {
     unread: u64,
@@ -94,7 +94,7 @@ struct Ends {
     passed: u64,
 }
 
-/// What is wrong with a verdict, if something is.
+/// The mistake in a verdict, if there is one.
 fn wrong(body: &Body, report: &Report, replayed: bool) -> Option<String> {
     let text = rsmc::render(report, None);
     if text.contains("bug in rsmc") {

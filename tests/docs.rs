@@ -15,7 +15,7 @@ mod counter;
 mod letter;
 /// The library of `docs/session.md`. Its test is not one here, because it fails.
 mod mailbox;
-/// The same after the fix.
+/// The mailbox after the fix.
 mod mailbox_fixed;
 mod outcomes;
 mod reports;
@@ -95,7 +95,7 @@ fn seed(body: fn()) -> Seed {
     }
 }
 
-/// What the reports of `docs/reading-a-report.md` are.
+/// The reports of `docs/reading-a-report.md`.
 fn reports() -> Vec<String> {
     let config = Config::default;
     let with_file = RenderOptions::of_test(Some("tests::long")).seed_file(Some("target/rsmc/my_crate.tests.long.seed"));

@@ -222,7 +222,8 @@ fn seed_of(ended: &Ended) -> String {
     rest.split_whitespace().next().unwrap().to_owned()
 }
 
-/// The lines of the last words that say where it was. Some cases explore first, and a replay says that this was in vain.
+/// The lines of the last words that say where it was. Some cases explore first, and a replay says that this was in
+/// vain.
 fn place_of(ended: &Ended) -> Vec<String> {
     ended
         .stderr
@@ -286,7 +287,8 @@ fn an_exit_says_its_seed() {
     );
 }
 
-/// Of such a thread, and of a signal that the process as a whole gets, nobody knows which execution it belongs to; but the test is known.
+/// Of such a thread, and of a signal that the process as a whole gets, nobody knows which execution it belongs to; but
+/// the test is known.
 #[test]
 fn real_threads_die_with_a_word() {
     let ended = run("fault of a real thread", &[]);
@@ -306,7 +308,8 @@ fn real_threads_die_with_a_word() {
     assert!(ended.stderr.contains("in a thread that no check knows, while `ends::child_process` goes on"), "{ended:?}");
 }
 
-/// The stack of a modelled thread that overflows ends the check only, and what has nothing to do with checks is as it was.
+/// The stack of a modelled thread that overflows ends the check only, and what has nothing to do with checks is as it
+/// was.
 #[test]
 fn what_is_nobodys_death_is_as_before() {
     let ended = run("overflow", &[]);
@@ -351,7 +354,7 @@ fn threads_that_never_come_to_an_operation_are_no_hang() {
     }
 }
 
-/// Who is only slow can say so, and time counts in the body only, and from one operation to the next.
+/// A body that is only slow can say so, and time counts in the body only, and from one operation to the next.
 #[test]
 fn time_in_which_nothing_is_seen_may_be_longer() {
     let ended = run("computes", &[]);
@@ -366,7 +369,7 @@ fn time_in_which_nothing_is_seen_may_be_longer() {
     }
 }
 
-/// Who prints and is not read is not stuck.
+/// A body that prints and is not read is not stuck.
 #[test]
 #[cfg(target_os = "linux")]
 fn output_is_waited_for() {

@@ -35,7 +35,7 @@ fn outcomes<T: Ord + Send>(body: impl Fn() -> T + Sync) -> BTreeSet<T> {
     found
 }
 
-/// What a body can show under SC, TSO and PSO.
+/// The outcomes of a body under SC, TSO and PSO.
 #[track_caller]
 fn by_model<T: Ord + Send>(body: impl Fn() -> T + Sync) -> [BTreeSet<T>; 3] {
     [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso].map(|memory| outcomes_under(memory, &body))
@@ -239,7 +239,7 @@ fn dropping_an_arc_drains() {
     assert!(found.is_subset(&BTreeSet::from([None, Some(1)])), "{found:?}");
 }
 
-/// The same with locks, which are as strong under C11.
+/// The outcomes of a body with locks, which are as strong under C11.
 #[track_caller]
 fn outcomes_with_locks<T: Ord + Send>(body: impl Fn() -> T + Sync) -> BTreeSet<T> {
     let found = outcomes(&body);
@@ -247,15 +247,15 @@ fn outcomes_with_locks<T: Ord + Send>(body: impl Fn() -> T + Sync) -> BTreeSet<T
     found
 }
 
-/// Two threads wait, the second one since the first does, and one is notified: it may be either, and the other one may wake
-/// without cause.
+/// Two threads wait, the second one since the first does, and one is notified: it may be either, and the other one may
+/// wake without cause.
 #[test]
 fn a_notification_wakes_any_who_waits() {
     assert_eq!(woken(0), BTreeSet::from([vec![0], vec![1]]));
     assert_eq!(woken(1), BTreeSet::from([vec![0], vec![1], vec![0, 1], vec![1, 0]]));
 }
 
-/// Who may wake, with so many outcomes without cause.
+/// The threads that may wake, with so many spurious outcomes.
 fn woken(spurious: u32) -> BTreeSet<Vec<u32>> {
     #[derive(Default)]
     struct State {
@@ -400,7 +400,7 @@ fn attempts_to_read_and_to_write() {
     assert_eq!(found, BTreeSet::from(expected));
 }
 
-/// Who finds the poison: whoever comes for the lock later, and nobody after it was cleared.
+/// The threads that find the poison are those that come for the lock later, until it is cleared.
 #[test]
 fn the_poison_of_a_reader_writer_lock() {
     let found = outcomes_with_locks(|| {
@@ -479,7 +479,7 @@ fn a_send_comes_before_the_receiver_is_dropped_or_after() {
     assert_eq!(found, BTreeSet::from(expected));
 }
 
-/// Whoever finds no room waits, and the other's message may come first.
+/// A thread that finds no room waits, and the other's message may come first.
 #[test]
 fn room_is_for_any_sender() {
     let found = outcomes_with_locks(|| {

@@ -1,4 +1,4 @@
-//! What a failing check reports, and that it harms nobody else.
+//! The reports of failing checks, which harm no other check.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -309,7 +309,7 @@ fn a_seed_replays_its_execution_only_and_fails_the_same_way() {
     assert!(stale.message.contains("does not fit this test any more"), "{}", stale.message);
 }
 
-/// What a replay says of a body that is not the one the seed was made of.
+/// The message of a replay of a body that is not the one of the seed.
 fn stale_message(seed: &Seed, body: impl Fn() + Sync) -> String {
     let report = rsmc::explore(&Config::default().replay(seed.clone()), body);
     let Verdict::Failed(stale) = report.verdict else { panic!("{:?}", report.verdict) };

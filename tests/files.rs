@@ -66,7 +66,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// What a test of `failing` says, with its files in a folder.
+/// The output of a test of `failing`, with its files in a folder.
 #[track_caller]
 fn run(test: &str, dir: &Path, fails: bool) -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());

@@ -50,7 +50,7 @@ fn waits(poll: fn(&Signal, &mut Context<'_>) -> Poll<()>) {
     });
 }
 
-/// Where the last `block_on` of `waits` is.
+/// The line of the last `block_on` of `waits`.
 const LINE_OF_WAITS: u32 = line!() - 5;
 
 #[test]
@@ -122,7 +122,7 @@ fn a_wake_up_synchronizes() {
     assert!(failure(body(false)).message.contains("woken too early"));
 }
 
-/// One waker for two futures. Whoever is woken polls both.
+/// One waker for two futures. The thread that is woken polls both.
 fn join(mut left: impl FnMut(&mut Context<'_>) -> Poll<()>, mut right: impl FnMut(&mut Context<'_>) -> Poll<()>) {
     let (mut left_done, mut right_done) = (false, false);
     block_on(poll_fn(|context| {

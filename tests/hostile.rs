@@ -1,5 +1,5 @@
-//! Bodies that do what nobody should: each runs in a process of its own, and has the verdict that it should have, a failure with
-//! its kind and message, or last words. None hangs, none ends without a word, and none is a bug of rsmc.
+//! Bodies that do what nobody should: each runs in a process of its own, and has the verdict that it should have, a
+//! failure with its kind and message, or last words. None hangs, none ends without a word, and none is a bug of rsmc.
 
 #![cfg(unix)]
 #![allow(clippy::print_stdout, reason = "what is printed is tested")]
@@ -99,7 +99,7 @@ fn say(text: &str) {
     println!("{text}");
 }
 
-/// What is wrong with what came of a case.
+/// The mistakes in the result of a case.
 fn wrong(case: &Case) -> Option<String> {
     let ended = match child::run("hostile::hostile_body", case.name, &[], LONGEST) {
         Ok(ended) => ended,

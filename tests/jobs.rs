@@ -1,4 +1,5 @@
-//! Checks with worker processes: the counts of one process, failures with their seeds, crashes, and workers that are killed.
+//! Checks with worker processes: the counts of one process, failures with their seeds, crashes, and workers that are
+//! killed.
 //!
 //! Linux only where other processes are looked for in /proc.
 
@@ -32,7 +33,7 @@ fn counts(report: &Report) -> (u64, u64, u64, usize, usize, bool) {
     (report.executions, report.blocked, report.failures, report.threads, report.events, verified)
 }
 
-/// The same counts with 1, 2 and 3 workers.
+/// Expects equal counts with 1, 2 and 3 workers.
 #[track_caller]
 fn same(config: &Config, body: impl Fn() + Sync) -> Report {
     let of = |jobs| rsmc::explore(&config.clone().jobs(jobs).divide_after(Duration::ZERO), &body);
@@ -109,7 +110,7 @@ fn threads_that_not_every_execution_has() {
     });
 }
 
-/// Somebody asks whether a thread has ended, in some executions only.
+/// A thread asks whether another has ended, in some executions only.
 #[test]
 fn what_is_learned_by_a_worker() {
     same(&Config::default(), || {

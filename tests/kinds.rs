@@ -12,7 +12,7 @@ use rsmc::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32};
 use rsmc::sync::{Arc, Mutex, MutexGuard};
 use rsmc::{Config, FailureKind, Report, Seed, Verdict, thread};
 
-/// What fails, and what nearly does.
+/// A body that fails, and one that nearly does but passes.
 struct Example {
     config: Config,
     fails: fn(),
@@ -208,7 +208,7 @@ fn seed() -> Seed {
     }
 }
 
-/// Where a guard is dropped.
+/// The place where a guard is dropped.
 #[derive(PartialEq)]
 enum Drop {
     Here,

@@ -1,4 +1,5 @@
-//! Threads of executions that are over are left where they stand: no destructor of theirs runs, and what they own is taken back.
+//! Threads of executions that are over are left where they stand: no destructor of theirs runs, and what they own is
+//! taken back.
 
 #![cfg(target_os = "linux")]
 
@@ -87,8 +88,8 @@ fn what_was_given_away_before_is_kept() {
 
 const EXECUTIONS: usize = 3000;
 
-/// Executions that end in a deadlock, each with memory that nobody knows, and with what `give` gives away: by the time they are
-/// over, memory was taken back, and used again. Returns how many there were.
+/// Executions that end in a deadlock, each with memory that nobody knows, and with what `give` gives away: by the time
+/// they are over, memory was taken back, and used again. Returns how many there were.
 fn leave(give: impl Fn(usize) + Sync) -> usize {
     let runs = StdAtomicUsize::new(0);
     let config =

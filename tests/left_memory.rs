@@ -38,7 +38,7 @@ fn thousands_of_deadlocks() {
     assert!(resident() < 160 << 20, "{} bytes", resident());
 }
 
-/// How much memory this process has.
+/// The memory of this process.
 fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/statm").expect("it is Linux");
     let pages: usize = status.split(' ').nth(1).expect("the second number").parse().expect("a number");

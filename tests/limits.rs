@@ -9,7 +9,8 @@ use rsmc::sync::Mutex;
 use rsmc::{Config, Explorer, Limit, Verdict, choose, thread};
 use rsmc_core::session::check_body;
 
-/// Threads that hardly have anything to do with each other: one class, and a number of read-cuts that is exponential in theirs.
+/// Threads that hardly have anything to do with each other: one class, and a number of read-cuts that is exponential in
+/// theirs.
 fn apart() {
     let locks: Vec<_> = (0..14).map(|_| Mutex::new(0)).collect();
     thread::scope(|scope| {
@@ -50,7 +51,7 @@ fn who_looks_at_a_check_is_asked_while_an_explorer_thinks() {
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
 }
 
-/// Nobody can try all of them, and the first few are there at once.
+/// No check can try all of them, and the first few are there at once.
 #[test]
 fn a_choice_of_very_many_values_begins_at_once() {
     for config in pairs() {

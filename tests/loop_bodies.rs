@@ -1,12 +1,12 @@
 //! Waiting hides nothing: loops of every shape, explored, against random samples in which loops run as they are.
 //!
-//! What is compared is what each loop returns. A sample of which nothing came within [`STEPS`] operations is one that never
-//! ends, since the choice of who goes on is fair: what the loops have returned by then must be found as well, in an
-//! execution that is stuck. Where the exploration ends at the limit of steps, samples that never end must exist.
+//! What is compared is what each loop returns. A sample of which nothing came within [`STEPS`] operations is one that
+//! never ends, since the choice of who goes on is fair: what the loops have returned by then must be found as well, in
+//! an execution that is stuck. Where the exploration ends at the limit of steps, samples that never end must exist.
 //!
-//! `RSMC_ORACLE_PROGRAMS` sets how many bodies each test gets, `RSMC_ORACLE_SEED` shifts them, `RSMC_ORACLE_SAMPLES` says how
-//! often each is sampled, `RSMC_ORACLE_RUNS` when the exploration of one is given up, and `RSMC_ORACLE_SPIN_BOUND` is the
-//! `spin_bound` of the exploration.
+//! `RSMC_ORACLE_PROGRAMS` sets how many bodies each test gets, `RSMC_ORACLE_SEED` shifts them, `RSMC_ORACLE_SAMPLES`
+//! says how often each is sampled, `RSMC_ORACLE_RUNS` when the exploration of one is given up, and
+//! `RSMC_ORACLE_SPIN_BOUND` is the `spin_bound` of the exploration.
 
 mod body;
 mod forms;
@@ -22,25 +22,25 @@ use rsmc_core::machine::Sees;
 use rsmc_core::session::check_body;
 use rsmc_core::step::{End, Run};
 
-/// What each loop returned, and how often a thread panicked.
+/// The result of each loop, and the number of panics.
 type Outcome = (Vec<Option<u32>>, usize);
 
 /// A sample has so many operations at most.
 const STEPS: u32 = 1_000;
 
-/// What the executions of a body show.
+/// The results of the executions of a body.
 #[derive(Default)]
 struct Shown {
     outcomes: BTreeSet<Outcome>,
-    /// How many ended.
+    /// The number of those that ended.
     complete: u32,
-    /// How many did not.
+    /// The number of those that did not.
     stuck: u32,
-    /// How an execution ended that should not have.
+    /// The end of an execution that should have ended otherwise.
     mistake: Option<String>,
     /// An execution reached the limit of steps, which ends an exploration.
     reached_limit: bool,
-    /// What the check says.
+    /// The verdict of the check.
     verdict: String,
 }
 
@@ -69,14 +69,14 @@ fn run(body: &Body, config: &Config) -> Shown {
     shown
 }
 
-/// What random samples show, without any waiting.
+/// The results of random samples, without any waiting.
 fn samples(body: &Body, memory: MemoryModel, seed: u64, samples: u64) -> Shown {
     let config =
         Config::default().memory(memory).allow_trivial(true).explorer(Explorer::Random).max_executions(samples);
     run(body, &config.seed(seed).waiting(false))
 }
 
-/// What an exploration shows; `None` if it takes too long.
+/// The results of an exploration; `None` if it takes too long.
 fn explored(body: &Body, memory: MemoryModel, effort: Effort) -> Option<Shown> {
     let started = Instant::now();
     let (limit, mut executions) = (Duration::from_secs(3), 0);
@@ -103,7 +103,7 @@ fn model(seed: u64) -> MemoryModel {
     [Sc, C11, Sc, Tso, Sc, C11, Sc, Pso][(seed ^ seed >> 5) as usize % 8]
 }
 
-/// How much is done.
+/// The effort of a test.
 #[derive(Clone, Copy)]
 struct Effort {
     first: u64,
@@ -129,7 +129,7 @@ impl Effort {
     }
 }
 
-/// What is compared, and what comes of it.
+/// The result of a comparison.
 enum Comparison {
     Same,
     TooLong,

@@ -1,4 +1,5 @@
-//! Memory that is lost: nodes that nobody frees, and to which nothing leads any more. Where something does, nothing is reported.
+//! Memory that is lost: nodes that nobody frees, and to which nothing leads any more. Where something does, nothing is
+//! reported.
 #![cfg(target_os = "linux")]
 
 use std::ptr::null_mut;
@@ -118,7 +119,8 @@ fn a_number_is_lost() {
     });
 }
 
-/// What a static of std, a captured variable or a static of the shim knows is not lost, and neither is what that leads to.
+/// What a static of std, a captured variable or a static of the shim knows is not lost, and neither is what that leads
+/// to.
 #[test]
 fn what_is_known_elsewhere_is_not_lost() {
     static KNOWN: StdAtomicPtr<Node> = StdAtomicPtr::new(null_mut());

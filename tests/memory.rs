@@ -88,7 +88,7 @@ fn an_atomic_is_used_after_it_was_freed() {
     });
 }
 
-/// The same with a cell, between whose access and the load of the pointer there is no step.
+/// A use after free of a cell, between whose access and the load of the pointer there is no step.
 #[test]
 fn a_cell_is_used_after_it_was_freed() {
     fails(FailureKind::UseAfterFree, || {
@@ -102,7 +102,7 @@ fn a_cell_is_used_after_it_was_freed() {
     });
 }
 
-/// Nobody had used the object before its memory was freed.
+/// No thread had used the object before its memory was freed.
 #[test]
 fn an_object_is_met_when_it_is_freed_already() {
     fails(FailureKind::UseAfterFree, || {
@@ -182,7 +182,7 @@ fn memory_is_freed_twice() {
     });
 }
 
-/// A count of references without which nobody frees, and with the orderings that it needs.
+/// A count of references without which no thread frees, and with the orderings that it needs.
 #[test]
 fn counted_references_are_no_mistake() {
     passes(|| {
@@ -214,7 +214,7 @@ fn counted_references_are_no_mistake() {
     });
 }
 
-/// A hazard pointer: who frees looks whether somebody uses the node.
+/// A hazard pointer: the thread that frees looks whether another uses the node.
 #[test]
 fn a_hazard_pointer_protects() {
     passes(|| {
@@ -250,7 +250,7 @@ fn a_hazard_pointer_protects() {
     });
 }
 
-/// The same, and the one who frees does not look.
+/// A hazard pointer, and the thread that frees does not look.
 #[test]
 fn a_hazard_pointer_that_nobody_reads_does_not() {
     fails(FailureKind::UseAfterFree, || {
@@ -264,7 +264,8 @@ fn a_hazard_pointer_that_nobody_reads_does_not() {
     });
 }
 
-/// The counts of std's `Arc` are not seen, and what they order is not taken for a mistake: neither what is in it, nor what it owns.
+/// The counts of std's `Arc` are not seen, and what they order is not taken for a mistake: neither what is in it, nor
+/// what it owns.
 #[test]
 fn an_arc_of_std_is_no_mistake() {
     passes(|| {

@@ -1,7 +1,8 @@
-//! Random programs that free memory, against all orders of their steps: whether one uses what was freed, or frees it twice.
+//! Random programs that free memory, against all orders of their steps: whether one uses what was freed, or frees it
+//! twice.
 //!
-//! In the oracle a use and a freeing are steps like others, and it looks at every order. It knows nothing of causal pasts.
-//! `RSMC_ORACLE_PROGRAMS` says how many programs there are, `RSMC_ORACLE_SEED` shifts them.
+//! In the oracle a use and a freeing are steps like others, and it looks at every order. It knows nothing of causal
+//! pasts. `RSMC_ORACLE_PROGRAMS` says how many programs there are, `RSMC_ORACLE_SEED` shifts them.
 #![cfg(unix)]
 
 use std::collections::BTreeSet;
@@ -117,7 +118,7 @@ struct Node {
     cell: UnsafeCell<u32>,
 }
 
-/// What the threads share. Its pointers are to boxes of nodes.
+/// The state that the threads share. Its pointers are to boxes of nodes.
 struct Shared {
     flags: [AtomicU32; FLAGS],
     nodes: [*mut Node; NODES],

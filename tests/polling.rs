@@ -1,4 +1,5 @@
-//! What a loop means that polls a lock, a future or a choice, under every explorer that proves and every memory model it knows.
+//! What a loop means that polls a lock, a future or a choice, under every explorer that proves and every memory model
+//! it knows.
 
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
@@ -40,8 +41,8 @@ fn a_future_that_wakes_itself() {
     in_each(few, Verified, body);
 }
 
-/// A place for a waker, as executors have it: who finds that another thread is about to wake wakes itself, and is polled again
-/// until that thread is done.
+/// A place for a waker, as executors have it: who finds that another thread is about to wake wakes itself, and is
+/// polled again until that thread is done.
 #[derive(Default)]
 struct Place {
     state: AtomicU32,
@@ -173,7 +174,7 @@ fn a_weak_compare_exchange_is_repeated() {
     everywhere(Verified, || with(&[&gives_up, &|x, _| _ = x.load(SeqCst)]));
 }
 
-/// Who polls under a lock is seen with it, and again without.
+/// A thread that polls under a lock is seen with it, and again without.
 #[test]
 fn a_lock_that_is_polled_is_held_now_and_then() {
     let polled = |attempts: usize, held: &'static [bool], words: &'static str| {

@@ -6,8 +6,8 @@
 //!
 //! Some programs are explored in parts and by worker processes as well (`divided`).
 //!
-//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets, a tenth of them also `divided`, `RSMC_ORACLE_SEED` shifts them, and
-//! `RSMC_ORACLE_RUNS` says when brute force gives up on one.
+//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets, a tenth of them also `divided`, `RSMC_ORACLE_SEED`
+//! shifts them, and `RSMC_ORACLE_RUNS` says when brute force gives up on one.
 
 mod divided;
 mod locks;

@@ -1,5 +1,5 @@
-//! What would mend a failure: the stronger orderings that a report names, each of which is found by exploring with them, and
-//! mends the source.
+//! What would mend a failure: the stronger orderings that a report names, each of which is found by exploring with
+//! them, and mends the source.
 
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
@@ -11,7 +11,7 @@ fn explored(memory: MemoryModel, body: impl Fn() + Sync) -> Report {
     rsmc::explore(&Config::default().memory(memory), body)
 }
 
-/// What fails, and the orderings that mend it, without their places.
+/// The failure, and the orderings that mend it, without their places.
 #[track_caller]
 fn remedy(memory: MemoryModel, body: impl Fn() + Sync) -> (FailureKind, Vec<Ordering>) {
     let report = explored(memory, body);

@@ -19,7 +19,8 @@ struct Node {
     next: UnsafeCell<*mut Node>,
 }
 
-/// A stack that frees what is taken at once: a compare-exchange may take another node for the one that it has looked at.
+/// A stack that frees what is taken at once: a compare-exchange may take another node for the one that it has looked
+/// at.
 struct Stack(AtomicPtr<Node>);
 
 impl Stack {

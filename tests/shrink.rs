@@ -167,7 +167,7 @@ fn without_what_candidates_show() {
     }
 }
 
-/// What the report says of memory models.
+/// The words of the report about memory models.
 #[track_caller]
 fn needs(memory: MemoryModel, body: impl Fn() + Sync) -> String {
     let config = Config::default().memory(memory);

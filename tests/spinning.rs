@@ -197,7 +197,7 @@ fn waiting_for_what_nobody_writes_is_a_livelock() {
     }
 }
 
-/// Polling under a lock waits like the rest: until somebody else has had the lock.
+/// Polling under a lock waits like the rest: until another thread has had the lock.
 #[test]
 fn polling_under_a_lock_waits() {
     for hints in [true, false] {

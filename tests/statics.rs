@@ -1,5 +1,5 @@
-//! Statics in a check: every execution finds their first values, checks at once keep apart, and code outside finds what it
-//! left.
+//! Statics in a check: every execution finds their first values, checks at once keep apart, and code outside finds what
+//! it left.
 #![cfg(target_os = "linux")]
 
 use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering::Relaxed as StdRelaxed};
@@ -47,7 +47,7 @@ mod all {
     pub static ONCE: OnceLock<String> = OnceLock::new();
     rsmc::thread_local!(pub static LOCAL: std::cell::Cell<u32> = const { std::cell::Cell::new(9) });
 
-    /// What is there at first, and something else afterwards.
+    /// Expects the first values, and leaves others.
     pub fn use_all() {
         assert_eq!(X.load(SeqCst), 7);
         assert!(M.lock().unwrap().is_empty());

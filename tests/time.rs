@@ -15,7 +15,7 @@ use rsmc::{Config, Explorer, FailureKind, Report, Verdict, hint, thread};
 const MILLI: Duration = Duration::from_millis(1);
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// What executions of a body that must not fail return.
+/// The results of the executions of a body that must not fail.
 #[track_caller]
 fn results<T: Ord + Send>(explorer: Explorer, body: impl Fn() -> T + Sync) -> (BTreeSet<T>, Report) {
     let seen = StdMutex::new(BTreeSet::new());
@@ -231,7 +231,7 @@ fn a_loop_that_waits_until_a_deadline_ends() {
     assert_eq!(notified, BTreeSet::from([(true, false), (true, true), (false, true)]));
 }
 
-/// A wait whose result nobody looks at: the deadline never comes nearer.
+/// A wait whose result no thread looks at: the deadline never comes nearer.
 #[test]
 fn a_loop_that_forgets_the_time_is_found() {
     let report = rsmc::explore(&Config::default().max_steps(1000), || {
@@ -242,7 +242,7 @@ fn a_loop_that_forgets_the_time_is_found() {
         if matches!(failure.kind, FailureKind::StepLimit | FailureKind::Livelock)));
 }
 
-/// Who sleeps longer is not later.
+/// A thread that sleeps longer is not later.
 #[test]
 fn time_orders_no_threads() {
     let failure = failure(|| {
@@ -277,7 +277,7 @@ fn an_instant_from_outside_is_no_instant_of_a_check() {
     assert!(rsmc::render(&late, None).contains(&format!("time.rs:{line}")));
 }
 
-/// A number that threads share since somebody says that they may.
+/// A number that threads share, since `unsafe` code says that they may.
 struct Shared(Cell<u32>);
 
 // SAFETY: the tests that use it run in checks, whose threads are on one OS thread. Whether they take turns is what is
@@ -344,8 +344,8 @@ fn a_race_on_a_cell_is_found_and_a_near_miss_verified() {
     });
 }
 
-/// Time that is asked for after a loop is a part of what the loop does, and other time is not: threads that do the same find the
-/// same times.
+/// Time that is asked for after a loop is a part of what the loop does, and other time is not: threads that do the same
+/// find the same times.
 #[test]
 fn a_loop_that_sleeps() {
     let gives_up = all_results(|| {

@@ -11,7 +11,7 @@ use rsmc_core::session::check_body;
 use rsmc_core::step::{Run, Watcher};
 use rsmc_core::trace::{Note, NoteKind};
 
-/// What the body reads: nothing here is a step but the store and the load.
+/// The value that the body reads: nothing here is a step but the store and the load.
 fn body() -> u32 {
     let x = AtomicU32::new(0);
     thread::scope(|scope| {
@@ -25,7 +25,7 @@ fn body() -> u32 {
     })
 }
 
-/// What the other tests run in a process of its own.
+/// The check that the other tests run in a process of its own.
 #[rsmc::test]
 fn traced() {
     body();
@@ -77,7 +77,8 @@ fn there_is_no_other_log() {
     assert!(!output.status.success() && text.contains("`RSMC_LOG` must be `trace`"), "{text}");
 }
 
-/// Fails in the check itself, if it is asked to: not on the stack of a modelled thread, where it would be a panic of the body.
+/// Fails in the check itself, if it is asked to: not on the stack of a modelled thread, where it would be a panic of
+/// the body.
 #[test]
 fn broken() {
     if std::env::var_os("BROKEN").is_none() {

@@ -1,5 +1,5 @@
-//! Checks that share nothing: threads that share nothing through the shim fail, and a check that starts no thread says so on
-//! stderr, where libtest does not keep it.
+//! Checks that share nothing: threads that share nothing through the shim fail, and a check that starts no thread says
+//! so on stderr, where libtest does not keep it.
 //!
 //! Some tests run this executable again for one of the checks of `inner`.
 

@@ -1,5 +1,5 @@
-//! Loops that keep something where rsmc does not see it, in statics and thread-locals of std: they are ordinary code, and the report
-//! says so.
+//! Loops that keep something where rsmc does not see it, in statics and thread-locals of std: they are ordinary code,
+//! and the report says so.
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
@@ -41,7 +41,7 @@ thread_local! {
     static LOOKS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The loop looks ten times, and nobody writes.
+/// The loop looks ten times, and no thread writes.
 fn looks_ten_times() {
     LOOKS.set(0);
     let x = AtomicU32::new(0);
@@ -122,7 +122,7 @@ fn a_loop_that_keeps_a_maximum_in_a_static() {
     }
 }
 
-/// Who keeps nothing is trusted: such a loop has one execution.
+/// A loop that keeps nothing is trusted: it has one execution.
 #[test]
 fn a_loop_that_keeps_nothing_is_left_alone() {
     for (explorer, memory) in PAIRS {

@@ -8,7 +8,8 @@ use rsmc::{Config, RenderOptions, Report, label, thread};
 
 use crate::support::child;
 
-/// Clears the screen, sets a title, ends a text in C, is a control character of Latin-1, and turns the direction of writing.
+/// Clears the screen, sets a title, ends a text in C, is a control character of Latin-1, and turns the direction of
+/// writing.
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;t\u{7}\0\u{9b}\r-\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}";
 const SPELT: &str = r"\u{1b}[2J\u{1b}]0;t\u{7}\0\u{9b}\r-\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}";
 
@@ -103,7 +104,7 @@ fn child_process() {
     }
 }
 
-/// What a process says, and what std's hook for panics says in it.
+/// The output of a process, and of std's hook for panics in it.
 fn said(case: &str, variables: &[(&str, &str)]) -> String {
     let ended = child::run("visible::child_process", case, variables, Duration::from_secs(60)).unwrap();
     assert!(!ended.status.success(), "{ended:?}");

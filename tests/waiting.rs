@@ -1,5 +1,5 @@
-//! What a loop that waits means, under every explorer that proves and every memory model it knows. `polling` has the loops that poll
-//! a lock, a future or a choice.
+//! What a loop that waits means, under every explorer that proves and every memory model it knows. `polling` has the
+//! loops that poll a lock, a future or a choice.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! How much is explored of programs that wait, beside what GenMC 0.11 explores of them (complete and blocked).
+//! The executions of programs that wait, beside those that GenMC 0.11 explores of them (complete and blocked).
 
 #[allow(dead_code, reason = "each user needs a part of it")]
 mod programs {
@@ -72,7 +72,7 @@ fn by_weak_exchange(lock: &AtomicU32) {
     lock.store(0, Release);
 }
 
-/// The same with a look before each attempt.
+/// Takes the lock with a look before each attempt.
 fn by_looks(lock: &AtomicU32) {
     while lock.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
         while lock.load(Relaxed) == 1 {

@@ -20,7 +20,7 @@ const THREE_THREADS: Size = Size { threads: 3, locations: 3, locks: 2, operation
 /// An attempt that fails is Relaxed, so attempts have no place where all is SeqCst.
 const NO_ATTEMPTS: Weights = Weights { try_lock: 0, ..Weights::EVERYTHING };
 
-/// What brute force shows that the axioms do not allow.
+/// An outcome of brute force that the axioms do not allow.
 fn lost(program: &Program, _: u64) -> Option<String> {
     let found = executions(program)?;
     [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso].into_iter().find_map(|memory| {
@@ -30,7 +30,7 @@ fn lost(program: &Program, _: u64) -> Option<String> {
     })
 }
 
-/// How C11 and SC differ on the program with every ordering made SeqCst.
+/// The difference between C11 and SC on the program with every ordering made SeqCst.
 fn not_sc(program: &Program, _: u64) -> Option<String> {
     let program = all_seqcst(program);
     let (found, shown) = (executions(&program)?.outcomes, brute(&program, MemoryModel::Sc, 20_000)?.outcomes);

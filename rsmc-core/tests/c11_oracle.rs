@@ -58,7 +58,8 @@ mixes!(AXIOMS, C11);
 
 const TINY: Size = Size { threads: 3, locations: 2, locks: 1, operations: 5 };
 
-/// Every interleaving with every source, and samples of them: the first show all that there is, the others nothing else.
+/// Every interleaving with every source, and samples of them: the first show all that there is, the others nothing
+/// else.
 #[test]
 fn the_other_explorers_follow_the_axioms() {
     oracle::compare("everything", TINY, &Weights::EVERYTHING, &|program, seed| {

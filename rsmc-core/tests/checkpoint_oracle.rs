@@ -1,6 +1,6 @@
-//! A check in several parts against one that is not stopped: the same runs in the same order, none twice and none missing,
-//! with the same counts and the same failure. Each part has an executor and an explorer of its own, and knows of the parts
-//! before nothing but the bytes of a checkpoint.
+//! A check in several parts against one that is not stopped: the same runs in the same order, none twice and none
+//! missing, with the same counts and the same failure. Each part has an executor and an explorer of its own, and knows
+//! of the parts before nothing but the bytes of a checkpoint.
 //!
 //! `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose other and more programs, as in `rf_smc_oracle`.
 
@@ -22,12 +22,12 @@ const MODELS: [MemoryModel; 4] = [MemoryModel::Sc, MemoryModel::Tso, MemoryModel
 /// The first part ends before each of the runs up to this one.
 const FIRST_STOPS: u64 = 20;
 
-/// How large the sets of decisions may be under SC, in bytes: there are detours to stop in.
+/// The bounds of the sets of decisions under SC, in bytes: there are detours to stop in.
 const SETS: [usize; 4] = [0, 500, 2_000, usize::MAX];
 
 const START_OVER: &str = "start over";
 
-/// What is seen of a check: the class and end of each run and whether it counted, and where it started over.
+/// The history of a check: the class and end of each run and whether it counted, and where it started over.
 type History = Vec<(Digest, String, bool)>;
 
 fn note(history: &mut History, seen: Seen<'_>) {
@@ -91,7 +91,7 @@ fn counts(report: &Report) -> (u64, u64, u64, u64, usize, usize, bool, String) {
     (executions, runs, blocked, failures, threads, events, shares, verdict)
 }
 
-/// What was compared, to see that this tests something.
+/// The counts of a comparison, to see that this tests something.
 #[derive(Default)]
 struct Totals {
     stops: u64,

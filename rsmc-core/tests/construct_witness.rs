@@ -20,7 +20,7 @@ use rsmc_testkit::{naive, naive_sc};
 /// By event that reads, a bit for each source that is good.
 type Goods = [u32];
 
-/// What the tests have seen.
+/// The counts of the tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Count {
     programs: u64,
@@ -157,7 +157,7 @@ fn each_goods(candidates: &Goods, chosen: &mut Vec<u32>, visit: &mut dyn FnMut(&
     }
 }
 
-/// What an event may be.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Read,
@@ -299,16 +299,16 @@ fn all_small_instances_under_pso() {
     assert_eq!((count.instances, count.possible), (82_350, 52_506));
 }
 
-/// How random instances are drawn.
+/// The parameters of random instances.
 struct Recipe {
     seeds: u64,
-    /// How many events there are.
+    /// The number of events.
     events: Range<usize>,
     ops: usize,
     locs: Range<usize>,
-    /// How often a read, at most, has another good write than what it finds in the first guide, in percent.
+    /// The largest share of reads with another good write than the one that they find in the first guide, in percent.
     changed: usize,
-    /// How often a read, at most, has so many more, in percent.
+    /// The largest share of reads with so many more, in percent.
     widened: usize,
     more: usize,
 }
@@ -327,7 +327,7 @@ impl Recipe {
     }
 }
 
-/// What the reads find in some play, and for some of them anything else instead or as well.
+/// The writes that the reads find in some play, and for some of them any others instead or as well.
 fn draw_goods(dice: &mut Dice, draft: &Draft, found: &[Option<u8>], recipe: &Recipe) -> Vec<u32> {
     let (changed, widened) = (dice.below(recipe.changed), dice.below(recipe.widened));
     let draw_set = |(read, all): (usize, u32)| {
@@ -384,7 +384,7 @@ fn drawn_instances() {
     }
 }
 
-/// Where a search has to go back, and comes to the same events on another way.
+/// Instances for which a search has to go back, and comes to the same events on another way.
 #[test]
 fn drawn_instances_with_many_good_writes() {
     let recipe = Recipe { seeds: 2_000, events: 9..14, ops: 5, locs: 1..3, changed: 100, widened: 100, more: 2 };

@@ -1,4 +1,4 @@
-//! What a diagram says of memory and buffers, against the model itself: every read has the value that it should find
+//! The memory and buffers of a diagram, against the model itself: every read has the value that it should find
 //! there, in random executions of the whole corpus and under every model.
 
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ impl<'a> State<'a> {
         state
     }
 
-    /// What a thread finds at a location, and in the buffer of which step, if in one.
+    /// The value that a thread finds at a location, and the step in whose buffer it is, if it is in one.
     fn find(&self, thread: usize, location: usize) -> (&'a str, Option<usize>) {
         let own = |store: &&&Step| store.thread == thread && store.location == Some(location);
         match self.stores.iter().rev().find(own) {

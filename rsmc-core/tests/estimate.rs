@@ -1,4 +1,4 @@
-//! How many runs there will be, as it is said during checks of random programs, against how many there are.
+//! The estimates of the number of runs during checks of random programs, against the number in the end.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const FEWEST: u64 = 200;
 /// Those with more would take too long here.
 const MOST: u64 = 10_000;
 
-/// What is said before each run, and how many there are in the end; `None` if the program has too many.
+/// The estimate before each run, and the number of runs in the end; `None` if the program has too many.
 fn estimates(program: &Program, memory: MemoryModel, sets: usize) -> Option<(Vec<Estimate>, u64)> {
     let mut said = Vec::new();
     let mut pulse = |progress: &rsmc_core::session::Progress| {

@@ -36,7 +36,7 @@ fn compare(program: &Program, memory: MemoryModel) -> u32 {
     compare_on(Savings::ALL, program, memory).0
 }
 
-/// How many runs there were, and how many stacks they needed.
+/// The number of runs, and of the stacks that they needed.
 fn compare_on(savings: Savings, program: &Program, memory: MemoryModel) -> (u32, usize) {
     let rules = Rules::new(memory, 1_000);
     let mut interpreter = Interpreter::new(program, rules).unwrap();

@@ -1,5 +1,5 @@
-//! Several workers against one explorer: the same executions, runs and failures on random programs, no class twice, with
-//! jobs taken in any order, answered early, and lost with their workers.
+//! Several workers against one explorer: the same executions, runs and failures on random programs, no class twice,
+//! with jobs taken in any order, answered early, and lost with their workers.
 //!
 //! `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose other and more programs, as in `rf_smc_oracle`.
 
@@ -38,10 +38,10 @@ struct Fake<'a> {
     workers: Vec<Worker>,
     draw: u64,
     classes: Rc<RefCell<Classes>>,
-    /// How many answers there were that left something, and how many workers ended.
+    /// The number of answers with pending schedules, and of workers that ended.
     early: u32,
     deaths: u32,
-    /// From when on nobody answers.
+    /// Set when no worker answers any more.
     silent: Option<&'a AtomicBool>,
 }
 
@@ -182,7 +182,7 @@ fn alone(program: &Program, config: &Config) -> (Report, Classes, bool) {
     (report, classes, started_over)
 }
 
-/// How much was lost and divided, to see that this tests something.
+/// The counts of lost and divided work, to see that this tests something.
 #[derive(Default)]
 struct Seen {
     early: u32,
@@ -193,12 +193,12 @@ struct Seen {
 /// The failures that workers show and that one explorer shows.
 type Kinds = (Option<FailureKind>, Option<FailureKind>);
 
-/// What is shown of a check that failed.
+/// The kind of failure of a check that failed.
 fn kind(report: &Report) -> Option<FailureKind> {
     if let Verdict::Failed(failure) = &report.verdict { Some(failure.kind) } else { None }
 }
 
-/// What workers count, and one explorer does not, if there is a difference.
+/// The differences between the counts of workers and those of one explorer.
 fn compare(program: &Program, config: &Config, seed: u64, seen: &mut Seen) -> Kinds {
     let (one, classes, started_over) = alone(program, config);
     let mut crew = Fake::new(program, config, seed);
@@ -242,7 +242,7 @@ fn config(memory: MemoryModel) -> Config {
     Config::default().memory(memory).keep_going(true).divide_after(Duration::ZERO)
 }
 
-/// The same; for every other seed with decisions that take no more, and detours, to divide.
+/// The configuration of a check; for every other seed with decisions that take no more, and detours, to divide.
 fn bounded(memory: MemoryModel, seed: u64) -> Config {
     config(memory).sets([0, usize::MAX][seed as usize / 4 % 2])
 }
@@ -359,7 +359,7 @@ fn resumed() {
     assert!(stops > 30, "{stops} checks were stopped");
 }
 
-/// Who explores one part of a check.
+/// The explorer of one part of a check.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Who {
     One,
@@ -398,8 +398,9 @@ fn part(
     check.crew(crew).resume(resume).run_part()
 }
 
-/// In parts, each by somebody else, and each knows nothing of those before but the bytes of a checkpoint. Returns the
-/// report of the last part, what was found, and how often the check was stopped while workers explored.
+/// Explores in parts, each of which another explorer does, and each knows nothing of those before but the bytes of a
+/// checkpoint. Returns the report of the last part, what was found, and how often the check was stopped while workers
+/// explored.
 fn in_parts(program: &Program, config: &Config, seed: u64, silent: bool) -> (Report, Classes, u32) {
     let (found, mut resume, mut stops) = (Rc::new(RefCell::new(Classes::new())), None, 0);
     for number in 0.. {
@@ -426,13 +427,13 @@ fn in_parts(program: &Program, config: &Config, seed: u64, silent: bool) -> (Rep
     unreachable!("it ends with a part that is not stopped")
 }
 
-/// Whether a thread may wait in a loop. Which looks change nothing each process finds out by itself, so it gives up more or
-/// fewer runs.
+/// Whether a thread may wait in a loop. Which looks change nothing each process finds out by itself, so it gives up
+/// more or fewer runs.
 fn waits(program: &Program) -> bool {
     program.to_string().contains("while")
 }
 
-/// Each class once and the same counts, however often a check is stopped, and whoever goes on.
+/// Each class once and the same counts, however often a check is stopped, and whichever explorer goes on.
 fn compare_parts(program: &Program, config: &Config, seed: u64, silent: bool) -> u32 {
     let (one, classes, started_over) = alone(program, config);
     let (several, found, stops) = in_parts(program, config, seed, silent);
@@ -471,7 +472,7 @@ fn stopped_while_workers_explore() {
     assert!(stops > 500, "{stops} stops");
 }
 
-/// What workers do not answer in time is explored by who goes on.
+/// The explorer that goes on explores the jobs that workers do not answer in time.
 #[test]
 fn stopped_while_workers_do_not_answer() {
     let stops: u32 = (0..3)

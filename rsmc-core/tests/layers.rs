@@ -152,7 +152,7 @@ fn imports(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// What is wrong with the imports of a file.
+/// The wrong imports of a file.
 fn wrong_imports(layer: &str, text: &str) -> Vec<String> {
     let (_, allowed) = MAY_IMPORT.iter().find(|(name, _)| *name == layer).expect("every layer is in the table");
     let wrong = imports(text).into_iter().filter(|(_, name)| name != layer && !allowed.contains(&name.as_str()));
@@ -229,7 +229,7 @@ fn files_import_each_other_in_no_circle() {
     assert!(gone.is_empty(), "these import each other no longer: {gone:?}");
 }
 
-/// What is too large and not named, and what is named and not too large.
+/// The functions that are too large and not named, and those that are named and not too large.
 fn misnamed(large: &[Large], named: &[(&str, &str, &str)]) -> Vec<String> {
     let is = |(file, item, _): &Large, named: &(&str, &str, &str)| (named.0, named.1) == (file, item);
     let unnamed = large.iter().filter(|large| !named.iter().any(|named| is(large, named)));
@@ -269,11 +269,11 @@ fn unsafe_code_is_in_the_runtime_only() {
             .any(|line| code(line).contains("unsafe {") || code(line).contains("unsafe fn"))
     };
     let found: Vec<_> = files.iter().filter(has_unsafe).map(|file| file.file_name().unwrap().to_owned()).collect();
-    // `executor` calls `coroutine`, and `current` follows the pointer to an execution. `slots` drops values that the shim
-    // keeps there, of types that it does not know; `arena` is an allocator, of `blocks`, which `freed` looks into, `again`
-    // gives out once more and `oracle` tests, for which `pieces` maps and `reclaim` reads memory; `state` and `frame` look
-    // at registers and stacks, `liveness` at code. `leave` is some. `signals` handles signals, and looks at an execution
-    // whose OS thread stands in a handler.
+    // `executor` calls `coroutine`, and `current` follows the pointer to an execution. `slots` drops values that the
+    // shim keeps there, of types that it does not know; `arena` is an allocator, of `blocks`, which `freed` looks into,
+    // `again` gives out once more and `oracle` tests, for which `pieces` maps and `reclaim` reads memory; `state` and
+    // `frame` look at registers and stacks, `liveness` at code. `leave` is some. `signals` handles signals, and looks
+    // at an execution whose OS thread stands in a handler.
     let may = [
         "abort.rs",
         "again.rs",

@@ -12,17 +12,17 @@ use rsmc_core::step::{End, Executor, Forced, Plan, Run, SchedulingPolicy, Step};
 use rsmc_core::trace::{Source, Trace, reads_from_class};
 use rsmc_testkit::litmus::{Interpreter, Outcome, Program};
 
-/// What every execution in these tests follows.
+/// The rules that every execution in these tests follows.
 pub fn rules(memory: MemoryModel) -> Rules {
     Rules::new(memory, 200)
 }
 
-/// What all interleavings together show.
+/// The results of all interleavings together.
 #[derive(Debug, Default)]
 pub struct Brute {
-    /// How many maximal executions there are.
+    /// The number of maximal executions.
     pub interleavings: u64,
-    /// What they left in the registers.
+    /// The values that they left in the registers.
     pub outcomes: BTreeSet<Outcome>,
     /// Their classes, by the name of the equivalence.
     pub classes: BTreeMap<&'static str, HashSet<Digest>>,
@@ -31,7 +31,7 @@ pub struct Brute {
 }
 
 impl Brute {
-    /// How many classes of an equivalence there are, if it is one that is counted here.
+    /// The number of classes of an equivalence, if it is one that is counted here.
     pub fn count(&self, equivalence: &str) -> Option<u64> {
         self.classes.get(equivalence).map(|classes| classes.len() as u64)
     }

@@ -82,7 +82,7 @@ fn explore(executor: &mut dyn Executor, memory: MemoryModel, explorer: ExplorerK
     (classes, report.blocked)
 }
 
-/// How an explorer fails to show all that brute force does, with so many executions, none twice.
+/// The mistake of an explorer that does not show all that brute force does, with so many executions, none twice.
 fn mistake(every: &Classes, found: &Classes, count: impl RangeBounds<usize>) -> Option<String> {
     let shows = |classes: &Classes| classes.values().map(|class| class.0).collect::<BTreeSet<Digest>>();
     let lost = shows(every).difference(&shows(found)).count();

@@ -1,8 +1,8 @@
 //! Loops: the explorers against all states of a program, on random programs whose threads go round loops.
 //!
-//! [`States`] keeps no executions and leaves no iterations out; it shares nothing with the rule by which the machine does.
-//! Under C11 the axioms say what unrolled loops can do (`c11_axioms::states`). Compared are the outcomes, exactly, and whether
-//! threads can wait for ever.
+//! [`States`] keeps no executions and leaves no iterations out; it shares nothing with the rule by which the machine
+//! does. Under C11 the axioms say what unrolled loops can do (`c11_axioms::states`). Compared are the outcomes,
+//! exactly, and whether threads can wait for ever.
 //!
 //! `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose other and more programs, as in `rf_smc_oracle`.
 
@@ -72,7 +72,7 @@ impl Family {
         Self { program: loops::small, ..Self::loops(MemoryModel::C11) }
     }
 
-    /// What of an outcome is compared.
+    /// The part of an outcome that is compared.
     fn visible(self, mut outcome: Outcome) -> Outcome {
         let is_counter = |name: &str| self.counter.is_some_and(|counter| name.rsplit('.').next() == Some(counter));
         outcome.registers.retain(|name, _| !is_counter(name));
@@ -89,7 +89,7 @@ impl Family {
     }
 }
 
-/// What an explorer finds.
+/// The findings of an explorer.
 #[derive(Default)]
 struct Found {
     outcomes: BTreeSet<Outcome>,
@@ -99,11 +99,11 @@ struct Found {
     /// It goes on for ever, and something is written again and again.
     busy: bool,
     waits: bool,
-    /// What the explorer said when it panicked.
+    /// The message of the explorer's panic.
     panic: String,
 }
 
-/// What an explorer finds, if only that it panics; `None` if that takes too many runs.
+/// The findings of an explorer, if only that it panics; `None` if that takes too many runs.
 fn explore(program: &Program, family: Family, explorer: ExplorerKind) -> Option<Found> {
     catch_unwind(AssertUnwindSafe(|| explore_all(program, family, explorer))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
@@ -141,7 +141,7 @@ fn explore_all(program: &Program, family: Family, explorer: ExplorerKind) -> Opt
     (executor.left > 0).then_some(found)
 }
 
-/// How an explorer's findings differ from what there is: in what way, and with details.
+/// The differences between an explorer's findings and the states that there are, each with its kind and details.
 fn difference(found: &Found, states: &States) -> Vec<(&'static str, String)> {
     let list = |a: &BTreeSet<Outcome>, b| a.difference(b).map(Outcome::to_string).collect::<Vec<_>>().join(" | ");
     let ended = !found.endless;
@@ -172,7 +172,7 @@ fn difference(found: &Found, states: &States) -> Vec<(&'static str, String)> {
     all
 }
 
-/// How many programs were of which kind.
+/// The number of programs of each kind.
 #[derive(Debug, Default)]
 struct Tally {
     programs: u64,
@@ -181,7 +181,7 @@ struct Tally {
     waits: u64,
     livelocks: u64,
     busy: u64,
-    /// How many of the busy ones reads-from says to go on for ever.
+    /// The number of busy ones of which reads-from says that they go on for ever.
     named: u64,
     panics: u64,
     deadlocks: u64,
@@ -254,7 +254,7 @@ fn smallest(program: &Program, family: Family, explorer: ExplorerKind, how: &str
     smallest
 }
 
-/// What is wrong, with the smallest program for each explorer and way.
+/// The text about differences, with the smallest program for each explorer and way.
 fn report(seed: u64, program: &Program, family: Family, differences: &[Difference]) -> String {
     let mut text = format!("seed {seed} under {}:\n", family.rules.memory);
     for (explorer, how, details) in differences {
@@ -286,8 +286,8 @@ fn compare(family: Family) {
     let some = |part: u64| part * if family.counter.is_some() { 40 } else { 20 } > drawn;
     let are_many = [tally.waits, tally.livelocks, tally.panics + tally.deadlocks, tally.fine].map(some);
     assert_eq!(are_many, [true; 4], "too few programs of some kind: {tally:?}");
-    // An explorer may go round a loop once more in each run, and reach the limit of steps so. Under C11 it is not known which
-    // executions go on for ever.
+    // An explorer may go round a loop once more in each run, and reach the limit of steps so. Under C11 it is not known
+    // which executions go on for ever.
     let are_known = memory != MemoryModel::C11;
     assert!(
         !are_known || tally.named * 4 >= tally.busy * 3,
@@ -296,8 +296,8 @@ fn compare(family: Family) {
     assert!((tally.given_up + tally.unfinished) * 10 < drawn, "too few programs are compared: {tally:?}");
 }
 
-/// With each of these an explorer was wrong once: an iteration that is seen by a read which is decided later, a main thread that
-/// reads nothing but zeros, and iterations in which a lock is held when another thread tries to take it.
+/// With each of these an explorer was wrong once: an iteration that is seen by a read which is decided later, a main
+/// thread that reads nothing but zeros, and iterations in which a lock is held when another thread tries to take it.
 #[test]
 fn programs_that_were_wrong_are_right() {
     let seen_later = "init x = 0, y = 0\nt1:\n while a == 0 {\n c = maybe\n a = y\n }\nt2:\n while a == 0 {\n lock m\n a = x\n \
@@ -351,8 +351,8 @@ fn loops_that_count_give_up_under_pso() {
     compare(Family::counting(MemoryModel::Pso));
 }
 
-/// Loops that count have a bound of one iteration, and what they count is compared: outcomes get lost, and the comparison says
-/// so.
+/// Loops that count have a bound of one iteration, and what they count is compared: outcomes get lost, and the
+/// comparison says so.
 #[test]
 fn a_wrong_rule_is_noticed() {
     let mut family = Family::loops(MemoryModel::Sc);

@@ -102,7 +102,7 @@ fn brute(draft: &Draft, model: MemoryModel, prune: bool, order: &mut Vec<Move>) 
     false
 }
 
-/// How many of `count` instances are possible; brute force and the naive verifier agree on each.
+/// The number of possible instances among `count`; brute force and the naive verifier agree on each.
 fn possible(model: MemoryModel, count: u64, limit: usize, prune: bool) -> u64 {
     let judge = |seed: u64| {
         let draft = draw(&mut Dice(seed << 32), limit);

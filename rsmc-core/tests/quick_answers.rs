@@ -1,5 +1,5 @@
-//! What RF-SMC answers without the verifier is what the verifier says: on random programs, with locks, choices and loops
-//! that wait, under every model. What is possible is also run, and must follow its plan.
+//! What RF-SMC answers without the verifier is what the verifier says: on random programs, with locks, choices and
+//! loops that wait, under every model. What is possible is also run, and must follow its plan.
 //!
 //! `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose other and more programs, as in `rf_smc_oracle`.
 
@@ -17,7 +17,7 @@ use crate::spinning;
 /// A program that takes more runs is left.
 const MOST_RUNS: u32 = 2_000;
 
-/// How often the answer was yes, and how often it was no.
+/// The number of answers that were yes, and of those that were no.
 #[derive(Clone, Default)]
 struct Answers(Rc<[Cell<u64>; 2]>);
 

@@ -35,7 +35,7 @@ const CANDIDATES: [Candidate; 3] = [
 /// Brute force gives up on longer programs.
 const LONGEST: u64 = 400_000;
 
-/// How an execution ends: its outcome, whether it is stuck, and its panics.
+/// The end of an execution: its outcome, whether it is stuck, and its panics.
 type Ending = (Digest, bool, usize);
 
 /// An access of a cell: its thread, how many accesses the thread made before, and its line.
@@ -61,7 +61,7 @@ fn races(trace: &Trace) -> Races {
     all.iter().map(|race| pair(place(race.first), place(race.second))).collect()
 }
 
-/// What all executions show together.
+/// The results of all executions together.
 #[derive(Debug, Default, PartialEq)]
 struct Found {
     runs: u64,
@@ -86,7 +86,7 @@ impl Found {
     }
 }
 
-/// What an explorer finds, once it knows all it needs; `None` if that takes too long.
+/// The findings of an explorer, once it knows all it needs; `None` if that takes too long.
 fn explore(program: &Program, memory: MemoryModel, explorer: &mut dyn Explorer) -> Option<Found> {
     let rules = Rules::new(memory, 1_000);
     let mut executor = Interpreter::new(program, rules).expect("a generated program is well formed");
@@ -127,7 +127,7 @@ fn difference(every: &Found, found: &Found) -> Option<String> {
     })
 }
 
-/// The same for all explorers on a program. `None` also where brute force takes too long.
+/// The difference for all explorers on a program. `None` also where brute force takes too long.
 fn difference_of(program: &Program, memory: MemoryModel, number: u64, sum: &mut Sum) -> Option<String> {
     let every = explore(program, memory, &mut Exhaustive::new())?;
     sum.add(&every);
@@ -247,7 +247,7 @@ fn check(text: &str, memory: MemoryModel, expected: &[(u32, u32)]) {
     }
 }
 
-/// What each way to synchronise orders.
+/// The accesses that each way to synchronise orders.
 #[test]
 fn known_races() {
     let passed = |store: &str, load: &str| format!("t1: write c\n {store}\nt2: {load}\n if a {{\n read c\n }}\n");

@@ -76,7 +76,7 @@ fn a_seed_of_another_program_is_refused_or_harmless() {
     }
 }
 
-/// What waits at the end, each with what it saw last.
+/// The threads that wait at the end, each with what it saw last.
 fn waiting(waiting: &[Pending]) -> String {
     format!("{waiting:?}")
 }

@@ -275,7 +275,7 @@ fn many_threads_have_no_lanes() {
     check("many_threads", &Case::new(FailureKind::Panic, "too many", &run).text(None));
 }
 
-/// What is said of the size of a schedule, and of memory models.
+/// The notes about the size of a schedule, and about memory models.
 #[test]
 fn smallest_schedule() {
     use MemoryModel::{C11, Pso, Sc, Tso};

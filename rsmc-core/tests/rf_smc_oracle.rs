@@ -12,13 +12,13 @@ use crate::oracle::{self, Oracle, mixes};
 
 const READS_FROM: Oracle = Oracle { class: reads_from_class, explorer: |memory, _| Box::new(RfSmc::new(memory)) };
 
-/// The same with sets that are too small at once, or soon.
+/// The oracle with sets that are too small at once, or soon.
 const BOUNDED: Oracle = Oracle {
     class: reads_from_class,
     explorer: |memory, number| Box::new(RfSmc::new(memory).with_memory_budget(SETS[number as usize % SETS.len()])),
 };
 
-/// How large sets may be, in bytes.
+/// The bounds of the sets, in bytes.
 const SETS: [usize; 5] = [0, 0, 200, 1_000, 4_000];
 
 mixes!(READS_FROM);

@@ -20,7 +20,7 @@ use crate::oracle::{self, mixes};
 /// Brute force gives up on longer programs.
 const LONGEST: u64 = 400_000;
 
-/// What one execution shows.
+/// The results of one execution.
 #[derive(Clone, Copy, Debug)]
 struct Shown {
     /// The outcome, whether the execution is stuck, and how many panics there are.
@@ -36,7 +36,7 @@ impl Shown {
     }
 }
 
-/// What all executions show together.
+/// The results of all executions together.
 #[derive(Debug, Default)]
 struct All {
     ends: BTreeSet<(Digest, bool, usize)>,
@@ -78,7 +78,7 @@ fn brute_force(program: &Program) -> Option<All> {
     Some(all)
 }
 
-/// What RVF-SMC shows, and how many of its runs were cut short.
+/// The results of RVF-SMC, and the number of its runs that were cut short.
 fn rvf_smc(program: &Program, options: Options) -> (Vec<Shown>, u64, Effort) {
     let mut explorer = RvfSmc::with_options(options);
     let (shown, short) = explore(program, &mut explorer).expect("fewer classes than interleavings");
@@ -86,7 +86,7 @@ fn rvf_smc(program: &Program, options: Options) -> (Vec<Shown>, u64, Effort) {
     (shown, short, explorer.effort())
 }
 
-/// What is wrong with the leaves, if anything is.
+/// The mistake in the leaves, if there is one.
 fn difference(every: &All, leaves: &[Shown]) -> Option<String> {
     let mut found = All::default();
     leaves.iter().for_each(|leaf| found.take(leaf));

@@ -1,5 +1,5 @@
-//! Shrinking against brute force: random failing programs under each model. Every interleaving is run and judged here, by
-//! rules of this file's own, and says how few context switches the failure takes.
+//! Shrinking against brute force: random failing programs under each model. Every interleaving is run and judged here,
+//! by rules of this file's own, and says how few context switches the failure takes.
 //!
 //! `RSMC_ORACLE_PROGRAMS` sets how many failing programs each model gets (default 100), `RSMC_ORACLE_SEED` shifts them.
 
@@ -32,7 +32,7 @@ fn failure(report: Report) -> Option<Failure> {
     }
 }
 
-/// What is the same in executions that fail the same way.
+/// The text that is the same for executions that fail the same way.
 fn how(run: &Run) -> Option<String> {
     let sorted = |mut parts: Vec<String>| {
         parts.sort();
@@ -116,7 +116,7 @@ fn replay(program: &Program, memory: MemoryModel, seed: &Seed) -> Run {
     run
 }
 
-/// How often what.
+/// The counts of a test.
 #[derive(Debug, Default)]
 struct Seen {
     programs: u64,
@@ -197,8 +197,8 @@ fn compare_all(memory: MemoryModel, operations: usize) -> Seen {
     seen
 }
 
-/// Two orders of the same writes are two states, also where all threads have read the same: with the fewest switches `t2` comes
-/// before `t1`, and both before `t3`, which makes a choice in between.
+/// Two orders of the same writes are two states, also where all threads have read the same: with the fewest switches
+/// `t2` comes before `t1`, and both before `t3`, which makes a choice in between.
 #[test]
 fn what_is_in_memory_is_part_of_a_state() {
     let text =

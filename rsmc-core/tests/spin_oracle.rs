@@ -40,7 +40,7 @@ impl Executor for Patient {
 /// Classes, whether a thread is stuck in each, and how often each was run.
 type Classes = BTreeMap<Digest, (bool, u32)>;
 
-/// How many runs a program may take. Under C11 brute force has each read take each write in each interleaving.
+/// The largest number of runs of a program. Under C11 brute force has each read take each write in each interleaving.
 fn runs(memory: MemoryModel) -> u32 {
     match memory {
         MemoryModel::Sc => 1_000_000,

@@ -17,18 +17,18 @@ struct Kind {
     size: Size,
     /// Whether events are numbered at random. Otherwise numbers ascend along program order.
     shuffled: bool,
-    /// Where the sources come from.
+    /// The way in which the sources are chosen.
     sources: Sources,
 }
 
-/// How the sources of the reads are chosen.
+/// The ways to choose the sources of the reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sources {
     /// Any write to the location, or the initial value.
     Random,
     /// What the reads find in a random execution.
     Simulated,
-    /// The same, but for one or two reads.
+    /// The sources of a random execution, but for one or two reads.
     Repointed,
 }
 
@@ -126,7 +126,7 @@ fn compare(instance: &Instance, model: MemoryModel) -> bool {
     found.is_some()
 }
 
-/// How many of the instances with these seeds are possible.
+/// The number of possible instances among those with these seeds.
 fn possible(model: MemoryModel, kind: Kind, seeds: u64) -> u64 {
     (0..seeds).map(|seed| u64::from(compare(&draw(seed, model, kind), model))).sum()
 }
@@ -363,8 +363,8 @@ fn a_store_fence_does_not_make_every_early_flush_right() {
     assert_eq!(naive(&p.instance, Pso, &[(Flush(first), Flush(other))]), None);
 }
 
-/// The same with four threads, where many events of other threads come between: y=1 is flushed before x=1, which x=2
-/// overwrites before D lets A go on; only then C can begin, which reads y last.
+/// The early flush with four threads, where many events of other threads come between: y=1 is flushed before x=1, which
+/// x=2 overwrites before D lets A go on; only then C can begin, which reads y last.
 #[test]
 fn a_store_fence_forces_a_very_early_flush() {
     let mut p = Program::default();

@@ -15,7 +15,7 @@ use crate::c11_axioms::{
 
 type Plain = c11_axioms::Graph;
 
-/// The same graph for the verifier, and the number of each node in the plain one.
+/// The graph for the verifier, and the number of each node in the plain one.
 fn convert(plain: &Plain) -> (Graph, Vec<usize>) {
     let (mut graph, mut names) = (Graph::default(), Vec::new());
     while names.len() < plain.events.len() {

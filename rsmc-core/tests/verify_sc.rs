@@ -33,7 +33,7 @@ fn instance(shapes: &[Drawn], picks: &[u64], others: bool) -> Instance {
     instance
 }
 
-/// What the verifier, the closure and the naive verifier say must fit together.
+/// The answers of the verifier, the closure and the naive verifier must fit together.
 fn judge(instance: &Instance, verifier: &mut Verifier) -> bool {
     let mut witness = Vec::new();
     let found = verifier.verify(instance, |event| event as u32, &mut witness);

@@ -15,7 +15,7 @@ use crate::value::{self, Asked, Model};
 /// Arguments whose setters exist in the design, but do nothing yet.
 const PLANNED: &[&str] = &["preemption_bound"];
 
-/// What the arguments of one attribute ask for.
+/// The parsed arguments of one attribute.
 #[derive(Default)]
 pub(crate) struct Args {
     /// The names seen, to notice one that comes twice.
@@ -49,7 +49,7 @@ impl Args {
         quote!(::rsmc::Config::default() #setters #memory)
     }
 
-    /// Takes in one argument.
+    /// Adds one argument.
     fn add(&mut self, name: &Ident, value: Option<Expr>) -> Result<()> {
         let known = look_up(name)?;
         if self.seen.iter().any(|seen| seen == known.name) {
@@ -103,7 +103,7 @@ fn argument(input: ParseStream) -> Result<(Ident, Option<Expr>)> {
     Ok((name, Some(value)))
 }
 
-/// An error at the next token, which leaves nothing in `input` that a parser would complain about too.
+/// An error at the next token. Consumes the rest of `input`, so that no parser complains about that, too.
 fn consuming(input: ParseStream, message: impl std::fmt::Display) -> Error {
     let error = input.error(message);
     while input.parse::<TokenTree>().is_ok() {}

@@ -3,7 +3,7 @@
 /// The units, from large to small, with their length in milliseconds.
 const UNITS: [(&str, u64); 5] = [("h", 3_600_000), ("min", 60_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
 
-/// What a text that is no duration should have looked like; follows "`max_duration` ".
+/// The words that follow "`max_duration` " in the error about a text that is no duration.
 pub(crate) const EXPECTED: &str = "takes a time such as \"30s\", \"500ms\", \"10m\", \"2h\" or \"1m30s\": whole numbers, each with a \
      unit (`h`, `m` or `min`, `s`, `ms`), from large to small";
 

@@ -1,4 +1,4 @@
-//! What the attribute turns a function into.
+//! The expansion of the attribute.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -9,7 +9,8 @@ use crate::errors::all_or_errors;
 use crate::function::{Function, Sorted};
 use crate::value::Model;
 
-/// Expands `#[rsmc::test(args)] item`. After an error the item is still there, so that nothing else seems to be missing.
+/// Expands `#[rsmc::test(args)] item`. After an error the item is still there, so that nothing else seems to be
+/// missing.
 pub(crate) fn test(args: TokenStream, item: TokenStream) -> TokenStream {
     let function = match syn::parse2::<Function>(item.clone()) {
         Ok(function) => function,
@@ -30,7 +31,7 @@ pub(crate) fn test(args: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-/// The arguments, if neither they nor the function give reason to complain.
+/// The arguments, if neither they nor the function have errors.
 fn checked(args: TokenStream, function: &Function) -> syn::Result<Args> {
     match (Args::parse(args), function.check()) {
         (Err(args), Err(function)) => all_or_errors(Args::default(), [args, function]),
@@ -40,8 +41,8 @@ fn checked(args: TokenStream, function: &Function) -> syn::Result<Args> {
 }
 
 /// A test of the function's name. Inside is a function of the same name with the body: the same name, so that no name
-/// is added that the body could run into; a function rather than a closure, so that `-> impl Trait`, `#![…]` at its start
-/// and a body that only panics mean what they mean in a test.
+/// is added that the body could run into; a function rather than a closure, so that `-> impl Trait`, `#![…]` at its
+/// start and a body that only panics mean what they mean in a test.
 fn one_test(args: &Args, function: &Function) -> TokenStream {
     let Function { attrs, vis, sig, body } = function;
     let (name, output) = (&sig.ident, &sig.output);
@@ -93,9 +94,9 @@ fn model_test(args: &Args, function: &Function, attrs: &[Attribute], model: &Mod
     }
 }
 
-/// The call that runs the check, and the one that looks at what the body returned, bear the span of the function's name: a
-/// `#[track_caller]` callee is told that line, not the attribute's. The rest is the macro's own, so lints of the user's crate do not
-/// apply to it: the trait is not used where the result is a `Result`.
+/// The call that runs the check, and the one that looks at what the body returned, bear the span of the function's
+/// name: a `#[track_caller]` callee gets that line, not the attribute's. The rest is the macro's own, so lints of
+/// the user's crate do not apply to it: the trait is not used where the result is a `Result`.
 fn call(function: &Function, name: &str, config: &TokenStream, path: TokenStream) -> TokenStream {
     let body = &function.sig.ident;
     let full_name = quote!(::core::concat!(::core::module_path!(), "::", #name));

@@ -1,4 +1,4 @@
-//! The annotated function: its parts, and what rules it out as a test.
+//! The annotated function: its parts, and the reasons why it cannot be a test.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -8,13 +8,13 @@ use syn::{Attribute, Error, Generics, LitStr, Meta, Result, Token, Visibility};
 
 use crate::errors::all_or_errors;
 
-/// A function, its body unread: so that syntax newer than ours, or half written in an editor, does no harm.
+/// A function with its body unread, so that syntax newer than ours, or half written in an editor, does no harm.
 pub(crate) struct Function {
     /// Its attributes, without ours.
     pub(crate) attrs: Vec<Attribute>,
     /// Its visibility.
     pub(crate) vis: Visibility,
-    /// What stands between the visibility and the body.
+    /// The tokens between the visibility and the body.
     pub(crate) sig: Signature,
     /// Its body in braces.
     pub(crate) body: Group,
@@ -30,7 +30,7 @@ impl Parse for Function {
     }
 }
 
-/// What stands before the body of a function. What a test may not have is kept for the error message.
+/// The tokens before the body of a function. Those that a test may not have are kept for the error message.
 pub(crate) struct Signature {
     constness: Option<Token![const]>,
     asyncness: Option<Token![async]>,
@@ -120,7 +120,7 @@ fn braces(input: ParseStream) -> Result<Group> {
 }
 
 impl Function {
-    /// Refuses what cannot be run as a test; reports everything that is in the way.
+    /// Refuses a function that cannot be run as a test; reports every reason.
     pub(crate) fn check(&self) -> Result<()> {
         let twice = self.attrs.iter().filter(|attr| is_test(attr)).map(|attr| {
             Error::new_spanned(
@@ -131,7 +131,7 @@ impl Function {
         all_or_errors((), twice.chain(self.unsuitable_signature()))
     }
 
-    /// Why the signature is not that of a test.
+    /// The reasons why the signature is not that of a test.
     fn unsuitable_signature(&self) -> impl Iterator<Item = Error> {
         let Signature { constness, asyncness, safety, abi, generics, parameters, where_clause, .. } = &self.sig;
         let reasons = [
@@ -146,7 +146,8 @@ impl Function {
         reasons.into_iter().filter(|(at, _)| !at.is_empty()).map(|(at, reason)| Error::new_spanned(at, reason))
     }
 
-    /// The function as it was, for the compiler to go on with after an error of ours, without complaints that follow from it.
+    /// The function as it was, for the compiler to go on with after an error of ours, without complaints that follow
+    /// from it.
     pub(crate) fn as_written(&self) -> TokenStream {
         let Function { attrs, vis, sig, body } = self;
         let attrs = attrs.iter().filter(|attr| !is_test(attr));
@@ -196,8 +197,8 @@ impl Sorted {
 
 /// Whether an attribute belongs on the body, on the module, on the tests.
 ///
-/// Lint levels hold for the body and for the names of the others, but an expectation is met only once, by the body.
-/// What is not known here, say a macro that sets a time limit, goes on the tests, as it would with `#[test]`.
+/// Lint levels hold for the body and for the names of the others, but an expectation is met only once, by the body. An
+/// attribute that is not known here, say a macro that sets a time limit, goes on the tests, as it would with `#[test]`.
 fn places(attr: &Attribute) -> [bool; 3] {
     let path = conditional(attr).map_or_else(|| attr.path().clone(), |(_, meta)| meta.path().clone());
     let is = |names: &[&str]| names.iter().any(|name| path.is_ident(name));
@@ -228,7 +229,7 @@ fn conditional(attr: &Attribute) -> Option<(Meta, Meta)> {
     Some((metas.next()?, metas.next()?))
 }
 
-/// What is between the parentheses of a `#[cfg_attr(…)]`.
+/// The parts between the parentheses of a `#[cfg_attr(…)]`.
 fn cfg_attr(attr: &Attribute) -> Option<Punctuated<Meta, Token![,]>> {
     let parse = Punctuated::parse_terminated;
     attr.path().is_ident("cfg_attr").then(|| attr.parse_args_with(parse).ok()).flatten()

@@ -4,13 +4,13 @@
 pub(crate) struct Known {
     /// The argument's name, which is also the name of the setter; but for `replay`, which is `pin`.
     pub(crate) name: &'static str,
-    /// What stands to the right of `=`.
+    /// The kind of the value to the right of `=`.
     pub(crate) kind: Kind,
     /// A whole argument, for error messages.
     pub(crate) example: &'static str,
 }
 
-/// What an argument takes.
+/// The kind of value that an argument takes.
 pub(crate) enum Kind {
     /// The name of a memory model, or a list of them.
     Memory,

@@ -1,8 +1,8 @@
 //! The attribute `#[rsmc::test]`.
 //!
-//! Use it through the facade crate `rsmc`; this crate only turns tokens into tokens. One file per step: `args` reads the
-//! arguments, `value` their right-hand sides (in the words of `known`), `function` the annotated function; `expand` writes
-//! the tests.
+//! Use it through the facade crate `rsmc`; this crate only turns tokens into tokens. One file per step: `args` reads
+//! the arguments, `value` their right-hand sides (in the words of `known`), `function` the annotated function; `expand`
+//! writes the tests.
 
 mod args;
 mod duration;
@@ -19,8 +19,8 @@ use proc_macro::TokenStream;
 /// Runs a test once per class of executions, instead of once.
 ///
 /// Write it where `#[test]` would stand. Other attributes (`#[should_panic]`, `#[ignore]`, `#[cfg]`, lint levels), the
-/// visibility and the return type are kept, and the test is found by `cargo test` and `cargo nextest` under its own name.
-/// The body may return what `main` may: an error or an exit code that is not success fails the test.
+/// visibility and the return type are kept, and the test is found by `cargo test` and `cargo nextest` under its own
+/// name. The body may return what `main` may: an error or an exit code that is not success fails the test.
 ///
 /// ```ignore
 /// #[rsmc::test]
@@ -42,8 +42,8 @@ use proc_macro::TokenStream;
 ///
 /// # Arguments
 ///
-/// Each sets the `Config` field of the same name; what is left out keeps its default. Environment variables (`RSMC_MEMORY`,
-/// `RSMC_REPLAY`, …) override them.
+/// Each sets the `Config` field of the same name; an argument that is not given keeps its default. Environment
+/// variables (`RSMC_MEMORY`, `RSMC_REPLAY`, …) override them.
 ///
 /// | argument | value | meaning |
 /// | --- | --- | --- |
@@ -59,21 +59,22 @@ use proc_macro::TokenStream;
 /// | `keep_going` | `true`, `false` | do not stop at the first failure |
 /// | `check_races` | `true`, `false` | report data races |
 /// | `check_leaks` | `true`, `false` | report what is not dropped by the end of an execution |
-/// | `check_joins` | `true`, `false` | report threads that nobody joins; by default not |
+/// | `check_joins` | `true`, `false` | report threads that no thread joins; by default not |
 /// | `allow_trivial` | `true`, `false` | let a test pass whose threads share nothing; by default it fails |
 /// | `reuse` | `true`, `false` | let a thread get memory again that it has freed, so that ABA is explored |
 /// | `shrink` | integer | runs that may look for a smaller schedule of a failure, and a stronger model; 0: none |
 /// | `seed` | integer | where the random explorers start |
 /// | `replay` | text that a failing test printed | run this schedule first, then explore |
 ///
-/// A pair of explorer and memory model that is not implemented is no error here: such a test fails, and lists what is
+/// A pair of explorer and memory model that is not implemented compiles: the test fails when it runs, and lists what is
 /// implemented.
 ///
 /// # What it cannot go on
 ///
-/// Functions that take parameters, are generic, or are `async`, `const`, `unsafe` or `extern`, and functions that another
-/// `test` attribute already makes a test. Each is an error at the word in question, but for one case that cannot be seen
-/// from here: a `#[test]` *above* this attribute is gone by the time this one is asked, and the test runs twice.
+/// Functions that take parameters, are generic, or are `async`, `const`, `unsafe` or `extern`, and functions that
+/// another `test` attribute already makes a test. Each is an error at the word in question, but for one case that
+/// cannot be seen from here: a `#[test]` *above* this attribute is gone by the time this one is asked, and the test
+/// runs twice.
 #[proc_macro_attribute]
 pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::test(args.into(), item.into()).into()

@@ -1,9 +1,10 @@
-//! "Did you mean …?": the nearest known name by edit distance. `session::nearest` of rsmc-core does the same for names in
-//! the environment.
+//! "Did you mean …?": the nearest known name by edit distance. `session::nearest` of rsmc-core does the same for names
+//! in the environment.
 
 use strsim::levenshtein;
 
-/// The known name nearest to `given`, if it is near enough to be what was meant. Upper case and `_` for `-` cost nothing.
+/// The known name nearest to `given`, if it is near enough to be what was meant. Upper case and `_` for `-` cost
+/// nothing.
 fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let given = normal(given);
     known
@@ -19,14 +20,14 @@ pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// What to say about an unknown name: the nearest known one, and all of them.
+/// The hint for an unknown name: the nearest known one, and all of them.
 pub(crate) fn hint<'a>(given: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     let nearest = nearest(given, known.clone());
     let nearest = nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default();
     format!("{nearest}\nknown: {}", list(known))
 }
 
-/// A name without what people mix up most: case and the two kinds of dash.
+/// A name without the differences that people mix up most: case and the two kinds of dash.
 fn normal(name: &str) -> String {
     name.to_lowercase().replace('_', "-")
 }

@@ -29,9 +29,9 @@ impl Model {
     }
 }
 
-/// What an argument turned out to ask for.
+/// The request of an argument.
 pub(crate) enum Asked {
-    /// Call this setter.
+    /// A call of this setter.
     Setter(TokenStream),
     /// One test under this model.
     Model(Model),
@@ -144,7 +144,7 @@ fn time(known: &Known, value: &Expr, least: u64) -> Result<TokenStream> {
     Err(Error::new(text.span(), format!("`{}` {error}", known.name)))
 }
 
-/// Reads a seed. What it means is for the facade to find out, when the test runs.
+/// Reads a seed. The facade checks it when the test runs.
 fn replay(known: &Known, value: &Expr) -> Result<TokenStream> {
     let text = string(known, value, "the seed as text")?;
     if text.value().trim().is_empty() {

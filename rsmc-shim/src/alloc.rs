@@ -6,11 +6,12 @@ use core::mem::ManuallyDrop;
 #[cfg(feature = "model")]
 use rsmc_core::runtime::{Birth, hook};
 
-/// A value whose fate a check watches: it must be dropped by the end of the execution that created it, and not be used or
-/// dropped again after that.
+/// A value whose fate a check watches: it must be dropped by the end of the execution that created it, and not be used
+/// or dropped again after that.
 ///
 /// This is for code that handles memory itself, where a value may be forgotten in a slot, or read from one twice: put
-/// `Track`s into the data structure in a test. Outside a check, and in ordinary builds, it is the value and nothing else.
+/// `Track`s into the data structure in a test. Outside a check, and in ordinary builds, it is the value and nothing
+/// else.
 ///
 /// ```
 /// use rsmc_shim::alloc::Track;
@@ -20,8 +21,8 @@ use rsmc_core::runtime::{Birth, hook};
 /// assert_eq!(value.into_inner(), "a");
 /// ```
 ///
-/// What is done with a `Track` is no step of a check. It says nothing about memory that is used after it was freed: that is
-/// noticed only as far as the bytes are still those of the `Track`.
+/// An operation on a `Track` is no step of a check. A `Track` says nothing about memory that is used after it was
+/// freed: a check notices that only as far as the bytes are still those of the `Track`.
 pub struct Track<T> {
     value: ManuallyDrop<T>,
     #[cfg(feature = "model")]
@@ -86,7 +87,7 @@ impl<T> Track<T> {
         true
     }
 
-    /// The value goes; false if it went before.
+    /// Notes the end of the value's life; false if it had ended before.
     #[cfg(feature = "model")]
     fn goes(&self) -> bool {
         self.birth.is_none_or(hook::counts::died)

@@ -2,9 +2,9 @@
 
 /// One of the numbers below `of`: a check goes through all of them.
 ///
-/// This is for what a test would otherwise draw at random or write a loop around: how many threads, which operation comes
-/// next. Each number is a class of its own, so a few choices of a few numbers are what a test can afford. One of more than 4,096
-/// numbers is chosen, and reported, in several steps.
+/// This is for what a test would otherwise draw at random or write a loop around: how many threads, which operation
+/// comes next. Each number is a class of its own, so a few choices of a few numbers are what a test can afford. One of
+/// more than 4,096 numbers is chosen, and reported, in several steps.
 ///
 /// ```
 /// # if false {
@@ -13,11 +13,11 @@
 /// # }
 /// ```
 ///
-/// A loop that the answer 0 does not end is a livelock if nothing else ends it. One that only another answer keeps going ends:
-/// `while choose(2) == 1 {}` has one class.
+/// A loop that the answer 0 does not end is a livelock if nothing else ends it. One that only another answer keeps
+/// going ends: `while choose(2) == 1 {}` has one class.
 ///
 /// # Panics
-/// If `of` is 0, and outside a check, which has nobody to choose.
+/// If `of` is 0, and outside a check, where nothing makes the choice.
 #[must_use]
 #[inline(always)]
 #[track_caller]

@@ -6,7 +6,7 @@
 //! atomics, real locks and real threads, so ordinary tests of the same crate keep working; inside one, every
 //! operation is a step that the explorer orders.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! | --- | --- |
 //! | [`sync`] | [`Arc`](sync::Arc), [`Weak`](sync::Weak), [`Mutex`](sync::Mutex), [`RwLock`](sync::RwLock), [`Condvar`](sync::Condvar), [`Barrier`](sync::Barrier), [`Once`](sync::Once), [`OnceLock`](sync::OnceLock), [`LazyLock`](sync::LazyLock), [`sync::atomic`], [`sync::mpsc`] |
 //! | [`thread`], [`thread_local!`] | [`spawn`](thread::spawn), [`scope`](thread::scope), [`park`](thread::park), … |
@@ -15,16 +15,16 @@
 //! | [`hint`] | [`spin_loop`](hint::spin_loop) |
 //! | [`future`] | [`block_on`](future::block_on), [`AtomicWaker`](future::AtomicWaker), which std does not have |
 //! | [`alloc`] | [`Track`](alloc::Track): a value that must be dropped, once |
-//! | [`choose`], [`nondet`] | what a check goes through in every possible way, besides schedules |
+//! | [`choose`], [`nondet`] | choices that a check makes in every possible way, besides schedules |
 //!
 //! # Features and versions of Rust
 //!
 //! `std` (on by default): without it the crate is `#![no_std]` and has what `core` and `alloc` offer: [`sync::atomic`],
-//! [`Arc`](sync::Arc) and [`Weak`](sync::Weak), [`cell`], [`hint`], [`Duration`](time::Duration), [`choose`], [`nondet`] and
-//! [`alloc`]. `model` needs `std`, and turns it on.
+//! [`Arc`](sync::Arc) and [`Weak`](sync::Weak), [`cell`], [`hint`], [`Duration`](time::Duration), [`choose`],
+//! [`nondet`] and [`alloc`]. `model` needs `std`, and turns it on.
 //!
-//! Without `model` the crate builds with Rust 1.63. Items of std that are newer are there where the compiler has them, as
-//! [`OnceLock`](sync::OnceLock) since 1.70 and [`LazyLock`](sync::LazyLock) since 1.80. `model` needs Rust 1.88.
+//! Without `model` the crate builds with Rust 1.63. Items of std that are newer are there where the compiler has them,
+//! as [`OnceLock`](sync::OnceLock) since 1.70 and [`LazyLock`](sync::LazyLock) since 1.80. `model` needs Rust 1.88.
 //!
 //! # What a check cannot see
 //!
@@ -38,8 +38,8 @@
 //! An atomic has its initial value again in every execution, and so have the types that are set once and a
 //! [`thread_local!`] of this crate. The data of a static [`Mutex`](sync::Mutex), [`RwLock`](sync::RwLock) or
 //! [`UnsafeCell`](cell::UnsafeCell) is put back when an execution is over, as it was when the execution touched it
-//! first, and the value that is there then is dropped. References to it must not be kept longer. The data stays what the
-//! execution left
+//! first, and the value that is there then is dropped. References to it must not be kept longer. The data stays what
+//! the execution left
 //!
 //! - if it refers to memory that can be written: heap that code outside checks has allocated, other statics, itself;
 //! - if it has something to drop and was used outside a check before;
@@ -48,8 +48,8 @@
 //! - elsewhere than on Linux.
 //!
 //! From its first touch of such a static until the end of the execution a check keeps others out: other checks that use
-//! any such static, and code outside that uses this one, except for cells, which have no lock. Who waits for ten seconds
-//! in a check panics.
+//! any such static, and code outside that uses this one, except for cells, which have no lock. A check that waits for
+//! ten seconds panics.
 //!
 //! # Trait objects
 //!
@@ -92,8 +92,8 @@ pub mod __private {
 
 /// Declares values that belong to each thread; mirrors [`std::thread_local!`], also with `const { … }`.
 ///
-/// In a check each modelled thread has its own value in each execution. It is made at the thread's first use and dropped at
-/// its end, before a `join` of the thread returns.
+/// In a check each modelled thread has its own value in each execution. It is made at the thread's first use and
+/// dropped at its end, before a `join` of the thread returns.
 ///
 /// ```
 /// use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! `block_on` and `AtomicWaker` on locks of std: the ordinary build, and what the modelled one does outside a check.
+//! `block_on` and `AtomicWaker` on locks of std: for the ordinary build, and for the modelled one outside a check.
 
 use std::fmt;
 use std::future::Future;
@@ -13,7 +13,8 @@ use std::task::{Context, Poll, Wake, Waker};
 /// If the future panics.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = future;
-    // SAFETY: the future is not moved from here to the end of the function, where it is dropped. (`pin!` needs Rust 1.68.)
+    // SAFETY: the future is not moved from here to the end of the function, where it is dropped. (`pin!` needs
+    // Rust 1.68.)
     let mut future = unsafe { Pin::new_unchecked(&mut future) };
     let token = Arc::new(Token { available: Mutex::new(false), given: Condvar::new() });
     let waker = Waker::from(Arc::clone(&token));
@@ -26,7 +27,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// What a blocked thread waits for.
+/// The token that a blocked thread waits for.
 struct Token {
     available: Mutex<bool>,
     given: Condvar,
@@ -59,7 +60,7 @@ impl Wake for Token {
 pub struct AtomicWaker(Mutex<Option<Waker>>);
 
 impl AtomicWaker {
-    /// One without a waker.
+    /// An `AtomicWaker` without a waker.
     #[must_use]
     pub const fn new() -> Self {
         Self(Mutex::new(None))
@@ -71,7 +72,7 @@ impl AtomicWaker {
         drop(self.replace(Some(new)));
     }
 
-    /// Takes the waker out and uses it. Does nothing if there is none.
+    /// Takes the waker out and uses it. Without a waker it does nothing.
     pub fn wake(&self) {
         if let Some(waker) = self.take() {
             waker.wake();
@@ -84,7 +85,7 @@ impl AtomicWaker {
         self.replace(None)
     }
 
-    /// The old waker must not be used or dropped under the lock: that runs code of others.
+    /// Replaces the waker. The old one must not be used or dropped under the lock: that runs code of others.
     fn replace(&self, waker: Option<Waker>) -> Option<Waker> {
         std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), waker)
     }

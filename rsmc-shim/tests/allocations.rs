@@ -1,8 +1,8 @@
-//! Runs allocate nothing per event: bodies with more operations cost no more allocations per run. And an exploration keeps
-//! nothing of the executions that it has run.
+//! Runs allocate nothing per event: bodies with more operations cost no more allocations per run. And an exploration
+//! keeps nothing of the executions that it has run.
 //!
-//! The tests of this binary take turns, since they count the allocations of the whole process. They are here, since a program
-//! has one global allocator, and `rsmc` brings its own.
+//! The tests of this binary take turns, since they count the allocations of the whole process. They are here, since a
+//! program has one global allocator, and `rsmc` brings its own.
 #![allow(clippy::incompatible_msrv, reason = "tests are built by the compiler of the workspace")]
 #![cfg(feature = "model")]
 

@@ -1,4 +1,4 @@
-//! What the shim does inside an execution, beyond what std does.
+//! The behaviour of the shim inside an execution, beyond that of std.
 #![allow(clippy::incompatible_msrv, reason = "tests are built by the compiler of the workspace")]
 #![cfg(feature = "model")]
 

@@ -1,7 +1,8 @@
 //! The shim's types have the methods of std's, but for those that are named here.
 //!
-//! What std has is read from its documentation, where the toolchain has that (the component `rust-docs`); elsewhere nothing
-//! is compared. Methods of traits are not looked at, and a method counts as there if a source of its type defines one of its name.
+//! What std has is read from its documentation, where the toolchain has that (the component `rust-docs`); elsewhere
+//! nothing is compared. Methods of traits are not looked at, and a method counts as there if a source of its type
+//! defines one of its name.
 #![allow(clippy::incompatible_msrv, reason = "tests are built by the compiler of the workspace")]
 
 use std::collections::BTreeSet;

@@ -14,32 +14,32 @@ use crate::jobs::link::Assignment;
 use crate::jobs::wire::{FromWorker, ToWorker, VERSION, receive, send};
 use crate::jobs::{VARIABLE, Which, death};
 
-/// How long a process may take to come to the check.
+/// The time that a process may take to come to the check.
 const TO_ARRIVE: Duration = Duration::from_secs(30);
 
-/// How often it is looked whether one has.
+/// The interval between two looks for a process that has come, or has ended.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// How many processes in a row may end before one answers.
+/// The number of processes in a row that may end before one answers.
 const MOST_FAILURES: u32 = 6;
 
-/// A process that was started for a worker. Its token tells it from those before it.
+/// A process that was started for a worker. Its token distinguishes it from those before it.
 struct Process {
     child: Child,
     token: u64,
     started: Instant,
     /// From its hello on.
     stream: Option<TcpStream>,
-    /// What it said last of where it is.
+    /// The seed of its last message about where it is.
     at: Option<String>,
-    /// Whether it said that it ends, and whether it is stuck.
+    /// Its last words, if it said that it ends: that it is stuck, if it is.
     ends: Option<Option<String>>,
 }
 
-/// What a connection brings: whose it is, and a message, or that it is closed.
+/// The token of a process, and its message, or the error that closed its connection.
 type Heard = (u64, io::Result<FromWorker>);
 
-/// See the module.
+/// The worker processes of one check.
 pub(super) struct Processes<'a> {
     which: &'a Which,
     fingerprint: u64,
@@ -51,13 +51,13 @@ pub(super) struct Processes<'a> {
     heard: Receiver<Heard>,
     news: VecDeque<(usize, News)>,
     tokens: u64,
-    /// How many processes ended since the last answer.
+    /// The number of processes that ended since the last answer.
     failures: u32,
     looked: Instant,
 }
 
 impl<'a> Processes<'a> {
-    /// As many as the configuration asks for; none is started yet.
+    /// As many workers as the configuration asks for; none is started yet.
     pub(super) fn new(which: &'a Which, config: &Config) -> Self {
         let (sender, heard) = channel();
         Self {
@@ -84,7 +84,7 @@ impl<'a> Processes<'a> {
         }
         let address = self.listener.as_ref().expect("it was just bound").local_addr()?.to_string();
         self.tokens += 1;
-        // Nobody else on this machine is to be taken for a worker by chance.
+        // The token keeps other processes on this machine from being taken for a worker by chance.
         let token = self.tokens ^ (self.fingerprint << 16);
         let child = Command::new(std::env::current_exe()?)
             .args(self.which.arguments())
@@ -119,14 +119,14 @@ impl<'a> Processes<'a> {
         self.workers.iter().flatten().any(|process| process.stream.is_none())
     }
 
-    /// Lets those in who have come, and gives those up who will not.
+    /// Admits the processes that have come, and gives up those that will not.
     fn look(&mut self) {
         if !self.expects_somebody() || self.looked.elapsed() < LOOK {
             return;
         }
         self.looked = Instant::now();
         while let Some((stream, _)) = self.listener.as_ref().and_then(|listener| listener.accept().ok()) {
-            // Who comes and does not say who he is, is not one of ours.
+            // A process that does not introduce itself is not a worker.
             drop(self.admit(stream));
         }
         for worker in 0..self.workers.len() {
@@ -213,7 +213,7 @@ impl<'a> Processes<'a> {
         }
     }
 
-    /// Says something to a worker. If it has just ended, its connection says so.
+    /// Sends a message to a worker. If its process has just ended, the connection says so.
     fn say(&mut self, worker: usize, message: &ToWorker<&Job>) {
         if let Some(stream) = self.workers[worker].as_mut().and_then(|process| process.stream.as_mut()) {
             drop(send(stream, message));
@@ -221,7 +221,7 @@ impl<'a> Processes<'a> {
     }
 }
 
-/// Ends a process. Says how it ended, if it did so itself.
+/// Ends a process. Returns its status if it ended by itself.
 fn end(process: Option<Process>) -> Option<ExitStatus> {
     let mut process = process?;
     if let Some(stream) = &process.stream {

@@ -1,8 +1,8 @@
-//! How a process ended, in words.
+//! The end of a process, in words.
 
 use std::process::ExitStatus;
 
-/// What is said of a process that ended, and whether it did that itself.
+/// The words for a process that ended, and whether it did that itself.
 pub(super) fn of(status: Option<ExitStatus>) -> (String, bool) {
     let Some(status) = status else { return ("lost its connection".to_owned(), false) };
     match (status.code(), signal(status)) {

@@ -1,4 +1,4 @@
-//! A worker process: what it does instead of its check.
+//! A worker process: the work that it does instead of its check.
 
 use std::cell::RefCell;
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ use crate::ctrl_c;
 use crate::jobs::VARIABLE;
 use crate::jobs::wire::{FromWorker, ToWorker, VERSION, receive, send};
 
-/// What [`VARIABLE`] says.
+/// The value of [`VARIABLE`].
 pub(super) struct Assignment {
     address: String,
     token: u64,
@@ -25,7 +25,7 @@ pub(super) struct Assignment {
 }
 
 impl Assignment {
-    /// What this process is to work for, if it is a worker.
+    /// The assignment of this process, if it is a worker.
     pub(super) fn read() -> Option<Self> {
         let text = std::env::var(VARIABLE).ok()?;
         let mut parts = text.splitn(4, '/');
@@ -52,17 +52,17 @@ impl Assignment {
         if let Ok(stream) = stream.try_clone() {
             drop(LAST.set(stream));
         }
-        // Ctrl-C in a terminal reaches all processes. What it means says the coordinator; this process ends with that.
+        // Ctrl-C in a terminal reaches all processes. The coordinator decides what it means; this process ends with it.
         ctrl_c::handle(|| ());
         let worked = check_body(config, body, |body| body.check().work(&mut Connection::new(stream)));
         exit(i32::from(worked.is_err()))
     }
 }
 
-/// The connection, for last words: nobody else says anything then.
+/// The connection, for last words: nothing else is sent then.
 static LAST: OnceLock<TcpStream> = OnceLock::new();
 
-/// The process ends in an execution.
+/// Tells the coordinator that the process ends in an execution.
 pub(super) fn say_last_words(stuck: Option<String>, seed: Option<String>) {
     if let (Some(mut stream), Some(seed)) = (LAST.get(), seed) {
         drop(send(&mut stream, &FromWorker::Ends { stuck, seed }));
@@ -87,7 +87,7 @@ impl Connection {
     }
 }
 
-/// Hears the coordinator. Where it is gone, so is what this process is for.
+/// Hears the coordinator, and ends the process when the connection is closed.
 fn listen(mut stream: TcpStream, jobs: &Sender<Job>, hurry: &AtomicBool) {
     loop {
         match receive::<ToWorker<Job>>(&mut stream) {

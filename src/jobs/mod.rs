@@ -1,12 +1,12 @@
 //! Worker processes: the same executable, run again for one check (`Config::jobs`).
 //!
-//! The process that runs the test coordinates; `rsmc_core::session::jobs` says how. Its workers are found by
-//! [`VARIABLE`], and know from it which check is meant. They are told to run only the test in question, come to the check
-//! once more, and never leave it.
+//! The process that runs the test coordinates; `rsmc_core::session::jobs` says how. [`VARIABLE`] makes a process a
+//! worker, and names the check. A worker's arguments ask for the test in question only; it comes to the check once
+//! more, and never leaves it.
 //!
 //! - `crew`: starting, hearing and ending workers.
-//! - `death`: how a process ended, in words.
-//! - `link`: what a worker does instead of the check.
+//! - `death`: the end of a process, in words.
+//! - `link`: the work of a worker instead of the check.
 //! - `wire`: the messages; `docs/protocol.md` describes them.
 
 mod crew;
@@ -38,12 +38,12 @@ pub(crate) struct Which {
     name: String,
     /// The name of the test, if it is one of libtest's.
     test: Option<String>,
-    /// Whether it is all that this test does.
+    /// Whether the check is all that this test does.
     is_whole: bool,
 }
 
 impl Which {
-    /// The check that is about to start. Counts it, so it is called once for each.
+    /// The check that is about to start. Each call counts a check, so there must be one call for each.
     pub(crate) fn next(test: Option<&str>, place: &Location<'_>) -> Self {
         static STARTED: Mutex<Option<HashMap<String, u32>>> = Mutex::new(None);
         let (thread, is_whole) = (std::thread::current(), test.is_some());
@@ -73,7 +73,7 @@ impl Which {
         self.test.as_deref()
     }
 
-    /// The name by which cargo runs it, if there is one.
+    /// The name by which cargo runs the test, if there is one.
     pub(crate) fn for_cargo(&self) -> Option<&str> {
         for_cargo(self.test())
     }
@@ -98,8 +98,8 @@ impl Which {
     }
 }
 
-/// The one test that this process is for, if its arguments say so: `--exact` and a name. Workers are called so, and
-/// cargo-nextest calls each test so.
+/// The one test that the arguments of this process ask for: `--exact` and a name. Workers are started so, and
+/// cargo-nextest starts each test so.
 fn only_test() -> Option<String> {
     named_exactly(std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()))
 }
@@ -127,7 +127,8 @@ pub(crate) fn for_cargo(test: Option<&str>) -> Option<&str> {
     test.or_else(|| (files::program() == "rust_out").then_some(DOC_TEST))
 }
 
-/// Says to the coordinator of this worker that its process ends: that it is stuck, if it is, and where it was.
+/// Tells the coordinator of this worker that its process ends: that it is stuck, if it is, and the seed of where it
+/// was.
 pub(crate) fn say_last_words(stuck: Option<String>, seed: Option<String>) {
     link::say_last_words(stuck, seed);
 }
@@ -137,12 +138,13 @@ pub(crate) fn is_worker() -> bool {
     link::Assignment::read().is_some()
 }
 
-/// Whether this is a check that comes before the one that this worker is for, so that it has passed.
+/// Whether this process is a worker for another check, so that this one has passed.
 pub(crate) fn is_passed(which: &Which) -> bool {
     link::Assignment::read().is_some_and(|assignment| !assignment.is_for(&which.name))
 }
 
-/// Runs a check by `run`, which is given the workers that it asks for. In a worker that is for this check it does not return.
+/// Runs a check by `run`, with the workers that the check asks for. In a worker that is for this check it does not
+/// return.
 #[track_caller]
 pub(crate) fn check<T: Send>(
     which: &Which,

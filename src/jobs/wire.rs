@@ -13,25 +13,26 @@ pub(crate) const VERSION: u32 = 5;
 /// The longest message that is read.
 const LONGEST: u32 = 1 << 30;
 
-/// What a coordinator says; `J` is a [`rsmc_core::session::jobs::Job`], or a reference to one.
+/// A message of a coordinator; `J` is a [`rsmc_core::session::jobs::Job`], or a reference to one.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum ToWorker<J> {
-    /// Do this.
+    /// The next job.
     Job(J),
-    /// Answer the last job as soon as you can.
+    /// The request to answer the last job as soon as possible.
     Hurry,
 }
 
-/// What a worker says.
+/// A message of a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum FromWorker {
     /// The first message.
     Hello { version: u32, token: u64, fingerprint: u64 },
     /// In a careful job: the seed of the execution so far.
     At(String),
-    /// All that came of the last job.
+    /// The result of the last job.
     Answer(Box<Answer>),
-    /// The process is about to end: that it is stuck, as the end of a sentence, if it is, and the seed of the execution so far.
+    /// The process is about to end: `stuck` says that it is stuck, as the end of a sentence, if it is; `seed` is that
+    /// of the execution so far.
     Ends { stuck: Option<String>, seed: String },
 }
 

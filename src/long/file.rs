@@ -1,8 +1,8 @@
-//! The file of a checkpoint: what it is of, and the checkpoint.
+//! The file of a checkpoint: a header that says what the checkpoint is of, and the checkpoint.
 //!
-//! `rsmc-checkpoint\n`, the version of the format in four bytes, a checksum of the rest in eight (both lowest byte first),
-//! and in the format of postcard the header and the checkpoint. A checkpoint is read only by the executable that wrote it,
-//! so the version is that of the header; what comes after it may change with every build.
+//! `rsmc-checkpoint\n`, the version of the format in four bytes, a checksum of the rest in eight (both lowest byte
+//! first), and in the format of postcard the header and the checkpoint. A checkpoint is read only by the executable
+//! that wrote it, so the version is that of the header; what comes after it may change with every build.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -18,7 +18,7 @@ const MAGIC: &[u8; 16] = b"rsmc-checkpoint\n";
 /// The version of the format.
 const VERSION: u32 = 1;
 
-/// What a checkpoint is of.
+/// The check and the executable that a checkpoint is of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Header {
     /// The check: the test, and the place of the call.
@@ -33,7 +33,7 @@ impl Header {
     }
 }
 
-/// Why a check does not go on from a file.
+/// The reason why a check does not go on from a file.
 #[derive(Debug, Error)]
 pub(super) enum Stale {
     #[error("it cannot be read: {0}")]
@@ -130,7 +130,7 @@ fn decode(bytes: &[u8], expected: &Header) -> Result<Checkpoint, Stale> {
     postcard::from_bytes(rest).map_err(|_| Stale::Damaged)
 }
 
-/// A hash of what this process runs, also where the file was replaced meanwhile, if the system can say.
+/// A hash of the executable of this process, also where its file was replaced meanwhile, if the system can say.
 fn hash_of_executable() -> io::Result<u128> {
     let running = Path::new("/proc/self/exe");
     let mut file = if cfg!(target_os = "linux") { File::open(running) } else { File::open(std::env::current_exe()?) }?;

@@ -1,9 +1,9 @@
-//! Ctrl-C during long checks: they stop between two executions and say what they have covered; then the process ends, with
-//! status 130. A second Ctrl-C ends it at once.
+//! Ctrl-C during long checks: they stop between two executions and say what they have covered; then the process ends,
+//! with status 130. A second Ctrl-C ends it at once.
 //!
-//! One process may run several checks at once. Each that takes long listens; the last of those that listen ends the process.
-//! While nobody listens, Ctrl-C does what it does without a handler. A handler that the program has is left alone: then
-//! checks do not stop.
+//! One process may run several checks at once. Each that takes long listens; the last of those that listen ends the
+//! process. While no check listens, Ctrl-C does what it does without a handler. A handler that the program has is left
+//! alone: then checks do not stop.
 
 use std::io::Write;
 use std::sync::Once;
@@ -13,7 +13,7 @@ use rsmc_core::runtime::expect_exit;
 
 use crate::ctrl_c;
 
-/// What a process ends with that was interrupted.
+/// The exit status of a process that was interrupted.
 const STATUS: i32 = 130;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -34,12 +34,12 @@ impl Listening {
         INTERRUPTED.load(SeqCst)
     }
 
-    /// If there was a Ctrl-C, says how the check went, and ends the process as soon as nobody else listens.
+    /// If there was a Ctrl-C, says how the check went, and ends the process as soon as no other check listens.
     pub(crate) fn end(self, report: &str) {
         if !self.is_interrupted() {
             return;
         }
-        // Not by `eprintln`, which libtest would keep until the end of the test. If it cannot be shown, nobody waits for it.
+        // Not by `eprintln`, which libtest would keep until the end of the test. A failed write does not matter.
         drop(writeln!(std::io::stderr(), "\nrsmc: {report}"));
         drop(self);
         if LISTENING.load(SeqCst) == 0 {

@@ -1,7 +1,7 @@
-//! Checks that take long: how far they are, how they are stopped, and where they go on.
+//! Checks that take long: their progress, how they are stopped, and where they go on.
 //!
 //! - `place`, `file`: the checkpoint of a check that was stopped.
-//! - `shown`: how far a check is, on a terminal or in lines.
+//! - `shown`: the progress of a check, on a terminal or in lines.
 //! - `status`: lines at the end of a terminal that are drawn again and again.
 //! - `interrupt`: Ctrl-C.
 
@@ -23,7 +23,7 @@ use crate::long::file::Refused;
 use crate::long::interrupt::Listening;
 use crate::long::shown::Shown;
 
-/// Why a check is not run.
+/// The reason why a check is not run.
 #[derive(Debug, Error)]
 pub(crate) enum NotRun {
     #[error(transparent)]
@@ -32,14 +32,14 @@ pub(crate) enum NotRun {
     Refused(#[from] Refused),
 }
 
-/// How often a check that goes on is looked at.
+/// The interval between two looks at a check that goes on.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// A shorter check shows nothing, and Ctrl-C ends it as it ends everything.
+/// The time from which a check counts as long. A shorter one shows nothing, and Ctrl-C ends it as it ends everything.
 const LONG: Duration = Duration::from_secs(1);
 
-/// Runs a check: from its checkpoint if that is asked for, and to a checkpoint if it is stopped. If it took long, it listens
-/// for Ctrl-C until the report is out ([`Listening::end`]).
+/// Runs a check: from its checkpoint if that is asked for, and to a checkpoint if it is stopped. If it took long, it
+/// listens for Ctrl-C until the report is out ([`Listening::end`]).
 #[track_caller]
 pub(crate) fn check(
     which: &Which,
@@ -67,7 +67,7 @@ pub(crate) fn check(
     Ok((report, interrupts))
 }
 
-/// What came of a check.
+/// The result of a check.
 struct Ran {
     report: Report,
     checkpoint: Option<Checkpoint>,
@@ -101,7 +101,7 @@ fn is_over(report: &Report) -> bool {
     matches!(report.verdict, Verdict::Verified | Verdict::Failed(_))
 }
 
-/// Where a check that is to be resumed begins.
+/// The note about where a check that is to be resumed begins.
 fn beginning(checkpoint: Option<&Checkpoint>) -> String {
     match checkpoint {
         Some(checkpoint) => format!("resumed after {} executions", checkpoint.executions()),

@@ -1,10 +1,10 @@
-//! Where the file of a check lies: `<target>/rsmc/<executable>.<test>.checkpoint`.
+//! The place of a check's file: `<target>/rsmc/<executable>.<test>.checkpoint`.
 
 use std::path::PathBuf;
 
 use crate::files;
 
-/// Where the checkpoint of this check lies; `None` if the system does not say where the executable is.
+/// The place of this check's checkpoint; `None` if the system does not say where the executable is.
 pub(super) fn of_checkpoint(check: &str) -> Option<PathBuf> {
     let executable = std::env::current_exe().ok()?;
     let program = executable.file_stem()?.to_string_lossy();

@@ -1,6 +1,6 @@
-//! How far a check is, for its user: a line that is drawn again and again where stderr is a terminal, a new line every minute
-//! otherwise. Both go to stderr itself and not through `eprintln`: libtest would keep them until the test is over, which is
-//! what they are to tell about.
+//! The progress of a check, for its user: a line that is drawn again and again where stderr is a terminal, a new line
+//! every minute otherwise. Both go to stderr itself and not through `eprintln`: libtest would keep them until the test
+//! is over, and then they are of no use.
 
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
@@ -10,19 +10,19 @@ use rsmc_core::session::{Estimate, Progress};
 
 use crate::long::status::Status;
 
-/// How often there is a line where there is no terminal.
+/// The interval between two lines where there is no terminal.
 const LINES: Duration = Duration::from_secs(60);
 
-/// What is shown of one check.
+/// The progress of one check, as its user sees it.
 pub(super) struct Shown {
     name: String,
     status: Option<Status>,
     lines: Lines,
 }
 
-/// When there is a line, where there is no terminal.
+/// The times of the lines, where there is no terminal.
 struct Lines {
-    /// When the next one is due.
+    /// The time at which the next one is due.
     next: Duration,
 }
 
@@ -47,12 +47,12 @@ impl Shown {
         Self { name, status: None, lines: Lines::new() }
     }
 
-    /// Shows how far a long check is.
+    /// Shows the progress of a long check.
     pub(super) fn show(&mut self, progress: &Progress) {
         if std::io::stderr().is_terminal() {
             self.status.get_or_insert_with(Status::new).show(line(&self.name, progress));
         } else if self.lines.is_due(progress.elapsed) {
-            // If nobody hears it, the check goes on.
+            // If the write fails, the check goes on.
             drop(writeln!(std::io::stderr(), "{}", line(&self.name, progress)));
         }
     }
@@ -63,7 +63,7 @@ impl Shown {
     }
 }
 
-/// In the order of what may be cut off at the edge of a narrow terminal: the last first.
+/// The line of a check. A narrow terminal cuts off its end, so the parts that matter least are the last.
 fn line(name: &str, progress: &Progress) -> String {
     let seconds = progress.elapsed.as_secs_f64().max(1e-3);
     let rate = progress.runs_here as f64 / seconds;
@@ -78,7 +78,7 @@ fn line(name: &str, progress: &Progress) -> String {
     parts.join(", ")
 }
 
-/// How many runs there will be.
+/// The number of runs that there will be, as text.
 fn in_all(estimate: Estimate) -> String {
     match estimate.range {
         Some((low, high)) => format!("of {} to {} runs", grouped(low), grouped(high)),

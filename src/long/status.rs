@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::terminal::columns;
 
-/// The width that is assumed where the terminal does not tell.
+/// The width that is assumed where the terminal does not tell its own.
 const COLUMNS: usize = 80;
 
 /// A line of the terminal, until it is dropped.
@@ -58,7 +58,7 @@ fn screen() -> MutexGuard<'static, Screen> {
 }
 
 impl Screen {
-    /// Draws all lines. If nobody sees them, the checks go on.
+    /// Draws all lines. If the write fails, the checks go on.
     fn draw(&mut self) {
         let text = self.drawing(columns().unwrap_or(COLUMNS));
         drop(stderr().write_all(text.as_bytes()));

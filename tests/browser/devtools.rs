@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// How long an answer may take.
+/// The longest time of an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The browser, if there is one: the variable `CHROMIUM`, or a known name in `PATH`.
@@ -164,7 +164,7 @@ impl Browser {
         [0, 1].map(|at| place[at].as_f64().expect("a place"))
     }
 
-    /// What the window shows.
+    /// The picture in the window.
     pub fn screenshot(&mut self) -> Picture {
         let shot = self.call("Page.captureScreenshot", json!({"format": "png"}));
         let bytes = data_encoding::BASE64.decode(shot["data"].as_str().expect("text").as_bytes()).expect("base 64");

@@ -1,4 +1,4 @@
-//! Who notices what takes too long, or too much memory.
+//! A watch for work that takes too long, or too much memory.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;

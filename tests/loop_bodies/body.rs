@@ -15,7 +15,7 @@ pub const END: u32 = 6;
 /// So many tries are never used up.
 pub const MANY: u32 = u32::MAX;
 
-/// What the threads of a body share.
+/// The state that the threads of a body share.
 #[derive(Default)]
 pub struct Shared {
     pub x: [AtomicU32; 3],
@@ -29,7 +29,7 @@ impl Shared {
     }
 }
 
-/// What a loop does where it repeats.
+/// The action of a loop where it repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
     Nothing,
@@ -43,7 +43,7 @@ pub struct How {
     /// The atomic that it waits for, and the other one that it looks at.
     pub a: usize,
     pub b: usize,
-    /// How patient it is, or how much it remembers.
+    /// The number of tries that it makes, or of values that it remembers.
     pub n: u32,
     pub order: Ordering,
     pub order_rmw: Ordering,
@@ -80,7 +80,7 @@ pub struct Loop {
     pub how: How,
 }
 
-/// What a writer does.
+/// An operation of a writer.
 #[derive(Clone, Copy, Debug)]
 pub enum Write {
     Store(usize, u32, Ordering),
@@ -263,7 +263,7 @@ impl fmt::Display for Body {
     }
 }
 
-/// What each loop returned, if it did.
+/// The result of each loop that returned.
 #[derive(Default)]
 pub struct Log(StdMutex<Vec<Option<u32>>>);
 

@@ -1,4 +1,5 @@
-//! Loops that wait, with what they remember elsewhere than in locals: in cells, on the heap, in a closure, in a thread-local.
+//! Loops that wait, with what they remember elsewhere than in locals: in cells, on the heap, in a closure, in a
+//! thread-local.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
@@ -333,7 +334,7 @@ fn box_at_second(s: &Shared, h: How) -> u32 {
     kept.map_or(9, |kept| *kept)
 }
 
-/// Under a lock that nobody else knows.
+/// Under a lock that no other thread knows.
 fn private_mutex(s: &Shared, h: How) -> u32 {
     let [x, y, _] = s.chosen(h);
     let max = Mutex::new(0);
@@ -373,7 +374,7 @@ fn plain_atomic(s: &Shared, h: How) -> u32 {
     max.load(Relaxed)
 }
 
-/// An atomic that nobody else knows.
+/// An atomic that no other thread knows.
 fn private_atomic(s: &Shared, h: How) -> u32 {
     let [x, ..] = s.chosen(h);
     let tries = AtomicU32::new(0);

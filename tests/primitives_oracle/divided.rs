@@ -1,5 +1,6 @@
-//! Random programs explored in parts, each from the checkpoint of the one before, and by worker processes: the numbers are those of a
-//! check that explores everything at once. Each program has a process of its own, which its workers are started from.
+//! Random programs explored in parts, each from the checkpoint of the one before, and by worker processes: the numbers
+//! are those of a check that explores everything at once. Each program has a process of its own, which its workers are
+//! started from.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -11,7 +12,7 @@ use rsmc_core::session::check_body;
 use super::program::{Log, Mix, Program};
 use crate::support::child;
 
-/// How many executions a program has at most, to be compared.
+/// The largest number of executions that a program may have, to be compared.
 const MOST: u64 = 2_000;
 
 fn numbers(report: &Report) -> (u64, u64) {
@@ -40,8 +41,8 @@ fn in_parts(config: &Config, body: &(dyn Fn() + Sync), at_once: u64) -> (Report,
     }
 }
 
-/// Compares on a program of a mix. If it was small enough, says how many executions it has, in how many parts they were explored, and
-/// how many of them workers ran.
+/// Compares on a program of a mix. If it was small enough, says how many executions it has, in how many parts they were
+/// explored, and how many of them workers ran.
 #[allow(clippy::print_stdout, reason = "the parent process reads it")]
 pub fn compare<M: Mix>(seed: u64) {
     let (program, log) = (Program::<M>::random(seed), Log::default());

@@ -11,7 +11,7 @@ use super::program::{Me, Mix, Operation, operations};
 
 pub struct Mutexes;
 
-/// What an attempt found: the value and whether it is poisoned, or nothing.
+/// The result of an attempt: the value and whether it is poisoned, or nothing.
 type Found = Option<(u8, bool)>;
 
 impl<'a> Me<'a, Mutexes> {

@@ -14,7 +14,7 @@ use rsmc_core::trace::reads_from_class;
 
 use super::program::{Log, Mix, Operation, Program, operations};
 
-/// What an exploration shows.
+/// The results of an exploration.
 #[derive(Default)]
 struct Shown {
     /// The outcome of each reads-from class, and how often it was run.
@@ -41,7 +41,7 @@ impl Shown {
     }
 }
 
-/// What the threads have learned in an execution, who panicked, and who waits at its end for what.
+/// The values that the threads have learned in an execution, the threads that panicked, and those that wait at its end.
 fn outcome(run: &Run, log: &Log) -> String {
     let mut text = log.text();
     let mut panics: Vec<_> = run.panics.iter().collect();
@@ -78,7 +78,7 @@ impl Executor for Patient<'_> {
     }
 }
 
-/// What an explorer shows; `None` if it is not finished after so many runs.
+/// The results of an explorer; `None` if it is not finished after so many runs.
 fn explore<M: Mix>(program: &Program<M>, memory: MemoryModel, explorer: ExplorerKind, most: u32) -> Option<Shown> {
     let config =
         Config::default().memory(memory).explorer(explorer).keep_going(true).allow_trivial(true).check_leaks(false);
@@ -95,7 +95,7 @@ fn explore<M: Mix>(program: &Program<M>, memory: MemoryModel, explorer: Explorer
     finished.unwrap_or_else(|payload| std::panic::resume_unwind(payload)).then_some(shown)
 }
 
-/// How an explorer fails to show what brute force shows.
+/// The differences between the results of an explorer and those of brute force.
 fn mistakes(every: &Shown, found: &Shown, explorer: ExplorerKind) -> Vec<String> {
     let only = |which, a: &Shown, b: &Shown| {
         let lines: Vec<String> = a.outcomes.difference(&b.outcomes).map(|outcome| format!("\n    {outcome}")).collect();
@@ -131,7 +131,7 @@ fn comparisons(seed: u64) -> Vec<Comparison> {
     all
 }
 
-/// What is wrong with the explorers on a program under a model; `None` if brute force takes too long.
+/// The mistakes of the explorers on a program under a model; `None` if brute force takes too long.
 fn difference<M: Mix>(program: &Program<M>, (memory, explorers): Comparison, most: u32) -> Option<String> {
     let every = explore(program, memory, ExplorerKind::Exhaustive, most)?;
     let mut text =
@@ -160,7 +160,7 @@ pub fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// What was found on random programs.
+/// The findings on random programs.
 #[derive(Default)]
 struct Search {
     asked: u32,

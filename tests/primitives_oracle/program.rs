@@ -11,20 +11,20 @@ use rsmc_core::runtime::hook;
 
 /// Primitives that a program uses, and what its threads may do with them.
 pub trait Mix: Sized + 'static {
-    /// What all threads use.
+    /// The objects that all threads use.
     type Objects: Sync;
-    /// What each thread is given.
+    /// The values that one thread gets.
     type Given: Send;
-    /// What a thread has besides, guards for instance.
+    /// The values that a thread has besides, guards for instance.
     type Held<'a>: Default;
-    /// How many operations a program has at most.
+    /// The largest number of operations of a program.
     const LENGTH: usize;
     /// In how many ways the objects can be made.
     const VARIANTS: usize = 1;
 
     fn objects(variant: usize) -> Self::Objects;
 
-    /// What a thread is given, of so many threads. The first thread, which starts the others, asks last.
+    /// The values that a thread gets, of so many threads. The first thread, which starts the others, asks last.
     fn given(objects: &Self::Objects, thread: usize, threads: usize) -> Self::Given;
 
     fn operations(thread: usize) -> &'static [Operation<Self>];
@@ -65,7 +65,7 @@ impl<M: Mix> Me<'_, M> {
     }
 }
 
-/// What every mix has now and then.
+/// The operations that every mix has now and then.
 fn atomics<M: Mix>() -> &'static [Operation<M>] {
     operations! { |me|
         me.x.store(1, Relaxed);
@@ -79,7 +79,7 @@ fn atomics<M: Mix>() -> &'static [Operation<M>] {
 
 pub struct Program<M: Mix> {
     variant: usize,
-    /// How many outcomes without cause an execution may have.
+    /// The largest number of spurious outcomes of an execution.
     pub spurious: u32,
     threads: Vec<Vec<Operation<M>>>,
 }
@@ -174,7 +174,7 @@ impl<M: Mix> fmt::Display for Program<M> {
     }
 }
 
-/// What the threads of the running execution have learned so far.
+/// The values that the threads of the running execution have learned so far.
 #[derive(Default)]
 pub struct Log(Mutex<Vec<String>>);
 

@@ -19,7 +19,7 @@ pub struct SetOnce {
     lazy: LazyLock<u32>,
 }
 
-/// How often a lazy value was made, or a shared one dropped, or a local one, in this execution.
+/// The number of lazy values made, and of shared or local ones dropped, in this execution.
 static MADE: AtomicU32 = AtomicU32::new(0);
 static SHARED_DROPPED: AtomicU32 = AtomicU32::new(0);
 static LOCAL_DROPPED: AtomicU32 = AtomicU32::new(0);

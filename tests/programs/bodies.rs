@@ -320,7 +320,7 @@ pub fn peterson(n: usize) {
     join_all((0..2).map(thread).collect());
 }
 
-/// How often loops of a lock try. The flags of the two threads are locations 0 and 1.
+/// The number of tries of a lock's loops. The flags of the two threads are locations 0 and 1.
 #[derive(Clone, Copy)]
 struct Lock {
     tries: usize,
@@ -447,7 +447,7 @@ pub fn msqueue(n: usize) {
     join_all((2..n as u32 + 2).map(thread).collect());
 }
 
-/// Where the queue's variables are.
+/// The places of the queue's variables.
 #[derive(Clone, Copy)]
 struct MsQueue {
     nodes: usize,

@@ -1,6 +1,7 @@
 // Programs that wait, for whoever includes `bodies.rs` as well.
 
-/// n threads and a first one meet at a barrier that turns a sense; the first has written before, and all others read behind it.
+/// n threads and a first one meet at a barrier that turns a sense; the first has written before, and all others read
+/// behind it.
 pub fn barrier(n: usize) {
     const COUNT: usize = 0;
     const SENSE: usize = 1;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// The variable that says which case a process is for.
 const CASE: &str = "CASE_OF_TEST";
 
-/// What came of a process.
+/// The end of a process.
 #[derive(Debug)]
 pub struct Ended {
     pub status: ExitStatus,

@@ -1,5 +1,5 @@
-//! A body under every explorer that proves and every memory model it knows: the right verdict, soon, and never "verified" without
-//! an execution.
+//! A body under every explorer that proves and every memory model it knows: the right verdict, soon, and never
+//! "verified" without an execution.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use rsmc_core::session::check_body;
 
 use super::pairs;
 
-/// How a check should end.
+/// The verdict that a check should have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     Verified,
@@ -62,7 +62,7 @@ pub fn soon(body: impl Fn() + Sync) {
     assert!(report.executions > 0 && started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
 }
 
-/// What a thread does with two atomics.
+/// The code of a thread that has two atomics.
 pub type Code<'a> = &'a (dyn Fn(&AtomicU32, &AtomicU32) + Sync);
 
 /// Two atomics, and threads that use them.

@@ -1,4 +1,4 @@
-//! What tests of checks share.
+//! The common part of tests of checks.
 
 pub mod child;
 pub mod everywhere;
@@ -54,7 +54,7 @@ pub fn pairs() -> impl Iterator<Item = Config> {
     pairs.into_iter().flat_map(move |(explorer, memories)| memories.iter().map(with(explorer)))
 }
 
-/// What a body returns in all executions, the same for every explorer and model; `spurious` is the setting.
+/// The results of a body in all executions, the same for every explorer and model; `spurious` is the setting.
 #[track_caller]
 pub fn results<T: Ord + Send + Clone + std::fmt::Debug>(spurious: u32, body: impl Fn() -> T + Sync) -> BTreeSet<T> {
     let mut all: Option<BTreeSet<T>> = None;

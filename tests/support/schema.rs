@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-/// What is wrong with a value, with the path to it; nothing if it fits.
+/// The errors of a value, each with the path to it; none if it fits.
 pub fn errors(schema: &Value, value: &Value) -> Vec<String> {
     let mut errors = Vec::new();
     check(schema, schema, value, "$", &mut errors);

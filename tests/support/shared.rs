@@ -4,7 +4,8 @@ use rsmc::cell::UnsafeCell;
 
 pub struct Shared(UnsafeCell<u32>);
 
-// SAFETY: not sound in itself: whether accesses are ordered is what the tests ask, and a check runs one thread at a time.
+// SAFETY: not sound in itself: whether accesses are ordered is what the tests ask, and a check runs one thread at a
+// time.
 unsafe impl Sync for Shared {}
 
 impl Shared {

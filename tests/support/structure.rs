@@ -1,5 +1,5 @@
-//! What is in a page, as lines that can be compared: its elements with classes and texts, without sizes, styles and
-//! scripts.
+//! The contents of a page, as lines that can be compared: its elements with classes and texts, without sizes, styles
+//! and scripts.
 
 /// Elements that stand in the line of what they are part of.
 const INLINE: [&str; 16] = [

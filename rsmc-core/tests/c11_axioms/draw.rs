@@ -100,7 +100,7 @@ pub fn random_necklace(seed: u64) -> Graph {
     graph
 }
 
-/// How the last access of a thread is before the first of the next.
+/// The relation by which the last access of a thread is before the first of the next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Link {
     /// It read the initial value, which the other overwrites.
@@ -195,7 +195,7 @@ fn random_source(dice: &mut Dice, graph: &Graph, loc: usize, stale: usize) -> Op
     if dice.chance(stale) { None } else { dice.one_of(&sources) }
 }
 
-/// The same graph with its events numbered thread by thread, so that an event can take a write with a larger number.
+/// The graph with its events numbered thread by thread, so that an event can take a write with a larger number.
 fn by_thread(graph: &Graph) -> Graph {
     let mut order: Vec<usize> = (0..graph.events.len()).collect();
     order.sort_by_key(|&event| graph.events[event].thread);

@@ -17,12 +17,12 @@ const LONGEST: usize = 24;
 /// A program with more graphs is left out.
 const MOST: usize = 300_000;
 
-/// What all maximal executions together show.
+/// The results of all maximal executions together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Executions {
     /// Their outcomes.
     pub outcomes: BTreeSet<Outcome>,
-    /// How many reads-from classes there are.
+    /// The number of reads-from classes.
     pub classes: u64,
 }
 
@@ -37,8 +37,8 @@ pub fn executions(program: &Program) -> Option<Executions> {
     Some(found)
 }
 
-/// Visits each maximal execution, at most one for each reads-from class; `None` where there are too many graphs on the way, or
-/// where one is too long.
+/// Visits each maximal execution, at most one for each reads-from class; `None` where there are too many graphs on the
+/// way, or where one is too long.
 pub(super) fn for_each_maximal(code: &Code<'_>, most: usize, mut visit: impl FnMut(&State)) -> Option<()> {
     let mut stack = vec![State::first(code)];
     let mut seen = HashSet::new();
@@ -60,9 +60,9 @@ pub(super) fn for_each_maximal(code: &Code<'_>, most: usize, mut visit: impl FnM
 
 /// A program with main written out, and numbers for its places.
 pub(super) struct Code<'p> {
-    /// How many rounds a loop without a bound of its own is run; its thread is cut off there.
+    /// The number of rounds for which a loop without a bound of its own is run; its thread is cut off there.
     rounds: usize,
-    /// What goes on without cause: of a thread, the weak compare-exchange or `maybe` with this number.
+    /// The operation that goes on without cause: of a thread, the weak compare-exchange or `maybe` with this number.
     pub(super) without_cause: Option<(usize, usize)>,
     /// Main, then the others.
     threads: Vec<ThreadProgram>,
@@ -70,7 +70,7 @@ pub(super) struct Code<'p> {
     program: &'p Program,
 }
 
-/// What has a location of its own.
+/// An object with a location of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Place {
     Variable(String),
@@ -79,7 +79,7 @@ enum Place {
     Token(String),
 }
 
-/// What a thread stands before.
+/// The operation that a thread stands before.
 #[derive(Clone, Debug)]
 enum Op {
     Load(Place, Ordering),
@@ -93,7 +93,7 @@ enum Op {
     Join(String),
 }
 
-/// What an operation is, given the value at its location: kind, ordering, the value written.
+/// The effect of an operation, given the value at its location: kind, ordering, the value written.
 type Effect = (Kind, Ordering, Option<u64>);
 
 const FREE: u64 = 0;
@@ -153,7 +153,7 @@ impl<'p> Code<'p> {
         Self { rounds, without_cause: None, threads, places, program }
     }
 
-    /// How many threads there are.
+    /// The number of threads.
     pub(super) fn threads(&self) -> usize {
         self.threads.len()
     }
@@ -200,11 +200,11 @@ pub(super) struct State {
 /// A thread, and the number of one of its events.
 type Name = (usize, usize);
 
-/// What a thread has done.
+/// The past of a thread.
 #[derive(Clone, Default)]
 struct Thread {
     spawned: bool,
-    /// What its operations returned, oldest first.
+    /// The results of its operations, oldest first.
     answers: Vec<u64>,
     /// The events that come before its next in sb, without those before them.
     last: Vec<usize>,
@@ -368,11 +368,11 @@ fn registers(thread: &ThreadProgram) -> BTreeSet<&str> {
 /// A thread whose loop is run no further.
 pub(super) struct CutOff<'c> {
     pub(super) thread: usize,
-    /// Where each round of the loop began: what the registers held, and how many events the thread had.
+    /// The beginning of each round of the loop: the registers, and the number of events of the thread.
     pub(super) rounds: Vec<(Registers<'c>, usize)>,
-    /// What they hold now.
+    /// The present registers.
     pub(super) registers: Registers<'c>,
-    /// How many events the thread had where it went on without cause.
+    /// The number of events of the thread where it went on without cause.
     pub(super) went_on: Option<usize>,
 }
 
@@ -384,14 +384,14 @@ struct Replay<'c> {
     /// All answers, and how many are used.
     answers: Vec<u64>,
     used: usize,
-    /// How many of the operations are events.
+    /// The number of operations that are events.
     events: usize,
     registers: Registers<'c>,
-    /// How many rounds a loop is run, and those of the loop that is run no further.
+    /// The number of rounds for which a loop is run, and those of the loop that is run no further.
     rounds: usize,
     cut_off: Option<Vec<(Registers<'c>, usize)>>,
-    /// How many weak compare-exchanges and `maybe`s there were, which one goes on without cause, and how many events there
-    /// were where it did.
+    /// How many weak compare-exchanges and `maybe`s there were, which one goes on without cause, and how many events
+    /// there were where it did.
     weak: usize,
     without_cause: Option<usize>,
     went_on: Option<usize>,
@@ -403,7 +403,7 @@ struct Replay<'c> {
     ended: bool,
 }
 
-/// Why a thread does not go on with its next statement.
+/// The reason why a thread does not go on with its next statement.
 enum Stop {
     Stands(Op),
     Panics,
@@ -426,7 +426,7 @@ impl<'c> Replay<'c> {
         }
     }
 
-    /// What a panic does with the locks that are held.
+    /// Releases the locks that are held, as a panic does.
     fn release_all(&mut self) -> Result<(), Stop> {
         self.held.clone().into_iter().try_for_each(|lock| self.unlock(lock))
     }

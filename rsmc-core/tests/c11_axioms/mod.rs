@@ -21,7 +21,7 @@ pub use executions::{Executions, executions};
 use relation::{Relation, seq, union};
 pub use unrolled::states;
 
-/// What an event does.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A load, or a compare-exchange that failed.
@@ -39,7 +39,7 @@ pub enum Kind {
 pub struct Event {
     /// Its thread.
     pub thread: usize,
-    /// What it does.
+    /// Its kind.
     pub kind: Kind,
     /// Its location; means nothing for a fence.
     pub loc: usize,
@@ -104,7 +104,8 @@ pub fn is_consistent(graph: &Graph, order: &ModificationOrder) -> bool {
     Base::of(graph).consistent(graph, order)
 }
 
-/// All modification orders in which no write comes before one that is sb-before it or that it reads. (Others break coherence.)
+/// All modification orders in which no write comes before one that is sb-before it or that it reads. (Others break
+/// coherence.)
 pub fn modification_orders(graph: &Graph) -> Vec<ModificationOrder> {
     let before = union(&[&graph.sb(), &graph.rf()]);
     let locations = graph.events.iter().map(|event| event.loc + 1).max().unwrap_or(0);

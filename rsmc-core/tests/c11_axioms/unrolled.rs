@@ -1,8 +1,8 @@
 //! Loops under C11 by its definition: loops are unrolled, and what is cut off is looked at.
 //!
-//! A thread whose registers are what they were some rounds before, and that changed nothing in between, may go round for ever
-//! if it reads only what stays: all later writes of the location, in some modification order, are by such rounds. If every
-//! thread that has not ended does so, or is blocked, that is a livelock.
+//! A thread whose registers are what they were some rounds before, and that changed nothing in between, may go round
+//! for ever if it reads only what stays: all later writes of the location, in some modification order, are by such
+//! rounds. If every thread that has not ended does so, or is blocked, that is a livelock.
 //!
 //! No round is left out for that, and nothing is known of the rule by which the checker leaves rounds out.
 
@@ -14,10 +14,10 @@ use super::{Kind, is_consistent, modification_orders};
 /// A program with more graphs is left out.
 const MOST: usize = 8_000;
 
-/// What a program can do if a loop is run for so many rounds; `None` if that is too much, or where it has choices.
+/// The states of a program if a loop is run for so many rounds; `None` if that is too much, or where it has choices.
 ///
-/// Where a thread that is cut off writes, or came to no state a second time, it is not known whether it goes on for ever: that
-/// is said as `busy`. One compare-exchange may fail without cause, or one `maybe` go on: each in turn.
+/// Where a thread that is cut off writes, or came to no state a second time, it is not known whether it goes on for
+/// ever: that is said as `busy`. One compare-exchange may fail without cause, or one `maybe` go on: each in turn.
 pub fn states(program: &Program, rounds: usize) -> Option<States> {
     let mut code = Code::of(program, rounds);
     let mut found = States::default();

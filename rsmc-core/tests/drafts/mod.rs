@@ -6,14 +6,14 @@ use rsmc_core::model::MemoryModel::{self, Pso, Tso};
 
 use crate::dice::Dice;
 
-/// How large the random programs are.
+/// The size of random programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     /// At most so many threads (at least 2).
     pub threads: usize,
     /// At most so many statements in a thread.
     pub ops: usize,
-    /// How many locations there are (at most 16).
+    /// The number of locations (at most 16).
     pub locs: usize,
     /// Whether many statements are fences.
     pub fenced: bool,
@@ -40,7 +40,7 @@ impl Draft {
     }
 }
 
-/// What is known of a thread while its program is drawn.
+/// The state of a thread while its program is drawn.
 #[derive(Clone, Debug, Default)]
 struct Thread {
     left: usize,

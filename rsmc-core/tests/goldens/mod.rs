@@ -34,7 +34,7 @@ impl<'a> Case<'a> {
         report::finding_text(&self.finding(), name, &self.counts())
     }
 
-    /// The same as a diagram.
+    /// The failure as a diagram.
     pub fn diagram(&self, name: Option<&str>) -> Diagram {
         Diagram::new(&self.finding(), name, &self.counts(), &Config::default().memory(self.memory))
     }

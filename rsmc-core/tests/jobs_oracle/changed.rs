@@ -1,4 +1,4 @@
-//! What workers have left, with other bytes.
+//! The checkpoints of checks with workers, with other bytes.
 
 #[allow(dead_code, reason = "for checkpoints of real code, too")]
 #[path = "../damage/mutate.rs"]
@@ -13,7 +13,7 @@ use super::{MODELS, Who, bounded, kind, part};
 use crate::oracle::{self, number};
 use crate::spinning;
 
-/// What workers have left, as bytes, with its program.
+/// The checkpoints of checks with workers, as bytes, with their programs and configurations.
 fn left_by_workers() -> Vec<(Program, Config, Vec<u8>)> {
     let mut all = Vec::new();
     for (seed, stop) in (0..60).flat_map(|seed| [1, 3, 8].map(|stop| (seed, stop))) {

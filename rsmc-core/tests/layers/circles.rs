@@ -132,7 +132,7 @@ impl Reader {
         }
     }
 
-    /// Finds paths in the tokens of a macro, of which nobody knows the grammar.
+    /// Finds paths in the tokens of a macro, whose grammar is not known.
     fn read_tokens(&mut self, tokens: TokenStream) {
         let (mut path, mut colons) = (Vec::new(), 0);
         for token in tokens {

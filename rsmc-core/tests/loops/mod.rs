@@ -125,7 +125,7 @@ pub fn program(seed: u64, memory: MemoryModel) -> Program {
     program_with(LOOPS, seed, memory)
 }
 
-/// The same with loops that count.
+/// A program with loops that count.
 pub fn counting(seed: u64, memory: MemoryModel) -> Program {
     program_with(COUNTING, seed, memory)
 }
@@ -162,7 +162,7 @@ fn first_is_main(text: &str, threads: u64) -> String {
     format!("main:\n{}{own}{}t2:{rest}", others("spawn"), others("join"))
 }
 
-/// What a thread with a loop does: perhaps a store, the loop, perhaps a load and an assertion.
+/// The code of a thread with a loop: perhaps a store, the loop, perhaps a load and an assertion.
 fn looper(text: &mut String, draw: &mut Draw, loops: &[&str], alone: bool) {
     if draw.below(4) == 0 {
         *text += draw.one_of(&["    z = 1\n", "    y = 1\n", "    lock m\n    z = 1\n    unlock m\n"]);
@@ -195,7 +195,7 @@ fn looper(text: &mut String, draw: &mut Draw, loops: &[&str], alone: bool) {
     }
 }
 
-/// What a thread that writes does.
+/// The code of a thread that writes.
 fn writer(text: &mut String, draw: &mut Draw, thread: u64, threads: u64) {
     for at in 0..1 + draw.below(5 - threads) {
         let loc = draw.one_of(&["x", "x", "y", "z"]);
@@ -214,8 +214,8 @@ fn writer(text: &mut String, draw: &mut Draw, thread: u64, threads: u64) {
     }
 }
 
-/// A program for C11, whose executions are many: a loop, and one or two threads with little to do. It does not choose, of which
-/// the axioms say nothing.
+/// A program for C11, whose executions are many: a loop, and one or two threads with little to do. It does not choose,
+/// of which the axioms say nothing.
 pub fn small(seed: u64, memory: MemoryModel) -> Program {
     let mut draw = Draw(mix(seed, 23));
     let mut text = String::from("t1:\n");

@@ -21,10 +21,10 @@ pub struct Oracle {
     pub explorer: fn(MemoryModel, u64) -> Box<dyn Explorer>,
 }
 
-/// What an execution of a class shows: its outcome, whether it is stuck, and its panics.
+/// The result of an execution of a class: its outcome, whether it is stuck, and its panics.
 type Shown = (Digest, bool, usize);
 
-/// What each class shows, and how often it was run.
+/// The result of each class, and the number of its runs.
 type Classes = BTreeMap<Digest, (Shown, u32)>;
 
 /// Brute force gives up on longer programs.
@@ -77,7 +77,8 @@ impl Oracle {
     }
 }
 
-/// What is wrong with an explorer on a program, if anything is, and on the programs left by removing statements from it.
+/// What is wrong with an explorer on a program, if anything is, and on the programs left by removing statements from
+/// it.
 pub type Difference<'a> = &'a dyn Fn(&Program, u64) -> Option<String>;
 
 /// Looks for a difference on the random programs of a mix.

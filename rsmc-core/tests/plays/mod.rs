@@ -11,7 +11,7 @@ use crate::drafts::Draft;
 /// The initial value among the sources; otherwise a source is the number of a write.
 pub const INIT: u8 = 31;
 
-/// What is performed and flushed, and by location what is in memory.
+/// The events that are performed and flushed, and by location the write in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct State {
     performed: u32,
@@ -26,7 +26,7 @@ impl State {
 /// A step: the state behind it, the move, and what an event finds that reads.
 type Step = (State, Move, Option<u8>);
 
-/// What is visited: the moves of a play, and by event what it finds, if it reads.
+/// A visitor of the moves of a play, with the write that each event finds, if it reads.
 pub type Visit<'a> = dyn FnMut(&[Move], &[Option<u8>]) + 'a;
 
 /// The first `count` events of a draft, whose numbers ascend along program order.

@@ -15,7 +15,8 @@ impl Draw {
 }
 
 /// Loops that wait: for one location, for one of two, for one after looking at another, for what the thread itself
-/// wrote to change, with a swap, for a lock that is released again, and twice at the same lines, with and without a hint.
+/// wrote to change, with a swap, for a lock that is released again, and twice at the same lines, with and without a
+/// hint.
 const LOOPS: [&str; 10] = [
     "    a = x\n    while a == 0 {\n        spin\n        a = x\n    }\n",
     "    a = x\n    if a == 0 { b = y }\n    while a + b == 0 {\n        spin\n        a = x\n        if a == 0 { b = y }\n    }\n",
@@ -31,8 +32,8 @@ const LOOPS: [&str; 10] = [
 
 /// A program with a thread that waits in a loop, perhaps a second one that waits for a lock, and one or two that write.
 ///
-/// In every other program the last thread ends by setting both locations, so that fewer wait for ever. For C11 orderings
-/// of loads are drawn, too.
+/// In every other program the last thread ends by setting both locations, so that fewer wait for ever. For C11
+/// orderings of loads are drawn, too.
 pub fn program(seed: u64, memory: MemoryModel) -> Program {
     let mut draw = Draw(mix(seed, 5));
     let mut text = String::from("t1:\n");

@@ -24,24 +24,24 @@ pub use weak::Weak;
 
 /// Mirrors [`std::sync::Arc`].
 ///
-/// In a check, dropping a reference gives happens-before edges (a drop releases, the last one acquires, and so does
-/// a successful `get_mut`, `make_mut`, `try_unwrap` or `into_inner`), but cloning and dropping are no steps as long as the
-/// program cannot tell. They become steps for all `Arc`s of a type as soon as, with other threads about, a count is
+/// In a check, dropping a reference gives happens-before edges (a drop releases, the last one acquires, and so does a
+/// successful `get_mut`, `make_mut`, `try_unwrap` or `into_inner`), but cloning and dropping are no steps as long as
+/// the program cannot tell. They become steps for all `Arc`s of a type as soon as, with other threads about, a count is
 /// observed (`strong_count`, `weak_count`, `get_mut`, `make_mut`, `try_unwrap`, `into_inner`, `unwrap_or_clone`,
-/// [`Weak::upgrade`]) or the destructor of the value performs a step; the check then starts again. What a thread observes
-/// alone, after it has joined all others, needs no steps.
+/// [`Weak::upgrade`]) or the destructor of the value performs a step; the check then starts again. What a thread
+/// observes alone, after it has joined all others, needs no steps.
 ///
 /// Deviations. (1) No unsized coercion and no `self: Arc<Self>`, which stable Rust keeps for std: see
-/// [`from_std`](Self::from_std) and [`coerce_arc!`](crate::coerce_arc). (2) No [`Waker`](std::task::Waker) is made of it:
-/// [`Wake`](std::task::Wake) is about std's `Arc`.
+/// [`from_std`](Self::from_std) and [`coerce_arc!`](crate::coerce_arc). (2) No [`Waker`](std::task::Waker) is made of
+/// it: [`Wake`](std::task::Wake) is about std's `Arc`.
 pub struct Arc<T: ?Sized> {
     /// Dropped by `drop`.
     value: ManuallyDrop<StdArc<T>>,
     shared: StdArc<Shared>,
 }
 
-/// Takes over an `Arc` of std, possibly of an unsized type; [`Arc::from_std`] for both kinds of build. In a check,
-/// references that std keeps besides are not seen.
+/// Takes over an `Arc` of std, possibly of an unsized type; [`Arc::from_std`] for both kinds of build. A check does not
+/// see references that std keeps besides.
 #[track_caller]
 pub fn arc_from_std<T: ?Sized>(arc: StdArc<T>) -> Arc<T> {
     Arc::from_std(arc)
@@ -146,11 +146,11 @@ impl<T: ?Sized + Copied> Arc<T> {
 }
 
 impl<T: ?Sized> Arc<T> {
-    /// Takes over an `Arc` of std. This is how one has an `Arc<dyn Trait>`:
-    /// `Arc::from_std(std::sync::Arc::new(x) as std::sync::Arc<dyn Trait>)`.
+    /// Takes over an `Arc` of std. This is the way to an `Arc<dyn Trait>`: `Arc::from_std(std::sync::Arc::new(x) as
+    /// std::sync::Arc<dyn Trait>)`.
     ///
-    /// References that std keeps besides are not seen by a check. Only in modelled builds; elsewhere use
-    /// [`arc_from_std`], which is in both.
+    /// A check does not see references that std keeps besides. Only in modelled builds; elsewhere use [`arc_from_std`],
+    /// which is in both.
     #[inline]
     #[track_caller]
     pub fn from_std(value: StdArc<T>) -> Self {
@@ -181,14 +181,14 @@ impl<T: ?Sized> Arc<T> {
         Weak { value: StdArc::downgrade(&this.value), shared }
     }
 
-    /// How many references there are. In a check a relaxed load, as in std, where other threads could change that.
+    /// The number of strong references. In a check a relaxed load, as in std, where other threads could change it.
     #[track_caller]
     pub fn strong_count(this: &Self) -> usize {
         let now = StdArc::strong_count(&this.value);
         if this.shared.observe() { this.shared.strong(now) } else { now }
     }
 
-    /// How many weak references there are. In a check a relaxed load, as in std, where other threads could change that.
+    /// The number of weak references. In a check a relaxed load, as in std, where other threads could change it.
     #[track_caller]
     pub fn weak_count(this: &Self) -> usize {
         let now = StdArc::weak_count(&this.value);
@@ -237,7 +237,7 @@ impl<T: ?Sized> Arc<T> {
         StdArc::get_mut(&mut this.value)
     }
 
-    /// This reference goes; whether it is the last one.
+    /// Drops this reference; true if it is the last one.
     #[inline]
     #[track_caller]
     fn gone(&self) -> bool {
@@ -246,7 +246,7 @@ impl<T: ?Sized> Arc<T> {
             true => self.shared.subtract(Count::Strong, now),
             false => {
                 hook::counts::counting();
-                // Others may have gone on meanwhile.
+                // Other threads may have gone on meanwhile.
                 let last = StdArc::strong_count(&self.value) == 1;
                 self.shared.dropped(last);
                 last
@@ -283,7 +283,7 @@ impl<T: ?Sized> Drop for Arc<T> {
     fn drop(&mut self) {
         self.shared.meet(None);
         let last = self.gone();
-        // SAFETY: nobody uses the field after this.
+        // SAFETY: no code uses the field after this.
         let mut drop = || unsafe { ManuallyDrop::drop(&mut self.value) };
         if last && needs_drop::<T>() { self.shared.drop_value(drop) } else { drop() }
     }

@@ -5,25 +5,26 @@ use std::fmt;
 use crate::model::condvar::Condvar;
 use crate::model::mutex::Mutex;
 
-/// Mirrors [`std::sync::Barrier`]. The last to come is the leader, as in std today. In a check it is a modelled lock
-/// and a modelled condition.
+/// Mirrors [`std::sync::Barrier`]. The last thread to come is the leader, as in std today. In a check it is a modelled
+/// lock and a modelled condition.
 pub struct Barrier {
     round: Mutex<Round>,
     all_there: Condvar,
     threads: usize,
 }
 
-/// How many have come, and how often all have.
+/// The number of threads that have come, and the number of times that all have.
 struct Round {
     there: usize,
     number: usize,
 }
 
-/// What [`Barrier::wait`] returns; mirrors [`std::sync::BarrierWaitResult`]. A check explores who it is.
+/// The result of [`Barrier::wait`]; mirrors [`std::sync::BarrierWaitResult`]. A check explores which thread is the
+/// leader.
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// Whether the thread is the one of all that is told so.
+    /// Whether the thread is the leader of its round.
     #[must_use]
     pub fn is_leader(&self) -> bool {
         self.0
@@ -31,7 +32,7 @@ impl BarrierWaitResult {
 }
 
 impl Barrier {
-    /// One for so many threads.
+    /// A barrier for `threads` threads.
     #[must_use]
     #[track_caller]
     pub const fn new(threads: usize) -> Self {

@@ -16,11 +16,11 @@ use crate::model::mutex::MutexGuard;
 
 /// Mirrors [`std::sync::Condvar`].
 ///
-/// In a check a notification wakes any one of the threads that wait, and every choice is explored. A [`wait`](Self::wait)
-/// also ends without one, as often in one execution as `Config::spurious` says. A wait with a timeout ends at once or when
-/// other threads have gone on, notified or not, and both are explored; if it was not notified, time passes for the thread,
-/// see [`time`](crate::time). Operations on one condition variable are ordered as if each took a lock of it, which is more than
-/// std promises.
+/// In a check a notification wakes any one of the threads that wait, and every choice is explored. A
+/// [`wait`](Self::wait) also ends without one, as often in one execution as `Config::spurious` says. A wait with a
+/// timeout ends at once or when other threads have gone on, notified or not, and both are explored; if it was not
+/// notified, time passes for the thread, see [`time`](crate::time). Operations on one condition variable are ordered as
+/// if each took a lock of it, which is more than std promises.
 pub struct Condvar {
     outside: std::sync::Condvar,
     monitor: Monitor<State>,
@@ -32,19 +32,19 @@ impl Condvar {
     }
 }
 
-/// Whether a wait ended since its time was over; mirrors [`std::sync::WaitTimeoutResult`]. A check explores both.
+/// Whether a wait ended because its time was over; mirrors [`std::sync::WaitTimeoutResult`]. A check explores both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// Whether it did.
+    /// Whether the time was over.
     #[must_use]
     pub fn timed_out(&self) -> bool {
         self.0
     }
 }
 
-/// Who waits, and the token for which each waits who waits for nothing else.
+/// The threads that wait, and the tokens of those that wait for nothing else.
 #[derive(Default)]
 struct State {
     notifications: Notifications,
@@ -67,7 +67,7 @@ impl State {
         notified
     }
 
-    /// Notifies, and returns the tokens of those who should be woken.
+    /// Notifies, and returns the tokens of the threads to wake.
     fn notify(&mut self, notify: fn(&mut Notifications) -> &[Waiter]) -> impl Iterator<Item = &Tag> {
         let woken = notify(&mut self.notifications);
         self.tokens.iter().filter(|(waiter, _)| woken.contains(waiter)).map(|(_, token)| &**token)
@@ -75,7 +75,7 @@ impl State {
 }
 
 impl Condvar {
-    /// One that nobody waits for.
+    /// A condition variable that no thread waits for.
     #[must_use]
     #[track_caller]
     pub const fn new() -> Self {
@@ -94,7 +94,7 @@ impl Condvar {
         self.wait_for_notification(guard)
     }
 
-    /// Waits, and does not wake without a notification.
+    /// Waits, and wakes only when it is notified.
     #[track_caller]
     fn wait_for_notification<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         if !self.monitor.is_modelled() {
@@ -116,8 +116,8 @@ impl Condvar {
         }
     }
 
-    /// In a check: waits, and ends the wait before it is notified, if there is no notification yet when others have gone
-    /// on; whether there was.
+    /// In a check: waits, and ends the wait even if there is no notification when others have gone on. The second part
+    /// of the result says whether there was one.
     #[track_caller]
     fn wait_in_vain<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> (LockResult<MutexGuard<'a, T>>, bool) {
         let waiter = self.monitor.act(|state| state.notifications.begin());
@@ -128,8 +128,8 @@ impl Condvar {
         (lock.lock(), notified)
     }
 
-    /// Waits as long as `condition` says so. To wake without a notification makes no difference here, so in a check that
-    /// does not happen.
+    /// Waits as long as `condition` says so. To wake without a notification makes no difference here, so a check does
+    /// not explore that.
     ///
     /// # Errors
     /// As [`wait`](Self::wait).
@@ -177,7 +177,7 @@ impl Condvar {
         }
     }
 
-    /// As [`wait_timeout`](Self::wait_timeout), for some milliseconds; says whether the time was not over.
+    /// As [`wait_timeout`](Self::wait_timeout), for some milliseconds; false if the time was over.
     ///
     /// # Errors
     /// As [`wait`](Self::wait).
@@ -199,7 +199,7 @@ impl Condvar {
 
     /// As [`wait_while`](Self::wait_while), for some time.
     ///
-    /// In a check, time is over when a wait was not notified, and passes then only.
+    /// In a check, the time is over when a wait was not notified, and time passes in that case only.
     ///
     /// # Errors
     /// As [`wait`](Self::wait).

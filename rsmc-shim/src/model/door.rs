@@ -1,17 +1,18 @@
 //! Keeps checks that run at once, and code outside, from the data of one static lock.
 //!
-//! A check models who holds a lock, on one OS thread. Another check on another OS thread models it for itself, and
-//! both would reach the same data. So a guard also holds a pass: all passes that are out belong to one check, or to
-//! code outside, where the real lock says who may have one with whom. A guard that was forgotten, or whose thread was left
-//! behind, keeps its pass until the execution is over: then all passes of a static's door are taken back.
+//! A check models which thread holds a lock, on one OS thread. Another check on another OS thread models it for itself,
+//! and both would reach the same data. So a guard also holds a pass: all passes that are out belong to one check, or to
+//! code outside, where the real lock decides which guards may exist together. A guard that was forgotten, or whose
+//! thread was left behind, keeps its pass until the execution is over: then all passes of a static's door are taken
+//! back.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a check waits for others.
+/// The time for which a check waits for others.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// To whom passes belong that code outside has.
+/// The owner of the passes of code outside.
 const OUTSIDE: usize = 0;
 
 pub(crate) struct Door {
@@ -22,21 +23,21 @@ pub(crate) struct Door {
 /// The passes that are out.
 struct Passes {
     number: usize,
-    /// How often they were taken back: a pass from before counts no more.
+    /// The number of times that they were taken back: a pass from before counts no more.
     taken_back: u64,
-    /// Whose they are: [`OUTSIDE`], or the OS thread of a check.
+    /// The owner of the passes: [`OUTSIDE`], or the OS thread of a check.
     whose: usize,
-    /// How many wait outside checks. They go first: a check comes again with its next execution.
+    /// The number of threads that wait outside checks. They go first: a check comes again with its next execution.
     waiting: usize,
-    /// How many checks wait.
+    /// The number of checks that wait.
     checks_waiting: usize,
 }
 
-/// The right to the data, given after the passes were taken back so many times.
+/// The right to the data; the number is `Passes::taken_back` at the time it was given.
 pub(crate) struct Pass<'a>(&'a Door, u64);
 
 impl Passes {
-    /// The number of a new pass, if there is one.
+    /// Gives a pass to `who` if possible; returns the number for it.
     fn give_to(&mut self, who: usize) -> Option<u64> {
         let free = self.number == 0 && (who == OUTSIDE || self.waiting == 0);
         let gives = free || (self.number > 0 && self.whose == who);
@@ -105,8 +106,8 @@ impl Door {
         )
     }
 
-    /// Takes back the passes that are still out of the check that runs here: its execution is over, and whoever has one was
-    /// left behind or forgot it.
+    /// Takes back the passes that are still out of the check that runs here: its execution is over, and the threads
+    /// that have one were left behind or forgot it.
     pub(crate) fn take_back(&self) {
         let me = os_thread();
         let mut out = self.passes();
@@ -138,7 +139,7 @@ impl Drop for Pass<'_> {
             return;
         }
         out.number -= 1;
-        // Nobody is woken for nothing: that would count, and a thread that polls under a lock is where it was.
+        // No thread is woken in vain: a wake-up would count, and a thread that polls under a lock is where it was.
         if out.wakes() {
             self.0.all_back.notify_all();
         }

@@ -1,4 +1,4 @@
-//! Mirrors [`std::hint`]. [`spin_loop`] is modelled, and what must not be reached panics.
+//! Mirrors [`std::hint`]. [`spin_loop`] is modelled, and code that must not be reached panics.
 
 use rsmc_core::runtime::hook;
 
@@ -39,7 +39,8 @@ pub const unsafe fn unreachable_unchecked() -> ! {
 
 /// Says that a condition is true; mirrors [`std::hint::assert_unchecked`].
 ///
-/// In a check it is a panic at the line of the call if the condition is false, and so it is in all of a build for checks.
+/// In a check it is a panic at the line of the call if the condition is false, and so it is in all of a build for
+/// checks.
 ///
 /// # Panics
 /// If the condition is false, where std has undefined behaviour.

@@ -6,7 +6,7 @@ use rsmc_core::trace::FREE;
 use crate::model::cell::{Cell, UnsafeCell};
 use crate::model::sync::{Condvar, Mutex, RwLock};
 
-/// What can have a name in the reports of a check: atomics, locks, condition variables and cells.
+/// Objects that can have a name in the reports of a check: atomics, locks, condition variables and cells.
 pub trait Label {
     /// Gives it a name, in this execution; see [`label`].
     #[track_caller]
@@ -16,8 +16,8 @@ pub trait Label {
 /// Gives an atomic, a lock, a condition variable or a cell a name, which reports use instead of one made of its type
 /// (`usize1`). Does nothing outside a check, and in ordinary builds.
 ///
-/// Call it where the object was created: the name holds for the execution, wherever the object moves to. Of several the last
-/// counts. Two objects with one name are told apart by a number, and long names are cut.
+/// Call it where the object was created: the name holds for the execution, wherever the object moves to. Of several
+/// names the last counts. A number distinguishes two objects with one name, and long names are cut.
 ///
 /// ```
 /// use rsmc_shim::sync::atomic::AtomicUsize;

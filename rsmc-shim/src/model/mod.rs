@@ -1,4 +1,4 @@
-//! The modelled build. Each type holds what std holds, and where a check keeps its own state of it.
+//! The modelled build. Each type holds the type of std, and a place for the state that a check keeps of it.
 
 mod arc;
 pub mod atomic;

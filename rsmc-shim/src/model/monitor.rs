@@ -47,8 +47,8 @@ impl<S: Default> Monitor<S> {
         result
     }
 
-    /// When the execution is over: the state, unless a thread ended in the middle of an operation. One that ended at an
-    /// end of its operation may still have the lock.
+    /// The state when the execution is over, unless a thread ended in the middle of an operation. A thread that ended
+    /// at an end of its operation may still have the lock.
     fn aside(&self, place: &'static Location<'static>) -> Option<RefMut<'_, S>> {
         if !hook::executions::is_unwinding() {
             return None;
@@ -79,7 +79,7 @@ impl<S: Default> Monitor<S> {
         Object { tag, ..self.object() }
     }
 
-    /// What names the object in an execution.
+    /// The tag that names the object in an execution.
     pub(crate) fn tag(&self) -> &Tag {
         self.lock.tag()
     }

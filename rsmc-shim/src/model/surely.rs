@@ -8,8 +8,8 @@ impl<F: Fn()> Drop for Surely<F> {
     }
 }
 
-/// Performs an operation of the shim, and once more, among those that destructors do aside, if it is where the thread is
-/// unwound since the execution is over: the destructors of others may need it.
+/// Performs an operation of the shim. If the operation unwinds the thread, since the execution is over, it performs it
+/// once more, among those that destructors do aside: the destructors of others may need it.
 pub(crate) fn surely(operation: impl Fn()) {
     let again = Surely(operation);
     (again.0)();

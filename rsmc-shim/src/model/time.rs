@@ -1,27 +1,27 @@
 //! Mirrors [`std::time`].
 //!
-//! In a check no real time passes; a sleep of an hour takes no longer than another operation. Each modelled thread has a
-//! clock of its own, which only the thread itself moves:
+//! In a check no real time passes; a sleep of an hour takes no longer than another operation. Each modelled thread has
+//! a clock of its own, which only the thread itself moves:
 //!
-//! - [`sleep`](crate::thread::sleep) takes the time it is told;
+//! - [`sleep`](crate::thread::sleep) takes the time that it is given;
 //! - so does a wait that ends since its time is over: [`park_timeout`](crate::thread::park_timeout),
 //!   [`Condvar::wait_timeout`](crate::sync::Condvar::wait_timeout),
 //!   [`Receiver::recv_timeout`](crate::sync::mpsc::Receiver::recv_timeout);
-//! - [`Instant::now`] and [`Instant::elapsed`] take 1 ms, the first eight times in a thread. From then on each takes twice
-//!   as long as the one before, up to a little more than an hour. So a loop that asks for the time until a deadline comes
-//!   to its end after few iterations, and if that is within an hour, its giving up is explored.
+//! - [`Instant::now`] and [`Instant::elapsed`] take 1 ms, the first eight times in a thread. From then on each takes
+//!   twice as long as the one before, up to a little more than an hour. So a loop that asks for the time until a
+//!   deadline comes to its end after few iterations, and if that is within an hour, its giving up is explored.
 //!
-//! All else takes no time. A thread starts with the time of the one that spawned it, and a join takes until the other
-//! thread's end, if that is later. All executions start at the same time, and a thread that does the same, and sees the
-//! same, finds the same times.
+//! No other operation takes time. A thread starts with the time of the one that spawned it, and a join takes until the
+//! other thread's end, if that is later. All executions start at the same time, and a thread that does the same, and
+//! sees the same, finds the same times.
 //!
 //! There is no clock for all threads: it would be communication between them of which no class of executions knows. So
 //! nothing follows from the times of two threads, which may be hours apart: an instant that another thread sent may lie
 //! in the future. A thread that sleeps longer than another does not run after it; every order is explored. Nor can a
 //! thread tell from its clock how long it has waited for a lock, or for a notification that came.
 //!
-//! `SystemTime` and `UNIX_EPOCH` are left out: what a check does must not depend on when it runs. A body that uses those of
-//! std is not deterministic.
+//! `SystemTime` and `UNIX_EPOCH` are left out: a check must not depend on when it runs. A body that uses those of std
+//! is not deterministic.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -35,11 +35,11 @@ pub use std::time::{Duration, TryFromFloatSecsError};
 /// Mirrors [`std::time::Instant`]. In a check it is a time on the clock of a thread; see [`time`](self).
 ///
 /// # Panics
-/// All that takes two instants panics if one is of a check, and the other was taken outside.
+/// All functions that take two instants panic if one is of a check, and the other was taken outside.
 #[derive(Clone, Copy)]
 pub struct Instant(Kind);
 
-/// By where it was taken.
+/// An instant, by the place where it was taken.
 #[derive(Clone, Copy)]
 enum Kind {
     Outside(StdInstant),
@@ -49,20 +49,20 @@ enum Kind {
 use Kind::{InRun, Outside};
 
 impl Instant {
-    /// The time now. In a check, time passes by this.
+    /// The present time. In a check, time passes by this.
     #[must_use]
     pub fn now() -> Self {
         Self(hook::time::now().map_or_else(|| Outside(StdInstant::now()), InRun))
     }
 
-    /// How long after `earlier` it is; zero if it is not.
+    /// The time from `earlier` to this instant; zero if `earlier` is later.
     #[must_use]
     #[track_caller]
     pub fn duration_since(&self, earlier: Self) -> Duration {
         self.checked_duration_since(earlier).unwrap_or_default()
     }
 
-    /// How long after `earlier` it is, if it is.
+    /// The time from `earlier` to this instant; `None` if `earlier` is later.
     #[must_use]
     #[track_caller]
     pub fn checked_duration_since(&self, earlier: Self) -> Option<Duration> {
@@ -73,21 +73,21 @@ impl Instant {
         }
     }
 
-    /// How long after `earlier` it is; zero if it is not.
+    /// The time from `earlier` to this instant; zero if `earlier` is later.
     #[must_use]
     #[track_caller]
     pub fn saturating_duration_since(&self, earlier: Self) -> Duration {
         self.duration_since(earlier)
     }
 
-    /// How long ago it was. In a check, time passes by this, too.
+    /// The time from this instant until now. In a check, time passes by this, too.
     #[must_use]
     #[track_caller]
     pub fn elapsed(&self) -> Duration {
         Self::now().duration_since(*self)
     }
 
-    /// That much later, if there is such an instant.
+    /// The instant that much later, if there is one.
     #[must_use]
     pub fn checked_add(&self, time: Duration) -> Option<Self> {
         let kind = match self.0 {
@@ -97,7 +97,7 @@ impl Instant {
         Some(Self(kind))
     }
 
-    /// That much earlier, if there is such an instant.
+    /// The instant that much earlier, if there is one.
     #[must_use]
     pub fn checked_sub(&self, time: Duration) -> Option<Self> {
         let kind = match self.0 {
@@ -180,7 +180,7 @@ impl PartialOrd for Instant {
         Some(self.cmp(other))
     }
 
-    // By themselves these would not tell the line of their caller.
+    // By themselves these would not know the line of their caller.
 
     #[track_caller]
     fn lt(&self, other: &Self) -> bool {
@@ -223,7 +223,7 @@ impl Hash for Instant {
     }
 }
 
-/// In a check, how long after the start of the execution it is.
+/// In a check, shows the time since the start of the execution.
 impl fmt::Debug for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {

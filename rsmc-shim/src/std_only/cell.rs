@@ -1,6 +1,7 @@
 //! Mirrors [`core::cell`].
 //!
-//! All are std's own but [`UnsafeCell`], which has four more methods. In the build for checks [`Cell`] is tracked as well.
+//! All are std's own but [`UnsafeCell`], which has four more methods. In the build for checks [`Cell`] is tracked as
+//! well.
 
 pub use crate::std_only::unsafe_cell::{ConstPtr, MutPtr, UnsafeCell};
 #[cfg(since_1_80)]

@@ -9,8 +9,8 @@ mod unsafe_cell;
 #[inline]
 pub fn label<T: ?Sized>(_object: &T, _name: &str) {}
 
-/// Mirrors [`std::sync`](https://doc.rust-lang.org/std/sync/index.html). Without the feature `std` it has `Arc`, `Weak` and
-/// `atomic`.
+/// Mirrors [`std::sync`](https://doc.rust-lang.org/std/sync/index.html). Without the feature `std` it has `Arc`, `Weak`
+/// and `atomic`.
 pub mod sync {
     #[cfg(target_has_atomic = "ptr")]
     pub use allocated::sync::{Arc, Weak};
@@ -66,8 +66,9 @@ pub mod thread {
     pub use std::thread::{park_timeout_ms, sleep_ms};
 }
 
-/// Mirrors [`std::time`](https://doc.rust-lang.org/std/time/index.html), but for the time of the system: in the build for checks
-/// that is out of reach, since a check must not depend on when it runs. Without the feature `std` there is no `Instant`.
+/// Mirrors [`std::time`](https://doc.rust-lang.org/std/time/index.html), but for the time of the system: in the build
+/// for checks that is out of reach, since a check must not depend on when it runs. Without the feature `std` there is
+/// no `Instant`.
 pub mod time {
     pub use core::time::Duration;
     #[cfg(since_1_66)]

@@ -3,8 +3,8 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-/// [`std::cell::UnsafeCell`] with accesses that a check can see: [`with`](Self::with),
-/// [`with_mut`](Self::with_mut), [`ptr`](Self::ptr) and [`ptr_mut`](Self::ptr_mut). In this build they only pass the pointer on.
+/// [`std::cell::UnsafeCell`] with accesses that a check can see: [`with`](Self::with), [`with_mut`](Self::with_mut),
+/// [`ptr`](Self::ptr) and [`ptr_mut`](Self::ptr_mut). In this build they only pass the pointer on.
 ///
 /// std's `from_mut` and `raw_get` are left out, as in the build for checks, where this type is more than its value.
 #[repr(transparent)]
@@ -51,8 +51,8 @@ impl<T: ?Sized> UnsafeCell<T> {
         ConstPtr { cell: self, not_send: PhantomData }
     }
 
-    /// A pointer to write through, or to read and write. In a check the access lasts until it is dropped, and the caller must
-    /// keep other accesses from happening meanwhile.
+    /// A pointer to write through, or to read and write. In a check the access lasts until it is dropped, and the
+    /// caller must keep other accesses from happening meanwhile.
     ///
     /// ```
     /// let cell = rsmc_shim::cell::UnsafeCell::new(1);
@@ -71,7 +71,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.0.get()
     }
 
-    /// The value, which nobody else can access.
+    /// The value, to which no other thread has access.
     #[inline]
     #[cfg(since_1_83)]
     #[allow(clippy::incompatible_msrv)]
@@ -79,7 +79,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.0.get_mut()
     }
 
-    /// The value, which nobody else can access.
+    /// The value, to which no other thread has access.
     #[inline]
     #[cfg(not(since_1_83))]
     pub fn get_mut(&mut self) -> &mut T {
@@ -98,10 +98,10 @@ impl<T: ?Sized> ConstPtr<'_, T> {
     /// The value.
     ///
     /// # Safety
-    /// Nobody may write it while the reference is used.
+    /// No thread may write it while the reference is used.
     #[inline]
     pub unsafe fn deref(&self) -> &T {
-        // SAFETY: the caller's.
+        // SAFETY: the caller keeps writes away.
         unsafe { &*self.cell.get() }
     }
 
@@ -123,12 +123,12 @@ impl<T: ?Sized> MutPtr<'_, T> {
     /// The value.
     ///
     /// # Safety
-    /// Nobody else may access it while the reference is used.
+    /// No other thread may access it while the reference is used.
     #[inline]
     // The cell is shared.
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn deref(&self) -> &mut T {
-        // SAFETY: the caller's.
+        // SAFETY: the caller keeps other accesses away.
         unsafe { &mut *self.cell.get() }
     }
 

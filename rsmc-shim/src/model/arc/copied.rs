@@ -1,4 +1,4 @@
-//! What `Arc::make_mut` can copy. std's trait for it is not stable.
+//! The types that `Arc::make_mut` can copy. std's trait for them is not stable.
 
 use std::ffi::{CStr, OsStr};
 use std::path::Path;

@@ -1,13 +1,14 @@
 //! Counts of references.
 //!
-//! Plain sharing is in nearly every test and must not multiply executions, so counting is no step of a check: what the
-//! counts are is known to std's `Arc`, which is inside ours, and a drop only orders what came before it. But once a
-//! program observes a count while other threads could change it, the check starts again, and the counts of all `Arc`s
-//! of that type are modelled atomics, on which operations do what std's code does. Then a program is told what the modelled
-//! counts say. Those of std's `Arc` follow, and come into it only where std has references of its own.
+//! Plain sharing is in nearly every test and must not multiply executions, so counting is no step of a check: std's
+//! `Arc`, which is inside ours, knows the counts, and a drop only orders what came before it. But once a program
+//! observes a count while other threads could change it, the check starts again, and the counts of all `Arc`s of that
+//! type are modelled atomics, on which operations do what std's code does. Then a program gets the modelled counts.
+//! Those of std's `Arc` follow, and come into it only where std has references of its own.
 //!
-//! Deviations. (1) A loop of std around a compare-exchange is one step. (2) When the last strong reference goes, std drops a
-//! weak one that all strong ones had. Nobody can tell: the weak count counts no more once the strong one is 0.
+//! Deviations. (1) A loop of std around a compare-exchange is one step. (2) When the last strong reference goes, std
+//! drops a weak one that all strong ones had. No program can tell: the weak count counts no more once the strong one
+//! is 0.
 
 use std::any::type_name;
 use std::panic::Location;
@@ -23,44 +24,44 @@ use rsmc_core::trace::{Action, Rmw, RmwKind};
 
 use rsmc_core::runtime::Identity;
 
-/// What all references to one value share besides the value.
+/// The state that all references to one value share besides the value.
 pub(super) struct Shared {
     strong: Identity,
     weak: Identity,
     /// The name of the type of the value, as the same `Arc` had it first.
     type_name: &'static str,
-    /// Where the check keeps that the value is there, if it was created in one.
+    /// The check's record that the value is there, if it was created in a check.
     birth: Option<Birth>,
     /// Raw pointers to the value were given out, and `raw` knows the way back.
     pub(super) raw: AtomicBool,
 }
 
-/// The weak count while a thread looks whether its reference is the only one.
+/// The weak count while a thread checks that its reference is the only one.
 const LOCKED: u64 = u64::MAX;
 
-/// Which count.
+/// The kind of a count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Count {
-    /// How many references there are.
+    /// The number of strong references.
     Strong,
-    /// How many weak references there are, and one more.
+    /// The number of weak references, and one more.
     Weak,
 }
 
 impl Shared {
-    /// Of a new value of type `T`.
+    /// The state of a new value of type `T`.
     #[track_caller]
     pub(super) fn of_new<T: ?Sized>() -> StdArc<Self> {
         Self::with::<T>(hook::counts::born("Arc"))
     }
 
-    /// Of a value of type `T` of which std may have references as well.
+    /// The state of a value of type `T` of which std may have references as well.
     #[track_caller]
     pub(super) fn of<T: ?Sized>() -> StdArc<Self> {
         Self::with::<T>(None)
     }
 
-    /// The value is about to be dropped or taken out.
+    /// Notes that the value is about to be dropped or taken out.
     pub(super) fn value_goes(&self) {
         self.birth.map(hook::counts::died);
     }
@@ -77,7 +78,7 @@ impl Shared {
         hook::counts::counts_are_steps(self.type_name)
     }
 
-    /// A reference is used at this place, or without one dropped: by a thread that the check knows?
+    /// Checks that a reference is used at this place, or dropped where there is none, by a thread that the check knows.
     #[inline]
     pub(super) fn meet(&self, place: Option<&'static Location<'static>>) {
         if let Some(birth) = self.birth {
@@ -85,7 +86,7 @@ impl Shared {
         }
     }
 
-    /// The program is about to observe a count; whether that is a step.
+    /// Notes that the program is about to observe a count; true if that is a step.
     #[track_caller]
     pub(super) fn observe(&self) -> bool {
         self.meet(Some(Location::caller()));
@@ -98,20 +99,20 @@ impl Shared {
         hook::counts::dropping(self.type_name, drop);
     }
 
-    /// A reference goes, where that is no step; `last` says that no other is left.
+    /// Notes the drop of a reference where that is no step; `last` says that no other is left.
     #[inline]
     #[track_caller]
     pub(super) fn dropped(&self, last: bool) {
         hook::counts::reference_dropped(self.strong.object("Arc"), last);
     }
 
-    /// The strong count, read by a step. `now` is what it is where it was never asked for.
+    /// The strong count, read by a step. `now` is its value where no step has used it before.
     #[track_caller]
     pub(super) fn strong(&self, now: usize) -> usize {
         self.access(Count::Strong, now, Action::Load, Relaxed, Relaxed).read as usize
     }
 
-    /// How many weak references there are, read by a step: none while their count is locked.
+    /// The number of weak references, read by a step: none while their count is locked.
     #[track_caller]
     pub(super) fn weak(&self, now: usize, order: Ordering) -> usize {
         match self.access(Count::Weak, now, Action::Load, order, order).read {
@@ -120,7 +121,7 @@ impl Shared {
         }
     }
 
-    /// Whether a strong reference is the only one, strong or weak. Nobody makes a weak one of another while this looks.
+    /// Whether a strong reference is the only one, strong or weak. No thread makes a weak one of another meanwhile.
     #[track_caller]
     pub(super) fn is_unique(&self, strong_now: usize, weak_now: usize) -> bool {
         let lock = Action::Cas { expected: 1, new: LOCKED, weak: false };
@@ -132,13 +133,13 @@ impl Shared {
         is_unique
     }
 
-    /// Adds to the count by a step, on behalf of who has a reference of the kind that is counted.
+    /// Adds to the count by a step, for a thread that has a reference of the kind that is counted.
     #[track_caller]
     pub(super) fn add(&self, count: Count, now: usize) {
         self.update(count, now, RmwKind::Add, Relaxed);
     }
 
-    /// Adds a weak reference, on behalf of who has a strong one: waits while the weak count is locked.
+    /// Adds a weak reference, for a thread that has a strong one: waits while the weak count is locked.
     #[track_caller]
     pub(super) fn downgrade(&self, now: usize) {
         let since = hook::loops::begins_to_wait();
@@ -166,20 +167,20 @@ impl Shared {
         self.access(Count::Strong, now, Action::AddUnless(0), Acquire, Relaxed).written.is_some()
     }
 
-    /// Takes the only strong reference by a step, if it is.
+    /// Takes the only strong reference by a step; false if there are others.
     #[track_caller]
     pub(super) fn take(&self, now: usize, order: Ordering) -> bool {
         let take = Action::Cas { expected: 1, new: 0, weak: false };
         self.access(Count::Strong, now, take, order, Relaxed).written.is_some()
     }
 
-    /// By a step, there is a strong reference again after its [`take`](Self::take).
+    /// Restores by a step the strong reference that [`take`](Self::take) took.
     #[track_caller]
     pub(super) fn give_back(&self) {
         self.access(Count::Strong, 1, Action::Store(1), Release, Release);
     }
 
-    /// By a step, there is a first strong reference to a value that had weak ones only.
+    /// Adds by a step the first strong reference to a value that had weak ones only.
     #[track_caller]
     pub(super) fn complete(&self) {
         self.update(Count::Strong, 0, RmwKind::Add, Release);

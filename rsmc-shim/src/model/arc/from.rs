@@ -1,4 +1,4 @@
-//! What an `Arc` is made from.
+//! Conversions into an `Arc`.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr, OsString};

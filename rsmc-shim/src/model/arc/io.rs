@@ -1,4 +1,4 @@
-//! Files and what else the operating system knows, behind an `Arc`.
+//! Files and other objects of the operating system, behind an `Arc`.
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};

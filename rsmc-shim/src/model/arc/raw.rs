@@ -1,6 +1,6 @@
 //! Raw pointers to shared values, and the way back.
 //!
-//! A pointer made by `into_raw` or `as_ptr` must find what the references share. That is kept in a table by the
+//! A pointer made by `into_raw` or `as_ptr` must find the state that the references share. A table keeps that by the
 //! address of the value, from the first such pointer until the last reference is dropped.
 
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ impl<T: ?Sized> Arc<T> {
         Self::of(value, shared.unwrap_or_else(Shared::of::<T>))
     }
 
-    /// The last reference is about to be dropped, or the value taken out.
+    /// Notes that the last reference is about to be dropped, or the value taken out.
     pub(super) fn value_goes(&self) {
         self.shared.value_goes();
         if self.shared.raw.swap(false, Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! What an `Arc` is besides a reference.
+//! The traits of an `Arc`.
 
 use std::any::Any;
 use std::borrow::Borrow;

@@ -22,14 +22,14 @@ impl<T> Arc<T> {
 }
 
 impl<T> Arc<[T]> {
-    /// A first reference to so many values that are filled in later.
+    /// A first reference to `len` values that are filled in later.
     #[must_use]
     #[track_caller]
     pub fn new_uninit_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
         Arc::fresh(StdArc::new_uninit_slice(len))
     }
 
-    /// A first reference to so many values of zeros, which are filled in or taken as they are later.
+    /// A first reference to `len` values of zeros, which are filled in or taken as they are later.
     #[must_use]
     #[track_caller]
     pub fn new_zeroed_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
@@ -45,7 +45,7 @@ impl<T> Arc<MaybeUninit<T>> {
     #[must_use = "`self` will be dropped if the result is not used"]
     pub unsafe fn assume_init(self) -> Arc<T> {
         let (value, shared) = self.into_parts();
-        // SAFETY: the caller's.
+        // SAFETY: the caller has filled the value in.
         Arc::of(unsafe { value.assume_init() }, shared)
     }
 }
@@ -58,7 +58,7 @@ impl<T> Arc<[MaybeUninit<T>]> {
     #[must_use = "`self` will be dropped if the result is not used"]
     pub unsafe fn assume_init(self) -> Arc<[T]> {
         let (value, shared) = self.into_parts();
-        // SAFETY: the caller's.
+        // SAFETY: the caller has filled the values in.
         Arc::of(unsafe { value.assume_init() }, shared)
     }
 }

@@ -38,7 +38,7 @@ impl<T: ?Sized> Weak<T> {
         Some(Arc::of(value, self.shared.clone().unwrap_or_else(Shared::of::<T>)))
     }
 
-    /// How many strong references there are.
+    /// The number of strong references.
     #[must_use]
     #[track_caller]
     pub fn strong_count(&self) -> usize {
@@ -49,7 +49,7 @@ impl<T: ?Sized> Weak<T> {
         }
     }
 
-    /// How many weak references there are, if there is a strong one.
+    /// The number of weak references, if there is a strong one.
     #[must_use]
     #[track_caller]
     pub fn weak_count(&self) -> usize {
@@ -62,7 +62,7 @@ impl<T: ?Sized> Weak<T> {
         }
     }
 
-    /// The count, which std does not tell any more if there is no strong reference; then nobody has observed it.
+    /// The count. std does not tell it any more if there is no strong reference; then no program has observed it.
     fn weak_now(&self) -> usize {
         self.value.weak_count()
     }

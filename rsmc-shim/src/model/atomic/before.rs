@@ -1,4 +1,4 @@
-//! What code from before `const fn` and [`std::hint`] uses.
+//! Items for code from before `const fn` and [`std::hint`].
 #![allow(clippy::declare_interior_mutable_const, reason = "as std")]
 
 use crate::model::atomic::{AtomicBool, AtomicIsize, AtomicUsize};
@@ -15,7 +15,7 @@ pub const ATOMIC_ISIZE_INIT: AtomicIsize = AtomicIsize::new(0);
 #[deprecated(note = "use `AtomicUsize::new` instead")]
 pub const ATOMIC_USIZE_INIT: AtomicUsize = AtomicUsize::new(0);
 
-/// The same as [`hint::spin_loop`](crate::hint::spin_loop). It says the same to a check.
+/// As [`hint::spin_loop`](crate::hint::spin_loop), also for a check.
 #[inline]
 #[track_caller]
 #[deprecated(note = "use `hint::spin_loop` instead")]

@@ -1,4 +1,4 @@
-//! What all atomic types have in common.
+//! The operations that all atomic types have in common.
 
 /// The operations of every atomic type. The type is `struct { inline, identity }` and has `encode` and `decode`.
 macro_rules! atomic_common {
@@ -32,7 +32,8 @@ macro_rules! atomic_common {
             /// The value outside checks of the atomic of this identity.
             fn outside(identity: &Identity) -> u64 {
                 let own = std::ptr::from_ref(identity).wrapping_byte_sub(std::mem::offset_of!(Self, identity));
-                // SAFETY: the function is called for identities of atomics of this type only, and those are part of them.
+                // SAFETY: the function is called for identities of atomics of this type only, and those are part of
+                // them.
                 let atomic = unsafe { &*own.cast::<Self>() };
                 Self::encode(atomic.inline.load(Ordering::Relaxed))
             }
@@ -179,8 +180,8 @@ macro_rules! atomic_common {
                 self.fetch_update(set_order, fetch_order, update)
             }
 
-            /// Replaces the value by a function of it: a load, then `compare_exchange` until it succeeds. Returns the old
-            /// value. In a check it is the same steps.
+            /// Replaces the value by a function of it: a load, then `compare_exchange` until it succeeds. Returns the
+            /// old value. In a check it is the same steps.
             ///
             /// # Panics
             /// If `fetch_order` is `Release` or `AcqRel`, as in std.
@@ -201,7 +202,7 @@ macro_rules! atomic_common {
                 }
             }
 
-            /// The value, which nobody else can access. A relaxed load in a check.
+            /// The value, to which no other thread has access. A relaxed load in a check.
             #[inline(always)]
             #[track_caller]
             pub fn get_mut(&mut self) -> &mut $value {
@@ -222,7 +223,7 @@ macro_rules! atomic_common {
                 }
             }
 
-            /// A pointer to the value. In a check it points to the *initial* value, and its use is not seen.
+            /// A pointer to the value. In a check it points to the *initial* value, and the check does not see its use.
             #[inline]
             pub const fn as_ptr(&self) -> *mut $value {
                 self.inline.as_ptr()

@@ -3,7 +3,7 @@
 //! Every operation is a scheduling point of a check. In one, the value held inline stays the initial value and the
 //! check keeps the current one, so that a static starts anew in every execution.
 //!
-//! Deviations from std, in a check: what goes through `as_ptr` is not seen and reaches the initial value; `get_mut`,
+//! Deviations from std, in a check: an access through `as_ptr` is not seen and reaches the initial value; `get_mut`,
 //! `into_inner` and `Debug` perform a relaxed load, since the value depends on the schedule. In any modelled build: the
 //! types are larger than the values they hold, and so there is no `from_ptr`; `into_inner` is not `const`.
 //!
@@ -26,8 +26,8 @@ pub use int::*;
 pub use ptr::AtomicPtr;
 pub use std::sync::atomic::{Ordering, compiler_fence};
 
-/// An atomic fence; mirrors [`std::sync::atomic::fence`]. In a check it does what the memory model says of it, and is
-/// no step.
+/// An atomic fence; mirrors [`std::sync::atomic::fence`]. In a check it has the effect that the memory model gives it,
+/// and is no step.
 ///
 /// # Panics
 /// If `order` is [`Ordering::Relaxed`], as in std.

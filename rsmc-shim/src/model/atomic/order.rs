@@ -1,4 +1,4 @@
-//! Orderings that an operation does not have. std panics with these words, and so does a check.
+//! Orderings that an operation must not have. std panics with these words, and so does a check.
 
 use std::sync::atomic::Ordering;
 

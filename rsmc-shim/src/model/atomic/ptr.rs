@@ -43,14 +43,14 @@ impl<T> AtomicPtr<T> {
         })
     }
 
-    /// Adds so many values of type `T` to the address, wrapping around. Returns the old pointer.
+    /// Adds `count` values of type `T` to the address, wrapping around. Returns the old pointer.
     #[inline(always)]
     #[track_caller]
     pub fn fetch_ptr_add(&self, count: usize, order: Ordering) -> *mut T {
         self.change(RmwKind::Add, count.wrapping_mul(size_of::<T>()), order)
     }
 
-    /// Subtracts so many values of type `T` from the address, wrapping around. Returns the old pointer.
+    /// Subtracts `count` values of type `T` from the address, wrapping around. Returns the old pointer.
     #[inline(always)]
     #[track_caller]
     pub fn fetch_ptr_sub(&self, count: usize, order: Ordering) -> *mut T {

@@ -16,13 +16,13 @@ const KIND: &str = "Cell";
 /// A cell stays on one thread, unless `unsafe` code declares a type `Sync` that holds one. Then a check reports a data
 /// race where two threads use it unordered by happens-before, and one of them writes. [`get`](Self::get) reads;
 /// [`set`](Self::set), [`replace`](Self::replace), [`take`](Self::take) and [`swap`](Self::swap) write;
-/// [`update`](Self::update) does one after the other. What is done by [`as_ptr`](Self::as_ptr) cannot be seen, and what
-/// needs the cell for itself, as [`get_mut`](Self::get_mut) does, is not recorded. A cell that outlives an execution keeps
-/// its value.
+/// [`update`](Self::update) reads, then writes. A check does not see accesses through [`as_ptr`](Self::as_ptr), and
+/// does not record methods that need the cell for themselves, as [`get_mut`](Self::get_mut) does. A cell that outlives
+/// an execution keeps its value.
 ///
 /// Left out are `from_mut`, `as_slice_of_cells` and `as_array_of_cells`: they take a place that holds a `T` and no more
-/// for a cell, and this type is more than its value. Of the functions that are `const` in std, those that access a shared
-/// value and [`into_inner`](Self::into_inner) are not.
+/// for a cell, and this type is more than its value. Of the functions that are `const` in std, those that access a
+/// shared value and [`into_inner`](Self::into_inner) are not.
 ///
 /// As in std, it may be sent to another thread but not shared:
 ///
@@ -90,7 +90,7 @@ impl<T: Copy> Cell<T> {
         unsafe { *self.0.access(KIND, CellAccess::Read) }
     }
 
-    /// Stores what `update` makes of the value.
+    /// Stores the result of `update` for the value.
     #[inline]
     #[track_caller]
     pub fn update(&self, update: impl FnOnce(T) -> T) {
@@ -118,7 +118,7 @@ impl<T: ?Sized> Cell<T> {
         self.0.get()
     }
 
-    /// The value, which nobody else can access. Not recorded.
+    /// The value, to which no other thread has access. Not recorded.
     #[inline]
     pub const fn get_mut(&mut self) -> &mut T {
         self.0.get_mut()

@@ -11,22 +11,22 @@ use rsmc_core::runtime::Identity;
 
 const KIND: &str = "UnsafeCell";
 
-/// [`std::cell::UnsafeCell`] with accesses that a check can see: [`with`](Self::with) and
-/// [`with_mut`](Self::with_mut), which last as long as their closure, and [`ptr`](Self::ptr) and [`ptr_mut`](Self::ptr_mut), whose
-/// accesses last as long as what they return.
+/// [`std::cell::UnsafeCell`] with accesses that a check can see: [`with`](Self::with) and [`with_mut`](Self::with_mut),
+/// which last as long as their closure, and [`ptr`](Self::ptr) and [`ptr_mut`](Self::ptr_mut), whose accesses last as
+/// long as the returned pointer.
 ///
-/// Two accesses of which one writes are a data race, which a check reports, unless the end of one happens before the start of
-/// the other: also if one thread begins the second within the first. What is done with the pointer meanwhile is up to the
-/// caller. [`get`](Self::get),
-/// [`get_mut`](Self::get_mut) and [`into_inner`](Self::into_inner) are not recorded: the first cannot be, and the
-/// others cannot race without `unsafe` elsewhere.
+/// Two accesses of which one writes are a data race, which a check reports, unless the end of one happens before the
+/// start of the other: also if one thread begins the second within the first. The use of the pointer meanwhile is up to
+/// the caller. [`get`](Self::get), [`get_mut`](Self::get_mut) and [`into_inner`](Self::into_inner) are not recorded:
+/// the first cannot be, and the others cannot race without `unsafe` elsewhere.
 ///
-/// Two functions of std are left out, since this type is more than its value: `from_mut`, which would make one of a place
-/// that holds a `T` and no more, and `raw_get`, by which one would be filled that was never made by [`new`](Self::new).
+/// Two functions of std are left out, since this type is more than its value: `from_mut`, which would make one of a
+/// place that holds a `T` and no more, and `raw_get`, by which one would be filled that was never made by
+/// [`new`](Self::new).
 ///
-/// A *static* cell that was accessed by `with` or `with_mut` is put back at the end of each execution, if it can be (see the
-/// [crate](crate#statics)), and what is there then is dropped. Two checks that run at once use such cells one after
-/// another. Code outside is not kept from the cell meanwhile.
+/// A *static* cell that was accessed by `with` or `with_mut` is put back at the end of each execution, if it can be
+/// (see the [crate](crate#statics)), and the value of the execution is dropped. Two checks that run at once use such
+/// cells one after another. Code outside is not kept from the cell meanwhile.
 pub struct UnsafeCell<T: ?Sized> {
     identity: Identity,
     home: Home,
@@ -103,7 +103,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         GoingOn(begun)
     }
 
-    /// The cell, which the user knows as a `kind`.
+    /// The cell, which a report calls a `kind`.
     pub(crate) fn object_of(&self, kind: &'static str) -> Object<'_> {
         self.identity.object(kind)
     }
@@ -112,7 +112,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.object_of(KIND)
     }
 
-    /// Records an access to a cell that the user knows as a `kind`, and returns where the value is.
+    /// Records an access to a cell that a report calls a `kind`, and returns the pointer to the value.
     #[inline]
     #[track_caller]
     pub(super) fn access(&self, kind: &'static str, access: CellAccess) -> *mut T {
@@ -130,7 +130,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.value.get()
     }
 
-    /// The value, which nobody else can access. Not recorded.
+    /// The value, to which no other thread has access. Not recorded.
     #[inline]
     pub const fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
@@ -160,10 +160,10 @@ impl<T: ?Sized> ConstPtr<'_, T> {
     /// The value.
     ///
     /// # Safety
-    /// Nobody may write it while the reference is used.
+    /// No thread may write it while the reference is used.
     #[inline]
     pub unsafe fn deref(&self) -> &T {
-        // SAFETY: the caller's.
+        // SAFETY: the caller keeps writes away.
         unsafe { &*self.cell.get() }
     }
 
@@ -185,11 +185,11 @@ impl<T: ?Sized> MutPtr<'_, T> {
     /// The value.
     ///
     /// # Safety
-    /// Nobody else may access it while the reference is used.
+    /// No other thread may access it while the reference is used.
     #[inline]
     #[expect(clippy::mut_from_ref, reason = "the cell is shared")]
     pub unsafe fn deref(&self) -> &mut T {
-        // SAFETY: the caller's.
+        // SAFETY: the caller keeps other accesses away.
         unsafe { &mut *self.cell.get() }
     }
 

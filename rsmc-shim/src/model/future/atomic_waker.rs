@@ -13,15 +13,15 @@ use crate::real_future;
 /// [`register`](Self::register).
 ///
 /// In a check every operation is one step, as if it took a lock of the object. In the crate `futures`, of two threads
-/// that register at once the second may be passed over; here the last one stays. One in a static is empty at the start
-/// of every execution.
+/// that register at once the second may be passed over; here the last one stays. An `AtomicWaker` in a static is empty
+/// at the start of every execution.
 pub struct AtomicWaker {
     outside: real_future::AtomicWaker,
     monitor: Monitor<Option<Waker>>,
 }
 
 impl AtomicWaker {
-    /// One without a waker.
+    /// An `AtomicWaker` without a waker.
     #[must_use]
     #[track_caller]
     pub const fn new() -> Self {
@@ -34,13 +34,13 @@ impl AtomicWaker {
         if !self.monitor.is_modelled() {
             return self.outside.register(waker);
         }
-        // To clone and to drop a waker is code of others, which may use the object.
+        // Clones and drops of a waker run code of others, which may use the object.
         let new = waker.clone();
         let old = self.monitor.act(|registered| registered.replace(new));
         drop(old);
     }
 
-    /// Takes the waker out and uses it. Does nothing if there is none.
+    /// Takes the waker out and uses it. Without a waker it does nothing.
     #[track_caller]
     pub fn wake(&self) {
         if !self.monitor.is_modelled() {

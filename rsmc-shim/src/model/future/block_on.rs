@@ -16,10 +16,10 @@ use crate::real_future;
 /// Polls a future until it is ready, and returns its output. The calling thread waits whenever the future is pending,
 /// until its waker is used. It does not use the token of [`park`](crate::thread::park).
 ///
-/// In a check it waits as by `park`, and to use a waker is an `unpark`, from whichever thread; a report shows it at the
-/// line of its `block_on`. Clones and drops of wakers are no steps. The future is polled only when a waker was used,
-/// though executors may poll without cause. Where nobody is left to use one, that is a deadlock at this line. A waker
-/// does nothing outside its execution.
+/// In a check it waits as by `park`, and the use of a waker is an `unpark`, by whichever thread; a report shows it at
+/// the line of its `block_on`. Clones and drops of wakers are no steps. The future is polled only when a waker was
+/// used, though executors may poll without cause. Where no thread can use one any more, that is a deadlock at this
+/// line. A waker does nothing outside its execution.
 ///
 /// # Panics
 /// If the future panics.
@@ -38,12 +38,12 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// What a thread in [`block_on`] waits for.
+/// The token that a thread in [`block_on`] waits for.
 struct Token {
     execution: u64,
     owner: Option<ThreadId>,
     tag: Tag,
-    /// Where `block_on` was called.
+    /// The call of `block_on`.
     place: &'static Location<'static>,
     /// The thread has used the waker itself since it last waited.
     given_by_owner: AtomicBool,
@@ -60,7 +60,7 @@ impl Token {
     ///
     /// A future that wakes its own thread asks to be polled again when others have run: that is an iteration of a loop
     /// that waits. To give the token and take it at once would be two steps that change something, and the loop would
-    /// not look like one. So it is given aside; what others gave is taken with it.
+    /// not look like one. So the thread itself only sets a flag; a token that others gave is taken with it.
     #[track_caller]
     fn wait(&self) {
         if self.given_by_owner.swap(false, Ordering::Relaxed) {
@@ -71,7 +71,7 @@ impl Token {
         }
     }
 
-    /// An operation on the token, at the line of `block_on`: who uses a waker does not tell where.
+    /// An operation on the token, at the line of `block_on`: the use of a waker has no line of its own.
     fn act(&self, action: Action, order: Ordering) {
         let object = Object { tag: &self.tag, kind: "Waker", created: Some(self.place) };
         hook::objects::access_at(self.place, object, || 0, action, order, order);

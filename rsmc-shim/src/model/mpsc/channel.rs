@@ -15,7 +15,7 @@ use crate::model::mpsc::Place;
 use crate::model::surely::surely;
 use rsmc_core::runtime::Identity;
 
-/// What a thread waits for, once.
+/// The token for one wait of a thread.
 #[derive(Clone)]
 struct Token(StdArc<Tag>);
 
@@ -32,15 +32,15 @@ impl PartialEq for Token {
 }
 
 pub(super) struct Channel<T> {
-    /// What names the execution that it belongs to.
+    /// The number of the execution that it belongs to.
     execution: u64,
     created: Place,
     names: Names,
-    /// It holds no message.
+    /// Whether it holds no message, so that messages pass from hand to hand.
     hand_to_hand: bool,
     /// Orders the operations.
     turn: Monitor<()>,
-    /// How many senders were dropped.
+    /// The modelled count of dropped senders.
     dropped: Identity,
     /// Never held at a scheduling point, nor where a message is dropped.
     state: Mutex<State<T>>,
@@ -49,11 +49,11 @@ pub(super) struct Channel<T> {
 struct State<T> {
     queue: object::Channel<T, Token>,
     senders: usize,
-    /// There was more than one sender.
+    /// Whether there was more than one sender.
     shared: bool,
 }
 
-/// What a report calls the channel, and what is waited for.
+/// The names in a report of the channel and of what threads wait for.
 struct Names {
     channel: &'static str,
     message: &'static str,
@@ -185,7 +185,8 @@ impl<T> SendingEnd<T> {
 }
 
 impl<T> Clone for SendingEnd<T> {
-    /// No step: nobody can tell when it happens, since who clones a sender keeps the channel from losing its last one.
+    /// No step: no thread can tell when it happens, since the sender that is cloned keeps the channel from losing its
+    /// last one.
     #[track_caller]
     fn clone(&self) -> Self {
         hook::counts::counting();
@@ -215,7 +216,8 @@ impl<T> Drop for SendingEnd<T> {
 }
 
 impl<T> SendingEnd<T> {
-    /// One sender less. Which one is the last depends on their order, so this is a step if there have been others.
+    /// Counts one sender less. Which one is the last depends on their order, so this is a step if there have been
+    /// others.
     fn leave(&self) -> usize {
         let channel = &*self.channel;
         if channel.state().shared && channel.is_live() {
@@ -263,8 +265,8 @@ impl<T> ReceivingEnd<T> {
         }
     }
 
-    /// As if its time were over when it has its turn. Only where messages pass from hand to hand, others can tell that
-    /// it has waited.
+    /// Receives as if the time were over when the thread has its turn. Only where messages pass from hand to hand,
+    /// others can tell that it has waited.
     #[track_caller]
     pub(super) fn recv_timeout(&self, place: Place) -> Result<T, RecvTimeoutError> {
         let channel = self.channel.used();

@@ -11,8 +11,8 @@ pub struct Iter<'a, T: 'a> {
     pub(super) made: Place,
 }
 
-/// Receives what is there; mirrors [`std::sync::mpsc::TryIter`]. In a check each item is one `try_recv`, at the line
-/// of `try_iter`.
+/// Receives the messages that are there; mirrors [`std::sync::mpsc::TryIter`]. In a check each item is one `try_recv`,
+/// at the line of `try_iter`.
 pub struct TryIter<'a, T: 'a> {
     pub(super) rx: &'a Receiver<T>,
     pub(super) made: Place,

@@ -1,14 +1,14 @@
 //! Mirrors [`std::sync::mpsc`].
 //!
-//! A channel that is created in a check is modelled, and belongs to that execution: used outside of it, it panics. One
-//! that is created outside is std's own; in a check it panics where it would have to wait. Both may be dropped
+//! A channel that is created in a check is modelled, and belongs to that execution: used outside of it, it panics. A
+//! channel that is created outside is std's own; in a check it panics where it would have to wait. Both may be dropped
 //! anywhere.
 //!
 //! In a check every operation on a channel is ordered with the others as if each took a lock of it, which is more than
-//! std promises; so is the drop of the last [`Sender`]. Where a thread waits, whoever brings what it needs completes
-//! its operation. [`Receiver::recv_timeout`] ends without a message if there is none when it has its turn, and every turn
-//! is explored. A loop that asks for a message again and again is not recognised as waiting; unless it looks at the
-//! [`time`](crate::time), it ends at the limit of steps.
+//! std promises; so is the drop of the last [`Sender`]. Where a thread waits, the thread that brings what it needs
+//! completes its operation. [`Receiver::recv_timeout`] ends without a message if there is none when it has its turn,
+//! and every turn is explored. A check does not recognise a loop that asks for a message again and again as waiting;
+//! unless the loop looks at the [`time`](crate::time), it ends at the limit of steps.
 
 mod channel;
 mod iter;
@@ -63,13 +63,13 @@ pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     }
 }
 
-/// An end of std, which is used: in a check that is not modelled, and the check says so.
+/// An end of std that is used: a check does not model it, and takes note of it.
 fn of_std<T>(end: &T) -> &T {
     hook::executions::unmodelled();
     end
 }
 
-/// A channel of std has come into a check, and nothing there can end its wait.
+/// Panics: a channel of std is used in a check, and nothing there can end its wait.
 #[cold]
 #[track_caller]
 fn would_wait(place: Place) -> ! {

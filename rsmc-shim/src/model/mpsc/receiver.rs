@@ -94,7 +94,8 @@ impl<T> Receiver<T> {
 
     /// As [`recv`](Self::recv), for some time.
     ///
-    /// In a check others may go on, and then there is a message or not. If not, time passes for the calling thread.
+    /// In a check other threads may go on, and then there is a message or not. If not, time passes for the calling
+    /// thread.
     ///
     /// # Errors
     /// If there is none when the time is over, or the last sender was or is dropped.
@@ -118,13 +119,13 @@ impl<T> Receiver<T> {
 
     /// Receives until the last sender is dropped.
     ///
-    /// In a check, what the iterator does is shown at the line that made it; so are waits of [`IntoIter`].
+    /// In a check, an operation of the iterator is shown at the line that made it; so are waits of [`IntoIter`].
     #[track_caller]
     pub fn iter(&self) -> Iter<'_, T> {
         Iter { rx: self, made: Location::caller() }
     }
 
-    /// Receives what is there.
+    /// Receives the messages that are there.
     #[track_caller]
     pub fn try_iter(&self) -> TryIter<'_, T> {
         TryIter { rx: self, made: Location::caller() }

@@ -1,7 +1,7 @@
-//! Which poisoned locks are held, and whether their holder has cleared the poison.
+//! The poisoned locks that are held, each with whether its holder has cleared the poison.
 //!
-//! In a check, poison is part of a lock's value, and a release says what it leaves. So the holder's
-//! `clear_poison` only leaves a word here for its release. All threads of a check share one OS thread.
+//! In a check, poison is part of a lock's value, and a release sets it. So the holder's `clear_poison` only leaves a
+//! note here for its release. All threads of a check share one OS thread.
 
 use std::cell::RefCell;
 
@@ -20,7 +20,7 @@ fn with<R>(act: impl FnOnce(&mut Vec<Held>) -> R) -> Option<R> {
     HELD.try_with(|held| act(&mut held.borrow_mut())).ok()
 }
 
-/// The calling thread has taken a lock that is poisoned.
+/// Notes that the calling thread has taken a lock that is poisoned.
 pub(super) fn begin(lock: usize) {
     hook::slots::at_end(forget);
     hook::executions::aside(|| {
@@ -31,7 +31,7 @@ pub(super) fn begin(lock: usize) {
     });
 }
 
-/// The execution is over, and threads may have been left with a lock.
+/// Forgets all locks: the execution is over, and threads may have been left with a lock.
 fn forget() -> Vec<Slot> {
     with(Vec::clear);
     Vec::new()
@@ -53,7 +53,7 @@ pub(super) fn by_me(lock: usize) -> bool {
     with(|held| held.iter().any(|held| held.lock == lock && held.by == me && held.cleared)).unwrap_or(false)
 }
 
-/// A lock that was taken poisoned is about to be released: whether its poison was cleared.
+/// Forgets a lock that was taken poisoned and is about to be released; true if its poison was cleared.
 pub(super) fn end(lock: usize) -> bool {
     with(|held| {
         let at = held.iter().position(|held| held.lock == lock)?;

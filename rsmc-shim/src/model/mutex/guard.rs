@@ -16,8 +16,8 @@ use crate::model::mutex::{Mutex, cleared, with_poison};
 /// The real guard.
 type RawGuard<'a> = std::sync::MutexGuard<'a, ()>;
 
-/// Mirrors [`std::sync::MutexGuard`]. In a check, dropping it is a step, and an execution ends if another thread does
-/// so than the one that took the lock.
+/// Mirrors [`std::sync::MutexGuard`]. In a check, dropping it is a step, and an execution ends if a thread drops it
+/// that did not take the lock.
 ///
 /// As in std, it stays on its thread, and is shared only if the data may be:
 ///
@@ -36,14 +36,14 @@ pub struct MutexGuard<'a, T: ?Sized + 'a> {
     not_send: PhantomData<*const ()>,
 }
 
-/// How the lock was taken.
+/// The way in which the lock was taken.
 enum Held<'a> {
     Outside {
         raw: RawGuard<'a>,
         pass: Pass<'a>,
     },
     InRun {
-        /// Where the lock was taken.
+        /// The place where the lock was taken.
         place: &'static Location<'static>,
         found_poisoned: bool,
         was_panicking: bool,
@@ -88,7 +88,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         (with_poison(poisoned, guard), result)
     }
 
-    /// The check has just given the lock to the calling thread.
+    /// A guard for the lock that the check has just given to the calling thread.
     pub(super) fn in_run(lock: &'a Mutex<T>, place: &'static Location<'static>, found_poisoned: bool) -> Self {
         if found_poisoned {
             cleared::begin(lock.address());

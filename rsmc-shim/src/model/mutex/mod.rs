@@ -140,7 +140,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// The data, which nobody else can access.
+    /// The data, to which no other thread has access.
     ///
     /// # Errors
     /// If the mutex is poisoned; the error holds the data.
@@ -201,12 +201,12 @@ impl<T: ?Sized> Mutex<T> {
         Ok(with_poison(poisoned, MutexGuard::outside(self, raw, door))?)
     }
 
-    /// The data is about to be accessed, by a caller who has the lock.
+    /// Notes that the data is about to be accessed, by a caller that has the lock.
     fn touch(&self) {
         self.home.touch(self.data.get(), Some(&self.door));
     }
 
-    /// What names the lock while a guard of it exists.
+    /// The address that names the lock while a guard of it exists.
     fn address(&self) -> usize {
         std::ptr::from_ref(&self.raw).addr()
     }

@@ -8,11 +8,11 @@ use crate::model::slot;
 
 /// Mirrors [`std::sync::OnceLock`].
 ///
-/// In a check, asking whether there is a value is an acquiring load, and setting it takes a lock: threads that come while
-/// another makes the value wait for it. A value that is set in a check is seen in that execution only. So a static starts
-/// empty in each, or with what it was set to outside; its value is dropped when the execution is over, and references to it
-/// must not be kept longer. One that is no static, or where that is not known (elsewhere than on Linux), leaks the value of
-/// the first execution that leaves one in it.
+/// In a check, asking whether there is a value is an acquiring load, and setting it takes a lock: threads that come
+/// while another makes the value wait for it. A value that is set in a check is seen in that execution only. So a
+/// static starts empty in each, or with what it was set to outside; its value is dropped when the execution is over,
+/// and references to it must not be kept longer. One that is no static, or where that is not known (elsewhere than on
+/// Linux), leaks the value of the first execution that leaves one in it.
 pub struct OnceLock<T> {
     outside: StdOnceLock<T>,
     flag: Flag,
@@ -41,7 +41,7 @@ impl<T> OnceLock<T> {
     /// The value that was set in this execution, or outside.
     fn value(&self) -> Option<&T> {
         match slot::get(self.flag.tag()) {
-            // SAFETY: it was filled with a `T`, and nobody has it mutably meanwhile.
+            // SAFETY: it was filled with a `T`, and no code has it mutably meanwhile.
             Some(value) => Some(unsafe { value.as_ref() }),
             None => self.outside.get(),
         }
@@ -63,7 +63,7 @@ impl<T> OnceLock<T> {
             return None;
         }
         match slot::get(self.flag.tag()) {
-            // SAFETY: as in `value`, and nobody else has the object.
+            // SAFETY: as in `value`, and no other code has the object.
             Some(mut value) => Some(unsafe { value.as_mut() }),
             None => self.outside.get_mut(),
         }
@@ -97,7 +97,7 @@ impl<T> OnceLock<T> {
         self.get_or_poison(State::Empty, make)
     }
 
-    /// The same; if `make` panics, this is the state afterwards.
+    /// As [`get_or_init`](Self::get_or_init); `failed` is the state after a panic of `make`.
     #[track_caller]
     pub(super) fn get_or_poison<F: FnOnce() -> T>(&self, failed: State, make: F) -> &T {
         match self.flag.load(self.state_outside()) {
@@ -130,7 +130,7 @@ impl<T> OnceLock<T> {
         if state.is_some() {
             self.flag.set(State::Done, State::Empty);
         }
-        // SAFETY: the slot was filled with a `T`, and the object is the caller's alone.
+        // SAFETY: the slot was filled with a `T`, and only the caller has the object.
         unsafe { slot::take(self.flag.tag()) }.or_else(|| self.outside.take())
     }
 

@@ -1,4 +1,4 @@
-//! What `Once`, `OnceLock` and `LazyLock` have in common in a check: a state, and a lock for who changes it.
+//! The common part of `Once`, `OnceLock` and `LazyLock` in a check: a state, and a lock for the thread that changes it.
 
 use std::panic::Location;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
@@ -9,7 +9,7 @@ use rsmc_core::trace::{Action, FREE};
 use crate::model::surely::surely;
 use rsmc_core::runtime::Identity;
 
-/// How far an initialisation is.
+/// The progress of an initialisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Empty = 0,
@@ -38,7 +38,7 @@ pub(super) struct Flag {
 pub(super) struct Changing<'a> {
     flag: &'a Flag,
     place: &'static Location<'static>,
-    /// The state that it leaves, unless that is `Empty`; at first that after a panic.
+    /// The state that it leaves, unless that is `Empty`; at first the state after a panic.
     then: State,
 }
 
@@ -48,7 +48,7 @@ impl Flag {
         Self { kind, state: Identity::new(), lock: Identity::new() }
     }
 
-    /// What names the object in an execution.
+    /// The tag that names the object in an execution.
     pub(super) fn tag(&self) -> &Tag {
         self.state.tag()
     }
@@ -77,7 +77,7 @@ impl Flag {
         self.access(Location::caller(), outside, Action::Load, Acquire)
     }
 
-    /// Waits for a state with this property, and says which; `None` outside a check.
+    /// Waits for a state with this property, and returns it; `None` outside a check.
     #[track_caller]
     pub(super) fn wait(&self, outside: State, is_awaited: impl Fn(State) -> bool) -> Option<State> {
         let since = hook::loops::begins_to_wait();
@@ -90,13 +90,13 @@ impl Flag {
         }
     }
 
-    /// Sets the state; for who has the object alone.
+    /// Sets the state, for a caller that has the object alone.
     #[track_caller]
     pub(super) fn set(&self, outside: State, state: State) {
         self.access(Location::caller(), outside, Action::Store(state as u64), Relaxed);
     }
 
-    /// In a check: waits for the right to change the state, and says what it is then.
+    /// In a check: waits for the right to change the state, and returns the state at that time with it.
     #[track_caller]
     pub(super) fn change(&self, outside: State, failed: State) -> (State, Changing<'_>) {
         let place = Location::caller();

@@ -12,13 +12,13 @@ use crate::model::once::flag::State;
 
 /// Mirrors [`std::sync::LazyLock`].
 ///
-/// In a check its value is made once in each execution, as that of a [`OnceLock`], also if there is one outside. For that the function that makes it is
-/// used again, which asks for one that has nothing to drop, as functions and closures without captured values; another
-/// can be used in one execution only.
+/// In a check its value is made once in each execution, as that of a [`OnceLock`], also if there is one outside. So the
+/// function that makes it is used again, and must have nothing to drop, as functions and closures without captured
+/// values; another can be used in one execution only.
 pub struct LazyLock<T, F = fn() -> T> {
     value: OnceLock<T>,
     make: Mutex<Option<F>>,
-    /// Outside checks it panicked.
+    /// Whether `make` panicked outside checks.
     poisoned: AtomicBool,
 }
 
@@ -69,8 +69,8 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     fn function(&self) -> F {
         let mut make = self.make.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = if std::mem::needs_drop::<F>() { None } else { make.as_ref() };
-        // SAFETY: it has nothing to drop, and whoever calls it does so once in an execution, or outside: never while
-        // another use of it goes on that it could be told from.
+        // SAFETY: it has nothing to drop, and a caller calls it once in an execution, or outside: never while another
+        // use of it goes on that it could be told from.
         let copy = kept.map(|kept| unsafe { std::ptr::read(kept) });
         copy.or_else(|| make.take()).expect(
             "the function of this `LazyLock` has captured a value that it drops, so that it could be used in one execution \

@@ -17,8 +17,8 @@ pub struct Once {
     flag: Flag,
 }
 
-/// What [`Once::call_once_force`] tells its closure; mirrors [`std::sync::OnceState`]. In a check it speaks of the
-/// execution.
+/// The state that [`Once::call_once_force`] passes to its closure; mirrors [`std::sync::OnceState`]. In a check it is
+/// that of the execution.
 #[derive(Debug)]
 pub struct OnceState {
     poisoned: bool,
@@ -33,7 +33,7 @@ impl OnceState {
 }
 
 impl Once {
-    /// One that was not called.
+    /// A `Once` that was not called.
     #[must_use]
     #[track_caller]
     #[allow(clippy::new_without_default, reason = "as std")]

@@ -12,8 +12,8 @@ use rsmc_core::runtime::hook;
 use crate::model::rwlock::RwLock;
 use crate::model::rwlock::queue::{Held, RawWrite};
 
-/// Mirrors [`std::sync::RwLockReadGuard`]. In a check, dropping it is a step, and an execution ends if another thread
-/// does so than the one that took the lock.
+/// Mirrors [`std::sync::RwLockReadGuard`]. In a check, dropping it is a step, and an execution ends if a thread drops
+/// it that did not take the lock.
 ///
 /// As in std, it stays on its thread, and is shared only if the data may be:
 ///
@@ -32,8 +32,8 @@ pub struct RwLockReadGuard<'a, T: ?Sized + 'a> {
     _held: Held<'a, RawRead<'a, ()>>,
 }
 
-/// Mirrors [`std::sync::RwLockWriteGuard`]. In a check, dropping it is a step, and an execution ends if another thread
-/// does so than the one that took the lock.
+/// Mirrors [`std::sync::RwLockWriteGuard`]. In a check, dropping it is a step, and an execution ends if a thread drops
+/// it that did not take the lock.
 ///
 /// As in std, it stays on its thread, and is shared only if the data may be:
 ///
@@ -69,8 +69,8 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         Self { lock, held, not_send: PhantomData }
     }
 
-    /// Goes on to have the lock, to read, in one step: no other thread writes in between. Readers that wait get the lock, too,
-    /// but for those that came after a writer. (Stable in std since 1.92.)
+    /// Keeps the lock, to read, in one step: no other thread writes in between. Readers that wait get the lock, too,
+    /// except those that came after a writer. (Stable in std since 1.92.)
     #[track_caller]
     pub fn downgrade(s: Self) -> RwLockReadGuard<'a, T> {
         RwLockReadGuard::new(s.lock, s.held.downgrade(Location::caller()))
@@ -81,7 +81,7 @@ impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: the lock is borrowed, and nobody writes as long as a reader has it.
+        // SAFETY: the lock is borrowed, and no thread writes as long as a reader has it.
         unsafe { self.data.as_ref() }
     }
 }

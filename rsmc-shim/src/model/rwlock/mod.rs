@@ -18,13 +18,14 @@ pub use guard::{RwLockReadGuard, RwLockWriteGuard};
 
 /// Mirrors [`std::sync::RwLock`].
 ///
-/// In a check the lock is granted in the order in which threads come for it, and every order is explored: a reader gets
-/// it at once if nobody writes and nobody waits, a writer if nobody has it. So a thread that reads again while it reads
+/// In a check threads get the lock in the order in which they come for it, and every order is explored: a reader gets
+/// it at once if no thread writes or waits, a writer if no thread has it. So a thread that reads again while it reads
 /// already is stuck if a writer has come in between. Std says that this may happen, and a check reports the deadlock.
 /// Every method is a step that sees all that happened before earlier ones, also between two readers, which is more than
-/// std promises: a data race that only this order hides is not found.
+/// std promises: a check does not find a data race that only this order hides.
 ///
-/// A loop that tries to take the lock until it can is not recognised as one that waits, and ends at the limit of steps.
+/// A check does not recognise a loop that tries to take the lock until it can as one that waits; the loop ends at the
+/// limit of steps.
 ///
 /// A forgotten guard keeps the lock held until the end of the execution. A static lock is free again in every
 /// execution, and poisoned only if it was so outside. Its *data* is put back at the end of each execution, if it can be
@@ -122,10 +123,10 @@ impl<T: ?Sized> RwLock<T> {
         with_poison(poisoned, RwLockWriteGuard::new(self, held))
     }
 
-    /// Takes the lock to write if nobody has it.
+    /// Takes the lock to write if no thread has it.
     ///
     /// # Errors
-    /// `WouldBlock` if somebody has it, `Poisoned` as for [`read`](Self::read).
+    /// `WouldBlock` if a thread has it, `Poisoned` as for [`read`](Self::read).
     #[inline(always)]
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
@@ -152,7 +153,7 @@ impl<T: ?Sized> RwLock<T> {
         self.queue.clear_poison();
     }
 
-    /// The value, which nobody else can access.
+    /// The value, to which no other thread has access.
     ///
     /// # Errors
     /// If the lock is poisoned; the error holds the value.

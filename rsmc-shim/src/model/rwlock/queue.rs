@@ -1,4 +1,4 @@
-//! Who has a reader-writer lock: in a check a state machine says so, outside a real lock.
+//! The holders of a reader-writer lock: in a check a state machine decides about them, outside a real lock.
 
 use std::cell::{Cell, UnsafeCell};
 use std::panic::Location;
@@ -15,8 +15,8 @@ use crate::model::monitor::Monitor;
 use crate::model::statics::Home;
 use crate::model::surely::surely;
 
-/// The lock outside checks, which a writer can go on to hold as a reader. Std's can since 1.92; so writers take the gate
-/// first, and keep it meanwhile, and none of them gets in between.
+/// The lock outside checks, which a writer can go on to hold as a reader. Std's can since 1.92; so writers take the
+/// gate first, and keep it meanwhile, and no other writer gets in between.
 pub(super) struct Raw {
     lock: RawLock<()>,
     gate: Mutex<()>,
@@ -24,7 +24,7 @@ pub(super) struct Raw {
 
 /// The right to write outside checks.
 pub(super) struct RawWrite<'a> {
-    /// Given back first: who has the lock free in sight finds the gate open, too.
+    /// Given back first: a thread that sees the lock free finds the gate open, too.
     gate: MutexGuard<'a, ()>,
     guard: RwLockWriteGuard<'a, ()>,
     lock: &'a RawLock<()>,
@@ -91,13 +91,13 @@ pub(super) struct Queue {
 #[derive(Default)]
 struct State {
     lock: ReadWrite,
-    /// What each one who waits waits for.
+    /// The claim of each thread that waits, and the token that it waits for.
     tokens: Vec<(Claim, StdArc<Token>)>,
-    /// `None` as long as it is what it was outside.
+    /// `None` as long as the poison is that of outside.
     poisoned: Option<bool>,
 }
 
-/// Given with the lock.
+/// The token that a thread gets with the lock.
 #[derive(Default)]
 struct Token {
     tag: Tag,
@@ -119,7 +119,7 @@ pub(super) struct Turn<'a> {
     place: &'static Location<'static>,
     taken_by: Option<ThreadId>,
     claim: Option<Claim>,
-    /// Since when it has the lock, as `hook::tokens::takes` says; `None` while it waits.
+    /// The time since when it has the lock, as `hook::tokens::takes` returns it; `None` while it waits.
     since: Option<usize>,
     was_panicking: bool,
     /// `None` at first, and where the data has no bytes to protect.
@@ -137,7 +137,7 @@ impl Queue {
         self.monitor.object()
     }
 
-    /// Waits for the lock and takes it, outside by `take`. Also says whether it is poisoned.
+    /// Waits for the lock and takes it, outside by `take`. Also returns whether it is poisoned.
     #[track_caller]
     pub(super) fn take<'a, T: ?Sized, R>(
         &'a self,
@@ -216,7 +216,7 @@ impl Queue {
         Held::Outside { raw, pass }
     }
 
-    /// The data is about to be accessed, by a caller who has the lock.
+    /// Notes that the data is about to be accessed, by a caller that has the lock.
     pub(super) fn touch<T: ?Sized>(&self, data: &UnsafeCell<T>) {
         self.home.touch(data.get(), Some(&self.door));
     }
@@ -232,7 +232,7 @@ impl Queue {
 }
 
 impl<'a> Held<'a, RawWrite<'a>> {
-    /// From now on to read, in one step.
+    /// Goes on to hold the lock to read, in one step.
     pub(super) fn downgrade(self, place: &'static Location<'static>) -> Held<'a, RawRead<'a, ()>> {
         match self {
             Held::Outside { raw, pass } => Held::Outside { raw: raw.downgrade(), pass },
@@ -251,13 +251,13 @@ impl State {
         token
     }
 
-    /// Gives the lock back, or leaves the queue. Returns the tokens of those who have got the lock thereby.
+    /// Gives the lock back, or leaves the queue. Returns the tokens of the threads that have got the lock thereby.
     fn leave(&mut self, claim: Claim) -> Vec<StdArc<Token>> {
         let granted = self.lock.leave(claim);
         self.woken(&granted)
     }
 
-    /// The tokens of those who have got the lock.
+    /// The tokens of the threads that have got the lock.
     fn woken(&mut self, granted: &[Claim]) -> Vec<StdArc<Token>> {
         let woken = self.tokens.extract_if(.., |(waits, _)| granted.contains(waits));
         let woken: Vec<StdArc<Token>> = woken.map(|(_, token)| token).collect();
@@ -267,12 +267,12 @@ impl State {
 }
 
 impl<'a> Turn<'a> {
-    /// The lock was granted.
+    /// Notes that the lock was granted.
     fn begin(&mut self) {
         self.since = Some(hook::tokens::takes(self.queue.monitor.tag()));
     }
 
-    /// From now on it reads, and others who wait to read do so, too. Its drop is where this was asked.
+    /// Goes on to read; other threads that wait to read do so, too. The drop of the lock is shown at `place`.
     fn downgrade(&mut self, place: &'static Location<'static>) {
         self.mode = Mode::Read;
         let Some(claim) = self.claim.filter(|_| hook::executions::in_run()) else { return };

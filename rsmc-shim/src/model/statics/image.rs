@@ -7,13 +7,13 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 pub(super) struct Image {
-    /// What was loaded from the file and can be written, with the bytes of the file.
+    /// The parts of the file that were loaded and can be written, with the bytes of the file.
     statics: Vec<(Range<usize>, Vec<u8>)>,
-    /// What was loaded from the file and cannot be written.
+    /// The parts of the file that were loaded and cannot be written.
     constants: Vec<Range<usize>>,
-    /// Where the beginning of the file is, or would be.
+    /// The address at which the beginning of the file is, or would be.
     base: usize,
-    /// From the lowest mapping of the process to the highest.
+    /// The addresses from the lowest mapping of the process to the highest.
     span: Range<usize>,
 }
 
@@ -89,8 +89,8 @@ impl Image {
         self.loaded(address..address + size_of::<u64>()).is_some_and(|bytes| bytes == word.to_ne_bytes())
     }
 
-    /// Whether `now`, which is at `address`, is what was loaded there. A word that refers to a constant may be different in
-    /// the file, which does not know where it will be loaded.
+    /// Whether `now`, which is at `address`, equals the bytes that were loaded there. A word that refers to a constant
+    /// may be different in the file, which does not know where it will be loaded.
     pub(super) fn is_as_loaded(&self, address: usize, now: &[u8]) -> bool {
         let Some(loaded) = self.loaded(address..address + now.len()) else { return false };
         let same = |(now, loaded): (&[u8], &[u8])| now == loaded || self.is_relocated(number(now), number(loaded));
@@ -102,8 +102,8 @@ impl Image {
         self.is_constant(now) && (loaded == 0 || loaded == now.wrapping_sub(self.base))
     }
 
-    /// Whether a word of `now`, which is at `address`, may be the address of memory that can be written: on the heap, of a
-    /// static, on a stack.
+    /// Whether a word of `now`, which is at `address`, may be the address of memory that can be written: on the heap,
+    /// of a static, on a stack.
     pub(super) fn refers_to_writable(&self, address: usize, now: &[u8]) -> bool {
         pieces(address, now).filter_map(number).any(|word| self.is_writable(word))
     }
@@ -121,7 +121,7 @@ impl Image {
     }
 }
 
-/// The words of bytes that are at an address, and what is before and behind them.
+/// The words of bytes that are at an address, and the bytes before and behind them.
 fn pieces(address: usize, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let before = (address.next_multiple_of(align_of::<usize>()) - address).min(bytes.len());
     let (before, words) = bytes.split_at(before);

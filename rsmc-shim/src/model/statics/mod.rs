@@ -9,12 +9,12 @@
 //!
 //! *May a bitwise copy stand for the value, once for every execution?*
 //!
-//! - No word of it may be the address of memory that can be written. So it owns no heap that an execution could free, it
-//!   is no `&mut` that would be there twice, and it is not one half of a structure of which the other half stays as the
-//!   execution left it. A reference to itself is such an address, too.
-//! - If it has something to drop, it must be what the program's file says, never used outside a check. Such a value came
-//!   from a constant expression, which could be used for any number of values, each with its own drop. What it becomes in
-//!   an execution, as a `Vec` that has grown, is another value by then, and owned by nobody but the static.
+//! - No word of it may be the address of memory that can be written. So it owns no heap that an execution could free,
+//!   it is no `&mut` that would be there twice, and it is not one half of a structure of which the other half stays as
+//!   the execution left it. A reference to itself is such an address, too.
+//! - If it has something to drop, it must be what the program's file says, never used outside a check. Such a value
+//!   came from a constant expression, which could be used for any number of values, each with its own drop. What it
+//!   becomes in an execution, as a `Vec` that has grown, is another value by then, and only the static owns it.
 //!
 //! Otherwise the data stays what the execution leaves.
 //!
@@ -43,7 +43,7 @@ use crate::model::statics::turns::Turn;
 
 /// The mark of an object that was not used outside a check since the program was loaded.
 const FRESH: u64 = 0x9b71_d5a3_4ec8_26f1;
-/// The mark of one that was.
+/// The mark of an object that was used outside a check.
 const USED: u64 = 0x6ca4_18fe_b353_d90b;
 
 /// Part of an object whose data starts anew in every execution if it is a static.
@@ -51,7 +51,7 @@ pub(crate) struct Home {
     mark: AtomicU64,
 }
 
-/// What is kept of a static.
+/// The record of a static that can be put back.
 struct Kept {
     data: NonNull<u8>,
     /// Its bytes at the first touch.
@@ -96,8 +96,8 @@ impl Home {
         Self { mark: AtomicU64::new(FRESH) }
     }
 
-    /// The data is about to be accessed, by a caller who may do so now, in a check or outside. An object with a door has
-    /// a pass for it outside, and does not need one in a check.
+    /// Notes that the data is about to be accessed, by a caller that may do so now, in a check or outside. An object
+    /// with a door has a pass for it outside, and does not need one in a check.
     ///
     /// # Panics
     /// If another check, or code outside, does not let go of the data for ten seconds.
@@ -116,7 +116,7 @@ impl Home {
         hook::executions::aside(|| self.touch_first(image, data, door));
     }
 
-    /// In an execution; what it remembers is none of the user's memory.
+    /// Remembers the object, in an execution; the memory for that is none of the user's.
     fn touch_first<T: ?Sized>(&self, image: &Image, data: *mut T, door: Option<&Door>) {
         let address = from_ref(self).addr();
         TOUCHED.with_borrow_mut(|touched| {
@@ -140,12 +140,12 @@ impl Home {
     /// Keeps the bytes of the data, if they may stand for its value once more.
     ///
     /// # Safety
-    /// The object is part of a static, `data` its data, and `door` its door. Nobody else accesses the data as long as a
-    /// pass of the door is out, or, if it has none, now.
+    /// The object is part of a static, `data` its data, and `door` its door. No other code accesses the data as long as
+    /// a pass of the door is out, or, if it has none, now.
     unsafe fn keep<T: ?Sized>(&self, image: &Image, data: *mut T, door: Option<&'static Door>) -> Option<Kept> {
         let mark = &self.mark;
         let pass = door.map(Door::pass_in_run);
-        // SAFETY: nobody writes to the data now, and its metadata is that of a living value.
+        // SAFETY: no code writes to the data now, and its metadata is that of a living value.
         let layout = unsafe { Layout::for_value(&*data) };
         let data = NonNull::new(data)?;
         let is_thin = size_of_val(&data) == size_of::<usize>();
@@ -155,7 +155,7 @@ impl Home {
         if !loaded_here || layout.size() == 0 || (needs_drop && !is_thin) {
             return None;
         }
-        // SAFETY: the data has that many bytes, and nobody writes to it now.
+        // SAFETY: the data has that many bytes, and no code writes to it now.
         let first = unsafe { Buffer::copy(data.cast(), layout) };
         let bytes = first.bytes();
         let may_return = !image.refers_to_writable(address, &bytes)
@@ -165,7 +165,7 @@ impl Home {
     }
 }
 
-/// Puts back the data of all statics that the execution of this OS thread has touched, and lets others in.
+/// Puts back the data of all statics that the execution of this OS thread has touched, and lets others use them.
 fn put_back() -> Vec<Slot> {
     let (objects, turn) =
         TOUCHED.with_borrow_mut(|touched| (std::mem::take(&mut touched.objects), touched.turn.take()));
@@ -175,7 +175,7 @@ fn put_back() -> Vec<Slot> {
 }
 
 impl Object {
-    /// Returns the value that was there, if it has to be dropped.
+    /// Returns the value of the execution, if it has to be dropped.
     fn put_back(self) -> Option<Slot> {
         let Self { mark, door, kept } = self;
         if ![FRESH, USED].contains(&mark.load(Relaxed)) {
@@ -192,7 +192,7 @@ impl Object {
 }
 
 impl Kept {
-    /// Returns the value that was there, if it has to be dropped.
+    /// Returns the value of the execution, if it has to be dropped.
     fn put_back(self) -> Option<Slot> {
         let Self { data, first, drop, pass } = self;
         let guards_left = pass.as_ref().is_some_and(Pass::others_are_out);
@@ -211,7 +211,7 @@ impl Kept {
 /// Drops a value that was moved into a buffer, and the buffer.
 ///
 /// # Safety
-/// It must be a `T` that nobody uses any more, in a buffer of its layout, and pointers to `T` must be thin.
+/// It must be a `T` that no code uses any more, in a buffer of its layout, and pointers to `T` must be thin.
 unsafe fn drop_box<T: ?Sized>(value: NonNull<()>) {
     // SAFETY: a thin pointer is an address and nothing else.
     let value: *mut T = unsafe { transmute_copy(&value) };

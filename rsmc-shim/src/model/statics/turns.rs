@@ -8,9 +8,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use crate::model::door::PATIENCE;
 
 struct Line {
-    /// A check has its turn.
+    /// Whether a check has its turn.
     taken: bool,
-    /// Those who wait, the first to come first.
+    /// The checks that wait, the first to come first.
     waiting: VecDeque<u64>,
     last: u64,
 }

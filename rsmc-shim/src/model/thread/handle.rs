@@ -1,8 +1,8 @@
-//! Handles of threads, and which one is running.
+//! Handles of threads, and the one of the running thread.
 //!
-//! The threads of a check share one OS thread, so a `thread_local!` cannot say which of them runs; the check can.
-//! Its ids are small and mean the same thread in every execution, so a table maps them to handles. A handle is made when
-//! somebody first asks for it and serves every later execution on the OS thread: its token starts anew in each.
+//! The threads of a check share one OS thread, so a `thread_local!` cannot say which of them runs; the check can. Its
+//! ids are small and mean the same thread in every execution, so a table maps them to handles. A handle is made at the
+//! first request for it and serves every later execution on the OS thread: its token starts anew in each.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -28,7 +28,7 @@ pub(super) struct Handle {
     id: ModelId,
     name: Option<String>,
     token: Tag,
-    /// Which execution it was asked for last: its thread is one of that.
+    /// The execution in which it was last asked for: its thread is one of that.
     execution: AtomicU64,
 }
 
@@ -65,7 +65,7 @@ impl Thread {
         Self(Kind::Std(thread))
     }
 
-    /// That of a thread of a check.
+    /// The handle of a thread of a check.
     pub(super) fn of_check(id: ModelId) -> Self {
         Self(Kind::Model(handle_of(id)))
     }
@@ -110,7 +110,7 @@ impl fmt::Debug for Thread {
     }
 }
 
-/// The calling thread; mirrors [`std::thread::current`]. In a check it is the modelled one.
+/// The handle of the calling thread; mirrors [`std::thread::current`]. In a check it is that of the modelled thread.
 #[must_use]
 pub fn current() -> Thread {
     match current_in_run() {

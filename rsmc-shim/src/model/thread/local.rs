@@ -10,8 +10,8 @@ use crate::model::cell::Cell as TrackedCell;
 /// A value for each thread, declared by [`thread_local!`](crate::thread_local); mirrors [`std::thread::LocalKey`].
 ///
 /// In a check each modelled thread has its own, and every execution starts with none. Values are dropped at the end of
-/// their thread, the youngest first, before a `join` returns. A destructor that panics is reported, where std would abort.
-/// Unlike std's, the declared static is no `const`.
+/// their thread, the youngest first, before a `join` returns. A destructor that panics is reported, where std would
+/// abort. Unlike std's, the declared static is no `const`.
 pub struct LocalKey<T: 'static> {
     outside: &'static std::thread::LocalKey<T>,
     init: fn() -> T,

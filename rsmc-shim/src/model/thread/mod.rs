@@ -48,8 +48,8 @@ pub fn park() {
 /// Waits for the token of the calling thread, or until some time has passed; mirrors
 /// [`std::thread::park_timeout`].
 ///
-/// In a check it takes the token if there is one, or returns without it, and counts as [`yield_now`]. Time passes for the
-/// thread only in the second case.
+/// In a check it takes the token if there is one, or returns without it, and counts as [`yield_now`]. Time passes for
+/// the thread only in the second case.
 #[track_caller]
 pub fn park_timeout(timeout: Duration) {
     match handle::current_in_run() {
@@ -70,8 +70,8 @@ pub fn park_timeout_ms(milliseconds: u32) {
     park_timeout(Duration::from_millis(milliseconds.into()));
 }
 
-/// Waits for some time; mirrors [`std::thread::sleep`]. In a check this is [`yield_now`], and time passes for the calling
-/// thread only.
+/// Waits for some time; mirrors [`std::thread::sleep`]. In a check this is [`yield_now`], and time passes for the
+/// calling thread only.
 #[track_caller]
 pub fn sleep(time: Duration) {
     if hook::loops::hint() {
@@ -88,8 +88,8 @@ pub fn sleep_ms(milliseconds: u32) {
     sleep(Duration::from_millis(milliseconds.into()));
 }
 
-/// How many threads a program should use; mirrors [`std::thread::available_parallelism`]. In a check 2, wherever it runs:
-/// enough for a pool of threads to go wrong.
+/// The number of threads a program should use; mirrors [`std::thread::available_parallelism`]. In a check 2, wherever
+/// it runs: enough for a pool of threads to go wrong.
 ///
 /// # Errors
 /// As std, outside a check.

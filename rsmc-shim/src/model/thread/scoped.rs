@@ -14,7 +14,8 @@ use rsmc_core::runtime::hook;
 use crate::model::thread::handle::Thread;
 use crate::model::thread::spawned::{Builder, Started, start};
 
-/// Where threads that borrow are started; mirrors [`std::thread::Scope`]. In a check they are modelled threads.
+/// The place where threads that borrow are started; mirrors [`std::thread::Scope`]. In a check they are modelled
+/// threads.
 pub struct Scope<'scope, 'env: 'scope> {
     kind: Kind<'scope, 'env>,
     scope: PhantomData<&'scope mut &'scope ()>,
@@ -31,7 +32,7 @@ enum Kind<'scope, 'env: 'scope> {
 /// they are modelled threads.
 ///
 /// # Panics
-/// As `body` does; else, if a thread panicked that nobody joined.
+/// As `body` does; else, if a thread panicked that was not joined.
 #[track_caller]
 pub fn scope<'env, F, T>(body: F) -> T
 where
@@ -58,7 +59,7 @@ where
     let place: OnceCell<Scope<'static, 'static>> = OnceCell::new();
     std::thread::scope(|inner| {
         // SAFETY: only lifetimes change. `place` lives until std's scope returns, which is when the last thread that
-        // may use it has ended, and nobody sees the longer lifetimes.
+        // may use it has ended, and no code sees the longer lifetimes.
         let scope: &Scope<'_, 'env> = unsafe {
             let inner: &'static std::thread::Scope<'static, 'static> = std::mem::transmute(inner);
             let kind = Kind::Std(inner);
@@ -83,7 +84,7 @@ impl<'scope> Scope<'scope, '_> {
         Builder::new().spawn_scoped(self, code).expect("failed to spawn thread")
     }
 
-    /// Waits for all threads; true if one left a panic that nobody received.
+    /// Waits for all threads; true if a thread left a panic that was not received.
     #[track_caller]
     fn join_all(&self) -> bool {
         let Kind::Model(children) = &self.kind else { unreachable!("std waits for its own threads") };

@@ -11,24 +11,24 @@ use rsmc_core::runtime::{Tag, hook};
 
 use crate::model::thread::handle::Thread;
 
-/// What a modelled thread shares with who waits for it.
+/// The state that a modelled thread shares with the thread that waits for it.
 struct Packet<T> {
     /// Its end, where that is a step.
     end: Tag,
-    /// The thread writes it, once; whoever has the packet for himself takes it.
+    /// The thread writes it, once; the last owner of the packet takes it.
     result: UnsafeCell<Option<Result<T>>>,
 }
 
-// SAFETY: nobody reads the result through a shared packet, and only the thread itself writes it. That it may be another
-// OS thread's is as for `JoinHandle`.
+// SAFETY: no code reads the result through a shared packet, and only the thread itself writes it. That it may be
+// another OS thread's is as for `JoinHandle`.
 unsafe impl<T> Send for Packet<T> {}
 // SAFETY: see above.
 unsafe impl<T> Sync for Packet<T> {}
 
-/// A modelled thread, from outside.
+/// A modelled thread, seen from outside.
 pub(super) struct Started<T> {
     pub(super) id: ThreadId,
-    /// Its handle, once somebody has asked for it.
+    /// Its handle, from the first request on.
     thread: OnceLock<Thread>,
     packet: StdArc<Packet<T>>,
 }
@@ -36,7 +36,7 @@ pub(super) struct Started<T> {
 /// Starts a modelled thread.
 ///
 /// # Safety
-/// What `code` and its result borrow must live until the thread has ended or its execution is over and its threads
+/// All that `code` and its result borrow must live until the thread has ended or its execution is over and its threads
 /// are unwound. A thread that can neither run on nor be unwound never runs again, and its memory is leaked.
 #[track_caller]
 pub(super) unsafe fn start<'a, T: 'a>(name: Option<String>, code: impl FnOnce() -> T + 'a) -> Started<T> {
@@ -51,22 +51,22 @@ pub(super) unsafe fn start<'a, T: 'a>(name: Option<String>, code: impl FnOnce() 
     let is_named = name.is_some();
     let started = Started { id: hook::threads::spawn(name, main), thread: OnceLock::new(), packet };
     if is_named {
-        // When the execution is over, nobody knows the name.
+        // When the execution is over, the check does not know the name any more.
         started.thread();
     }
     started
 }
 
-/// What a modelled thread does. Only the unwinding of a finished execution leaves it.
+/// Runs the code of a modelled thread. Only the unwinding of a finished execution leaves it.
 fn run<T>(code: impl FnOnce() -> T, packet: StdArc<Packet<T>>) {
     let result = hook::threads::catch(code);
     if result.as_ref().is_err_and(|payload| hook::executions::is_teardown(&**payload)) {
         return;
     }
-    // SAFETY: the thread is here once, and nobody reads this before the thread's packet is gone.
+    // SAFETY: the thread is here once, and no code reads this before the thread's packet is gone.
     unsafe { *packet.result.get() = Some(result) };
     hook::threads::ending(&packet.end);
-    // The result of a thread that nobody waits for is dropped here, and its destructor may panic.
+    // The result of a thread that no other waits for is dropped here, and its destructor may panic.
     drop(hook::threads::catch(|| drop(packet)));
 }
 
