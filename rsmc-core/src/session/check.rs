@@ -7,17 +7,8 @@ use crate::session::findings::Findings;
 use crate::session::jobs::{Answer, Crew, Job, Link, run_job};
 use crate::session::progress::{Clock, Progress, Pulse};
 use crate::session::trivial::fail_if_trivial;
-use crate::session::{Checkpoint, Config, Limit, Report, Verdict};
+use crate::session::{Checkpoint, Config, Limit, Report, Seen, Verdict};
 use crate::step::{Executor, Run, Watcher};
-
-/// A run of a check, or an event of it, as [`Check::watch`] shows it.
-#[derive(Clone, Copy, Debug)]
-pub enum Seen<'a> {
-    /// A run, and whether it counts as an execution.
-    Run(&'a Run, bool),
-    /// The runs seen before do not count: the exploration starts over with the knowledge gained.
-    StartOver,
-}
 
 /// A check before its run. Settings are chained; [`run`](Self::run), [`run_part`](Self::run_part), [`work`](Self::work)
 /// or [`answer`](Self::answer) runs it.

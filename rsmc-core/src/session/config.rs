@@ -5,12 +5,21 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::explore::{Divisible, OnePlan, Settings};
 use crate::machine::Sees;
 pub use crate::model::MemoryModel;
 use crate::seed::Seed;
 use crate::session::ExplorerKind;
-use crate::session::explorers::implemented;
+use crate::session::explorers::{NAMES, explorer, implemented};
 use crate::session::nearest::then_known;
+
+impl FromStr for ExplorerKind {
+    type Err = ConfigError;
+    fn from_str(name: &str) -> Result<Self, ConfigError> {
+        let unknown = || ConfigError::UnknownName { what: "explorer", name: name.to_owned(), known: &NAMES };
+        ExplorerKind::named(name).ok_or_else(unknown)
+    }
+}
 
 impl FromStr for MemoryModel {
     type Err = ConfigError;
@@ -170,6 +179,9 @@ impl Default for Config {
         }
     }
 }
+
+/// The number of executions after which a random explorer stops, unless another one is set.
+const RANDOM_EXECUTIONS: u64 = 10_000;
 
 impl Config {
     /// Sets the memory model.
@@ -411,6 +423,25 @@ impl Config {
     pub fn effective_memory(&self) -> MemoryModel {
         let of_seed = self.replay.as_ref().map(Seed::model);
         self.memory.or(of_seed).unwrap_or_else(|| self.explorer.weakest())
+    }
+
+    /// The settings that explorers need. If several processes explore, the sets of RF-SMC are not bounded.
+    pub(super) fn for_explorers(&self) -> Settings {
+        let sets = if self.jobs > 1 { Some(usize::MAX) } else { self.sets };
+        Settings { memory: self.effective_memory(), seed: self.seed, sets }
+    }
+
+    /// The number of executions that are enough.
+    pub(super) fn enough_executions(&self) -> Option<u64> {
+        self.max_executions.or(self.explorer.is_random().then_some(RANDOM_EXECUTIONS))
+    }
+
+    /// The explorer of a check that begins.
+    pub(super) fn new_explorer(&self) -> Box<dyn Divisible> {
+        match &self.replay {
+            Some(seed) => Box::new(OnePlan::new(seed.plan())),
+            None => explorer(self.explorer, &self.for_explorers()),
+        }
     }
 
     /// Reports an error if this configuration cannot be carried out.

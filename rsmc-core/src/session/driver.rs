@@ -42,6 +42,15 @@ pub(super) trait Limits {
     }
 }
 
+/// A run of a check, or an event of it, as [`Check::watch`](super::Check::watch) shows it.
+#[derive(Clone, Copy, Debug)]
+pub enum Seen<'a> {
+    /// A run, and whether it counts as an execution.
+    Run(&'a Run, bool),
+    /// All that was seen before does not count: it is explored again with what was learned.
+    StartOver,
+}
+
 /// The receiver of the runs of an exploration.
 pub(super) trait Sink {
     /// The counts, which the driver keeps.

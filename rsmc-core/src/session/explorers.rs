@@ -2,16 +2,11 @@
 
 use std::cmp::Reverse;
 use std::fmt;
-use std::str::FromStr;
 
 use crate::explore::view_xplore::Traversal;
-use crate::explore::{Divisible, Exhaustive, OnePlan, Pct, Random, RfSmc, RvfSmc, Saved, Settings, ViewXplore};
+use crate::explore::{Divisible, Exhaustive, Pct, Random, RfSmc, RvfSmc, Saved, Settings, ViewXplore};
 use crate::model::MemoryModel;
 use crate::session::nearest::list;
-use crate::session::{Config, ConfigError};
-
-/// The number of executions after which a random explorer stops, unless another one is set.
-const RANDOM_EXECUTIONS: u64 = 10_000;
 
 /// The algorithm that chooses the executions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,19 +36,11 @@ const ALL: [ExplorerKind; NAMES.len()] = [
 ];
 
 /// The names of explorers in configurations.
-const NAMES: [&str; 6] = ["reads-from", "reads-value-from", "view", "exhaustive", "random", "pct"];
+pub(super) const NAMES: [&str; 6] = ["reads-from", "reads-value-from", "view", "exhaustive", "random", "pct"];
 
 impl fmt::Display for ExplorerKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-impl FromStr for ExplorerKind {
-    type Err = ConfigError;
-    fn from_str(name: &str) -> Result<Self, ConfigError> {
-        let unknown = || ConfigError::UnknownName { what: "explorer", name: name.to_owned(), known: &NAMES };
-        ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(unknown)
     }
 }
 
@@ -72,6 +59,11 @@ pub(super) fn implemented() -> String {
 }
 
 impl ExplorerKind {
+    /// The explorer that a configuration names.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     fn name(self) -> &'static str {
         NAMES[self as usize]
     }
@@ -115,32 +107,15 @@ impl ExplorerKind {
     }
 }
 
-impl Config {
-    /// The settings that explorers need. If several processes explore, the sets of RF-SMC are not bounded.
-    pub(super) fn for_explorers(&self) -> Settings {
-        let sets = if self.jobs > 1 { Some(usize::MAX) } else { self.sets };
-        Settings { memory: self.effective_memory(), seed: self.seed, sets }
-    }
-
-    /// The number of executions that are enough.
-    pub(super) fn enough_executions(&self) -> Option<u64> {
-        self.max_executions.or(self.explorer.is_random().then_some(RANDOM_EXECUTIONS))
-    }
-
-    /// The explorer of a check that begins.
-    pub(super) fn new_explorer(&self) -> Box<dyn Divisible> {
-        if let Some(seed) = &self.replay {
-            return Box::new(OnePlan::new(seed.plan()));
-        }
-        let settings = self.for_explorers();
-        match self.explorer {
-            ExplorerKind::ReadsFrom => Box::new(RfSmc::new(settings.memory).with_settings(&settings)),
-            ExplorerKind::ReadsValueFrom => Box::new(RvfSmc::new()),
-            ExplorerKind::View => Box::new(ViewXplore::new(settings.memory, Traversal::default())),
-            ExplorerKind::Exhaustive => Box::new(Exhaustive::new()),
-            ExplorerKind::Random => Box::new(Random::new(settings.seed)),
-            ExplorerKind::Pct => Box::new(Pct::new(settings.seed)),
-        }
+/// The explorer of a check that begins.
+pub(super) fn explorer(kind: ExplorerKind, settings: &Settings) -> Box<dyn Divisible> {
+    match kind {
+        ExplorerKind::ReadsFrom => Box::new(RfSmc::new(settings.memory).with_settings(settings)),
+        ExplorerKind::ReadsValueFrom => Box::new(RvfSmc::new()),
+        ExplorerKind::View => Box::new(ViewXplore::new(settings.memory, Traversal::default())),
+        ExplorerKind::Exhaustive => Box::new(Exhaustive::new()),
+        ExplorerKind::Random => Box::new(Random::new(settings.seed)),
+        ExplorerKind::Pct => Box::new(Pct::new(settings.seed)),
     }
 }
 

@@ -24,9 +24,10 @@ mod trivial;
 
 pub use crate::explore::rf_smc::Estimate;
 pub use body::{Body, assert_no_check, check_body};
-pub use check::{Check, Seen};
+pub use check::Check;
 pub use checkpoint::Checkpoint;
 pub use config::{Config, ConfigError, MemoryModel};
+pub use driver::Seen;
 pub use explorers::ExplorerKind;
 pub use model_attribution::Needs;
 pub use nearest::nearest;
