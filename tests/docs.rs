@@ -193,8 +193,8 @@ fn readme_is_short() {
     assert!(file("README.md").lines().count() <= 150);
 }
 
-/// A block is some whole lines of one of the files, which are compiled with these tests; indentation may differ, and items of
-/// the files may be visible to the tests.
+/// A block is some whole lines of one of the files, which are compiled with these tests; indentation may differ, and
+/// items of the files may be visible to the tests.
 #[track_caller]
 fn assert_compiled(page: &str, paths: &[&str]) {
     let line = |line: &str| format!("{}\n", line.trim_start().trim_start_matches("pub(crate) "));

@@ -1,5 +1,5 @@
-//! RVF-SMC with one of its parts switched off, and RF-SMC on a runtime with one of its savings switched off. criterion's
-//! `elem/s` are runs per second.
+//! RVF-SMC with one of its parts switched off, and RF-SMC on a runtime with one of its savings switched off.
+//! criterion's `elem/s` are runs per second.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Writes docs/benchmarks and docs/litmus.md: `cargo run --profile measured --manifest-path benches/Cargo.toml --bin report`,
-//! with the name of a page for this one alone.
+//! Writes docs/benchmarks and docs/litmus.md: `cargo run --profile measured --manifest-path benches/Cargo.toml
+//! --bin report`, with the name of a page for this one alone.
 
 mod c11;
 mod chart;

@@ -14,8 +14,8 @@ const TURN: f64 = 0.1;
 /// Does some work; how many executions it was.
 pub type Tool<'a> = Box<dyn FnMut() -> u64 + Send + 'a>;
 
-/// The executions per second of each tool in its best turn, all of them on one core where the system allows that: a check has
-/// an OS thread of its own, and to wake another core for it takes longer than the check of a small program.
+/// The executions per second of each tool in its best turn, all of them on one core where the system allows that: a
+/// check has an OS thread of its own, and to wake another core for it takes longer than the check of a small program.
 pub fn best_rates<const N: usize>(tools: [Tool; N]) -> [f64; N] {
     let core = core_affinity::get_core_ids().and_then(|cores| cores.last().copied());
     thread::scope(|scope| {

@@ -63,12 +63,18 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn one_good_write_each(shapes in prop::collection::vec(shape(), 1..10), picks in prop::collection::vec(any::<u64>(), 10)) {
+    fn one_good_write_each(
+        shapes in prop::collection::vec(shape(), 1..10),
+        picks in prop::collection::vec(any::<u64>(), 10),
+    ) {
         judge(&instance(&shapes, &picks, false), &mut Verifier::default());
     }
 
     #[test]
-    fn many_good_writes(shapes in prop::collection::vec(shape(), 1..10), picks in prop::collection::vec(any::<u64>(), 10)) {
+    fn many_good_writes(
+        shapes in prop::collection::vec(shape(), 1..10),
+        picks in prop::collection::vec(any::<u64>(), 10),
+    ) {
         judge(&instance(&shapes, &picks, true), &mut Verifier::default());
     }
 }

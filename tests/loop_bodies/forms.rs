@@ -8,9 +8,9 @@ use rsmc::{hint, thread};
 use super::body::{END, How, MANY, Shape, Shared, shapes};
 
 pub const SHAPES: &[(&str, Shape)] = shapes! {
-    nested, nested_both, nested_again, two_hints,
-    two_places, find, repeat_with, from_fn, while_let, through_dyn, helper_twice, helper_later, first_differs, second_differs,
-    parity, alternates, ring, sleeps, by_value_of_other, arguments,
+    nested, nested_both, nested_again, two_hints, two_places, find, repeat_with, from_fn, while_let,
+    through_dyn, helper_twice, helper_later, first_differs, second_differs, parity, alternates, ring, sleeps,
+    by_value_of_other, arguments,
 };
 
 fn nested(s: &Shared, h: How) -> u32 {

@@ -5,10 +5,11 @@ use rsmc::{hint, thread};
 use super::body::{END, How, Shape, Shared, shapes};
 
 pub const SHAPES: &[(&str, Shape)] = shapes! {
-    plain, plain_inverted, bounded, bounded_for, saturating, counts, counts_down, snooze, adaptive, scan_any, scan_all,
-    scan_with_break, round_robin, round_robin_until_end, ticket, ticket_proportional, cas_reloads, cas_returned, cas_weak,
-    updates, adds_nothing, swap_lock, test_and_swap, seqlock, polls_lock, polls_lock_and_flag, tries_lock, tries_lock_counting,
-    counts_under_lock, maximum, last_two, last_two_changed, mask_of_values,
+    plain, plain_inverted, bounded, bounded_for, saturating, counts, counts_down, snooze, adaptive, scan_any,
+    scan_all, scan_with_break, round_robin, round_robin_until_end, ticket, ticket_proportional, cas_reloads,
+    cas_returned, cas_weak, updates, adds_nothing, swap_lock, test_and_swap, seqlock, polls_lock,
+    polls_lock_and_flag, tries_lock, tries_lock_counting, counts_under_lock, maximum, last_two,
+    last_two_changed, mask_of_values,
 };
 
 fn plain(s: &Shared, h: How) -> u32 {

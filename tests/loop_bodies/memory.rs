@@ -12,11 +12,11 @@ use rsmc::sync::atomic::AtomicU32;
 use super::body::{END, How, Shape, Shared, shapes};
 
 pub const SHAPES: &[(&str, Shape)] = shapes! {
-    maximum_in_cell, counter_in_cell, maximum_in_box, counter_in_box, saturating_in_box, unbounded_in_box, behind_mut_self,
-    counter_behind_mut_self, log, log_of_changes, set_in_vec, maximum_in_closure, counter_in_closure, last_in_ref_cell,
-    shared_cell, thread_local_maximum, thread_local_counter, text, counts_of_values, new_box_each_time, list, last_in_deque,
-    reset_by_change, box_at_second, private_mutex, private_mutex_counter, plain_atomic, private_atomic, swapped_boxes, boxed_trait,
-    vec_of_flags, capacity,
+    maximum_in_cell, counter_in_cell, maximum_in_box, counter_in_box, saturating_in_box, unbounded_in_box,
+    behind_mut_self, counter_behind_mut_self, log, log_of_changes, set_in_vec, maximum_in_closure,
+    counter_in_closure, last_in_ref_cell, shared_cell, thread_local_maximum, thread_local_counter, text,
+    counts_of_values, new_box_each_time, list, last_in_deque, reset_by_change, box_at_second, private_mutex,
+    private_mutex_counter, plain_atomic, private_atomic, swapped_boxes, boxed_trait, vec_of_flags, capacity,
 };
 
 fn maximum_in_cell(s: &Shared, h: How) -> u32 {

@@ -47,7 +47,8 @@ struct Line<'a> {
 ///
 /// let report = check_body(&Config::default(), &|| {}, |body| body.check().run()).unwrap();
 /// let about = About { package: "queue", test: Some("tests::push"), place: "src/lib.rs:12", passed: true };
-/// assert!(line(&report, &about).starts_with(r#"{"crate":"queue","test":"tests::push","place":"src/lib.rs:12","verdict":"verified","#));
+/// let begins = r#"{"crate":"queue","test":"tests::push","place":"src/lib.rs:12","verdict":"verified","#;
+/// assert!(line(&report, &about).starts_with(begins));
 /// ```
 pub fn line(report: &Report, about: &About<'_>) -> String {
     let &About { package, test, place, passed } = about;

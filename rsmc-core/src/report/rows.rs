@@ -206,7 +206,10 @@ impl<'a> Scene<'a> {
                 | Action::Fail { .. }
         );
         let bad = self.finding.bad_memory;
-        let is_use = |bad: &BadMemory| matches!(bad, BadMemory::UsedAfterFree { access: Touch::Event(id), .. } if *id == event.id);
+        let is_use = |bad: &BadMemory| match bad {
+            BadMemory::UsedAfterFree { access: Touch::Event(id), .. } => *id == event.id,
+            _ => false,
+        };
         Line {
             marked: bad.is_some_and(is_use),
             number: Some(self.lines.len() + 1),

@@ -47,7 +47,7 @@ pub(super) trait Limits {
 pub enum Seen<'a> {
     /// A run, and whether it counts as an execution.
     Run(&'a Run, bool),
-    /// All that was seen before does not count: it is explored again with what was learned.
+    /// The runs seen before do not count: the exploration starts over with the knowledge gained.
     StartOver,
 }
 
