@@ -82,7 +82,7 @@ fn what_is_left(counts: &Counts) -> String {
     }
 }
 
-/// What a user may do about a limit. `is_slow`: this crate is compiled without optimisation.
+/// The ways on from a limit. `is_slow`: this crate is compiled without optimisation.
 fn ways_on(explorer: ExplorerKind, limit: Limit, is_slow: bool) -> Vec<&'static str> {
     let raise = match limit {
         Limit::Executions(_) => "raise it: RSMC_MAX_EXECUTIONS=…, or `max_executions = …` in the attribute",

@@ -32,7 +32,7 @@ pub enum Difference {
         /// The operation of this run.
         found: String,
     },
-    /// The same operation reads another value.
+    /// An operation that is as expected reads another value.
     Value {
         /// The value in the earlier run.
         expected: u64,
