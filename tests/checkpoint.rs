@@ -22,6 +22,8 @@ use rsmc::sync::Arc;
 use rsmc::sync::atomic::AtomicU32;
 use rsmc::sync::atomic::Ordering::SeqCst;
 
+use crate::support::child::in_one_line;
+
 /// The variable that makes a process one that is only to run its check.
 const CHILD: &str = "CHECKPOINT_TEST_CHILD";
 
@@ -98,7 +100,10 @@ fn a_check_in_parts_is_the_whole_check() {
     let path = no_checkpoint("checkpoint::checks::whole");
     let (passes, text) = run("checkpoint::checks::whole", &[PART]);
     assert!(passes && text.contains("incomplete, NOT a proof: stopped at max_duration = 0.02 s"), "{text}");
-    assert!(text.contains("to go on from here: RSMC_RESUME=1 cargo test checkpoint::checks::whole"), "{text}");
+    assert!(
+        in_one_line(&text).contains("to go on from here: RSMC_RESUME=1 cargo test checkpoint::checks::whole"),
+        "{text}"
+    );
     assert!(!text.contains("verified") && text.contains("\n  left: ") && text.contains("may fail"), "{text}");
     let mut last = 0;
     for part in 1.. {
@@ -128,7 +133,10 @@ fn a_check_of_several_processes_in_parts_is_the_whole_check() {
     let all = number_before(text.split("verified: ").nth(1).expect(&text), " executions");
     let (passes, text) = run("checkpoint::checks::shared", &[PART, ("RSMC_JOBS", "2")]);
     assert!(passes && text.contains("incomplete, NOT a proof: stopped at max_duration = 0.30 s"), "{text}");
-    assert!(text.contains("to go on from here: RSMC_RESUME=1 cargo test checkpoint::checks::shared"), "{text}");
+    assert!(
+        in_one_line(&text).contains("to go on from here: RSMC_RESUME=1 cargo test checkpoint::checks::shared"),
+        "{text}"
+    );
     let mut last = number_before(&text, " executions (");
     for jobs in ["3", "1", "2"].into_iter().cycle() {
         assert!(path.exists(), "{}", path.display());
@@ -222,7 +230,7 @@ fn an_interrupted_check_says_so_and_can_be_resumed() {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(130), "{text}");
     assert!(text.contains("incomplete, NOT a proof: stopped at an interrupt"), "{text}");
-    assert!(text.contains("RSMC_RESUME=1 cargo test checkpoint::checks::interrupted"), "{text}");
+    assert!(in_one_line(&text).contains("RSMC_RESUME=1 cargo test checkpoint::checks::interrupted"), "{text}");
     assert!(text.contains("\n  left: "), "{text}");
     let covered = number_before(&text, " executions");
     let (_, text) = run("checkpoint::checks::interrupted", &[RESUME, PART]);

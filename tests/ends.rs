@@ -240,7 +240,7 @@ fn dies(case: &str, is_so: impl Fn(&Ended) -> bool, says: &[&str]) {
     let ended = run(case, &[]);
     assert!(is_so(&ended), "{ended:?}");
     for part in says {
-        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+        assert!(ended.said().contains(part), "{part}: {ended:?}");
     }
     let again = run(case, &[("RSMC_REPLAY", &seed_of(&ended))]);
     assert!(is_so(&again), "{again:?}");
@@ -294,18 +294,18 @@ fn real_threads_die_with_a_word() {
     let ended = run("fault of a real thread", &[]);
     assert!(by(libc_numbers::SIGSEGV)(&ended), "{ended:?}");
     assert!(
-        ended.stderr.contains("SIGSEGV in a thread that no check knows, while `ends::child_process` goes on"),
+        ended.said().contains("SIGSEGV in a thread that no check knows, while `ends::child_process` goes on"),
         "{ended:?}"
     );
     let ended = run("exit of a real thread", &[]);
     assert_eq!(ended.status.code(), Some(3), "{ended:?}");
-    assert!(ended.stderr.contains("`exit` was called in a thread that no check knows"), "{ended:?}");
+    assert!(ended.said().contains("`exit` was called in a thread that no check knows"), "{ended:?}");
     let ended = run("signal from outside", &[]);
-    assert!(by(libc_numbers::SIGILL)(&ended) && ended.stderr.contains("SIGILL in"), "{ended:?}");
+    assert!(by(libc_numbers::SIGILL)(&ended) && ended.said().contains("SIGILL in"), "{ended:?}");
     let ended = run("overflow of a real thread", &[]);
     assert!(by(libc_numbers::SIGABRT)(&ended), "{ended:?}");
-    assert!(ended.stderr.contains("has overflowed its stack"), "std says so: {ended:?}");
-    assert!(ended.stderr.contains("in a thread that no check knows, while `ends::child_process` goes on"), "{ended:?}");
+    assert!(ended.said().contains("has overflowed its stack"), "std says so: {ended:?}");
+    assert!(ended.said().contains("in a thread that no check knows, while `ends::child_process` goes on"), "{ended:?}");
 }
 
 /// The stack of a modelled thread that overflows ends the check only, and what has nothing to do with checks is as it
@@ -313,12 +313,12 @@ fn real_threads_die_with_a_word() {
 #[test]
 fn what_is_nobodys_death_is_as_before() {
     let ended = run("overflow", &[]);
-    assert!(ended.status.code() == Some(101) && ended.stderr.contains("stack overflow"), "{ended:?}");
-    assert!(!ended.stderr.contains("SIGSEGV in"), "{ended:?}");
+    assert!(ended.status.code() == Some(101) && ended.said().contains("stack overflow"), "{ended:?}");
+    assert!(!ended.said().contains("SIGSEGV in"), "{ended:?}");
     let ended = run("exit after a check", &[]);
-    assert!(ended.status.code() == Some(3) && !ended.stderr.contains("rsmc"), "{ended:?}");
+    assert!(ended.status.code() == Some(3) && !ended.said().contains("rsmc"), "{ended:?}");
     let ended = run("fault outside of a check", &[]);
-    assert!(by(libc_numbers::SIGSEGV)(&ended) && !ended.stderr.contains("rsmc"), "{ended:?}");
+    assert!(by(libc_numbers::SIGSEGV)(&ended) && !ended.said().contains("rsmc"), "{ended:?}");
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn a_lock_of_std_that_an_execution_leaves_is_no_hang() {
         ["stuck in `ends::child_process`, thread main", "a thread of an earlier execution", "join or load first"];
     let ended = run("lock of std that was left", &[]);
     assert!(by(libc_numbers::SIGABRT)(&ended), "{ended:?}");
-    says.iter().for_each(|says| assert!(ended.stderr.contains(says), "{says}: {ended:?}"));
+    says.iter().for_each(|says| assert!(ended.said().contains(says), "{says}: {ended:?}"));
 }
 
 #[test]
@@ -358,7 +358,7 @@ fn threads_that_never_come_to_an_operation_are_no_hang() {
 #[test]
 fn time_in_which_nothing_is_seen_may_be_longer() {
     let ended = run("computes", &[]);
-    assert!(by(libc_numbers::SIGABRT)(&ended) && ended.stderr.contains("raise RSMC_STUCK_AFTER"), "{ended:?}");
+    assert!(by(libc_numbers::SIGABRT)(&ended) && ended.said().contains("raise RSMC_STUCK_AFTER"), "{ended:?}");
     for patience in ["1m", "0s"] {
         let ended = run("computes", &[("RSMC_STUCK_AFTER", patience)]);
         assert!(ended.status.success(), "{ended:?}");
@@ -387,5 +387,5 @@ fn a_worker_that_is_stuck_is_reported_as_a_crash() {
     assert!(ended.stdout.contains("a worker process was stuck for 0.30 s: thread main did nothing that rsmc sees (its last operation: load u32_2 → 2"), "{ended:?}");
     assert!(ended.took < Duration::from_secs(20), "it is not tried again: {ended:?}");
     let again = run("computes", &[("RSMC_REPLAY", &seed_of(&ended))]);
-    assert!(by(libc_numbers::SIGABRT)(&again) && again.stderr.contains("stuck in"), "{again:?}");
+    assert!(by(libc_numbers::SIGABRT)(&again) && again.said().contains("stuck in"), "{again:?}");
 }

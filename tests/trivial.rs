@@ -174,7 +174,7 @@ fn where_nothing_is_started_that_is_said_and_not_kept() {
         assert_eq!(err.lines().count(), 1, "{err}");
     }
     // libtest names the thread after the test.
-    assert!(run("trivial::inner::by_a_call").0.starts_with("rsmc: inner::by_a_call: verified: 1 execution"));
+    assert!(run("trivial::inner::by_a_call").0.starts_with("rsmc: trivial::inner::by_a_call: verified: 1 execution"));
     for test in
         ["trivial::inner::empty_and_meant", "trivial::inner::shares", "trivial::inner::atomics_of_std_and_meant"]
     {

@@ -66,7 +66,7 @@ pub const CASES: &[Case] = &[
     fails("an allocation that is larger than there is memory", Panic, "capacity overflow", || {
         drop(std::hint::black_box(Vec::<u64>::with_capacity(usize::MAX)));
     }),
-    dies("an allocation that fails", "SIGABRT in `hostile_body`, thread main", || {
+    dies("an allocation that fails", "SIGABRT in `hostile::hostile_body`, thread main", || {
         drop(std::hint::black_box(Vec::<u8>::with_capacity(isize::MAX as usize)));
     }),
     passes("many allocations", || {

@@ -104,8 +104,10 @@ pub const CASES: &[Case] = &[
         }
         drop(Nested(20));
     }),
-    dies("a panic whose message panics", "SIGABRT in `hostile_body`, thread main", || panic!("{}", PanicsInDisplay)),
-    dies("an assertion whose values panic", "SIGABRT in `hostile_body`, thread main", || {
+    dies("a panic whose message panics", "SIGABRT in `hostile::hostile_body`, thread main", || {
+        panic!("{}", PanicsInDisplay)
+    }),
+    dies("an assertion whose values panic", "SIGABRT in `hostile::hostile_body`, thread main", || {
         #[derive(PartialEq)]
         struct Bad(u32);
         impl std::fmt::Debug for Bad {

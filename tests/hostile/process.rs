@@ -24,27 +24,27 @@ fn null() -> *mut u32 {
 }
 
 pub const CASES: &[Case] = &[
-    dies("exit", "`exit` was called in `hostile_body`, thread t1", || when_seen(|| std::process::exit(0x55))),
+    dies("exit", "`exit` was called in `hostile::hostile_body`, thread t1", || when_seen(|| std::process::exit(0x55))),
     dies("exit in a real thread", "`exit` was called in a thread that no check knows", || {
         when_seen(|| std::thread::spawn(|| std::process::exit(0)).join().unwrap());
     }),
-    dies("abort", "SIGABRT in `hostile_body`, thread t1", || when_seen(|| std::process::abort())),
-    dies("a read through a null pointer", "SIGSEGV in `hostile_body`, thread t1", || {
+    dies("abort", "SIGABRT in `hostile::hostile_body`, thread t1", || when_seen(|| std::process::abort())),
+    dies("a read through a null pointer", "SIGSEGV in `hostile::hostile_body`, thread t1", || {
         // SAFETY: none: that is what the case is about.
         when_seen(|| drop(unsafe { null().read_volatile() }.to_string()));
     }),
-    dies("a write to code", "SIGSEGV in `hostile_body`, thread t1", || {
+    dies("a write to code", "SIGSEGV in `hostile::hostile_body`, thread t1", || {
         // SAFETY: none: that is what the case is about.
         when_seen(|| unsafe { (std::hint::black_box(null as fn() -> *mut u32 as *mut u8)).write_volatile(0) });
     }),
-    dies("a call of nothing", "SIGSEGV in `hostile_body`, thread t1", || {
+    dies("a call of nothing", "SIGSEGV in `hostile::hostile_body`, thread t1", || {
         // SAFETY: none: that is what the case is about.
         when_seen(|| unsafe {
             let function: extern "C" fn() = std::mem::transmute(std::hint::black_box(8_usize));
             function();
         });
     }),
-    dies("an abort in a destructor while a panic unwinds", "SIGABRT in `hostile_body`", || {
+    dies("an abort in a destructor while a panic unwinds", "SIGABRT in `hostile::hostile_body`", || {
         struct Aborts;
         impl Drop for Aborts {
             fn drop(&mut self) {
@@ -54,7 +54,7 @@ pub const CASES: &[Case] = &[
         let _aborts = Aborts;
         panic!("unwinds");
     }),
-    dies("a segmentation fault in a thread-local's destructor", "SIGSEGV in `hostile_body`", || {
+    dies("a segmentation fault in a thread-local's destructor", "SIGSEGV in `hostile::hostile_body`", || {
         struct Faults;
         impl Drop for Faults {
             fn drop(&mut self) {

@@ -16,6 +16,17 @@ pub struct Ended {
     pub took: Duration,
 }
 
+impl Ended {
+    /// The text on stderr with its lines joined: where they are wrapped depends on names.
+    pub fn said(&self) -> String {
+        in_one_line(&self.stderr)
+    }
+}
+
+pub fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The case that this process is for, if it was started for one.
 pub fn case() -> Option<String> {
     std::env::var(CASE).ok()
