@@ -299,7 +299,8 @@ fn an_interrupted_check_of_several_processes_says_so_and_leaves_none_behind() {
     let stale = [RESUME, PART, ("RSMC_MEMORY", "sc")];
     assert!(run(CHECK, &stale).1.contains("it was made with memory = c11, and this check has memory = sc"));
     for jobs in ["1", "2"] {
-        let (_, text) = run(CHECK, &[RESUME, PART, ("RSMC_JOBS", jobs)]);
+        // Long enough to read the checkpoint and to start workers while other tests run.
+        let (_, text) = run(CHECK, &[RESUME, ("RSMC_MAX_DURATION", "500ms"), ("RSMC_JOBS", jobs)]);
         assert!(text.contains(&format!("resumed after {covered} executions")), "{covered}: {text}");
         let before = std::mem::replace(&mut covered, number_before(&text, " executions ("));
         assert!(covered > before, "{text}");
