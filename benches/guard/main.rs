@@ -17,7 +17,7 @@ const HEAD: &str =
     "# Instructions of the checks of guard/main.rs, which writes this file with RSMC_BLESS=1 and compares without.\n\n";
 
 /// More than so much off the figure, in either direction, is an error.
-const TOLERANCE: f64 = 0.05;
+const TOLERANCE: f64 = 0.03;
 
 /// What is counted; complete explorations.
 const CHECKS: [(&str, Work); 3] = [
