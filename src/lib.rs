@@ -92,5 +92,5 @@ static ALLOCATOR: rsmc_core::runtime::Allocator = rsmc_core::runtime::Allocator;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::returned::{ByTermination, Returned, returned};
-    pub use crate::run::{parse_seed, run_test};
+    pub use crate::run::{Model, parse_seed, run_model, run_test};
 }

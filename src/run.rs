@@ -48,7 +48,7 @@ pub fn check(body: impl Fn() + Sync) {
 /// As [`check`]; also if the configuration cannot be carried out.
 #[track_caller]
 pub fn check_with(config: Config, body: impl Fn() + Sync) {
-    check_and_report(config, None, &body);
+    check_and_report(Asked::new(config), None, &body);
 }
 
 /// Checks `body` and returns the report, without a panic.
@@ -142,7 +142,28 @@ pub fn render_in(report: &Report, options: &RenderOptions<'_>) -> String {
 #[doc(hidden)]
 #[track_caller]
 pub fn run_test(name: &str, config: Config, body: impl Fn() + Sync) {
-    check_and_report(config, Some(name), &body);
+    check_and_report(Asked::new(config), Some(name), &body);
+}
+
+/// A check of `rsmc-loom`.
+#[doc(hidden)]
+pub struct Model<'a> {
+    /// The configuration of the model.
+    pub config: Config,
+    /// Whether every operation is printed while it happens.
+    pub is_traced: bool,
+    /// Sees the report before a failure panics, with a function that says something on stderr.
+    pub see: See<'a>,
+}
+
+#[doc(hidden)]
+pub type See<'a> = &'a dyn Fn(&Report, &dyn Fn(&str));
+
+#[doc(hidden)]
+#[track_caller]
+pub fn run_model(model: Model<'_>, body: impl Fn() + Sync) {
+    let Model { config, is_traced, see } = model;
+    check_and_report(Asked { config, is_traced, see }, None, &body);
 }
 
 #[doc(hidden)]
@@ -154,8 +175,23 @@ pub fn parse_seed(text: &str) -> Seed {
     }
 }
 
+/// The settings of a check that its caller chose.
+struct Asked<'a> {
+    config: Config,
+    /// Whether every operation is printed while it happens.
+    is_traced: bool,
+    /// Sees the report before a failure panics.
+    see: See<'a>,
+}
+
+impl Asked<'_> {
+    fn new(config: Config) -> Self {
+        Self { config, is_traced: false, see: &|_, _| {} }
+    }
+}
+
 /// The settings of a check, from its test and from the environment.
-struct Asked {
+struct Settings {
     config: Config,
     /// The folder for the files of a failure.
     dir: Option<PathBuf>,
@@ -168,21 +204,21 @@ struct Asked {
     summary: Option<PathBuf>,
 }
 
-fn from_environment(config: Config) -> Result<Asked, EnvError> {
+fn from_environment(config: Config) -> Result<Settings, EnvError> {
     let variables = env::read()?;
     let (dir, is_traced) = (env::report_dir(&variables)?, env::wants_trace(&variables));
     let (config, resumes) = (env::apply(config, &variables)?, env::resumes(&variables)?);
     let (fails_incomplete, summary) = (env::fails_incomplete(&variables)?, env::summary(&variables)?);
-    Ok(Asked { config, dir, is_traced, resumes, fails_incomplete, summary })
+    Ok(Settings { config, dir, is_traced, resumes, fails_incomplete, summary })
 }
 
 /// `path` is that of the test, with the name of its crate.
 #[track_caller]
-fn check_and_report(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)) {
+fn check_and_report(asked: Asked<'_>, path: Option<&str>, body: &(dyn Fn() + Sync)) {
     // The panic comes from here, where the caller's place is known; also in a worker, which passes other checks by.
     assert_no_check();
-    let Asked { config, dir, is_traced, resumes, fails_incomplete, summary } = match from_environment(config) {
-        Ok(asked) => asked,
+    let Settings { config, dir, is_traced, resumes, fails_incomplete, summary } = match from_environment(asked.config) {
+        Ok(settings) => settings,
         Err(error) => panic!("rsmc: {}", visible(&error.to_string())),
     };
     // `cargo test` leaves the crate's name out.
@@ -192,7 +228,7 @@ fn check_and_report(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)
     if jobs::is_passed(&which) {
         return;
     }
-    let ran = match is_traced {
+    let ran = match is_traced || asked.is_traced {
         true => trace(&config.clone().test(which.test()), body).map(|report| (report, None)).map_err(Into::into),
         false => long::check(&which, &config, resumes, body),
     };
@@ -223,6 +259,7 @@ fn check_and_report(config: Config, path: Option<&str>, body: &(dyn Fn() + Sync)
         passes = false;
         text += &format!("\n{}", visible(&why));
     }
+    (asked.see)(&report, &|what| said::say(&who, what));
     report.stale_pins.iter().for_each(|note| said::say(&who, note));
     if let Some(interrupts) = interrupts {
         interrupts.end(&text);

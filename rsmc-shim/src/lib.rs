@@ -8,7 +8,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | [`sync`] | [`Arc`](sync::Arc), [`Weak`](sync::Weak), [`Mutex`](sync::Mutex), [`RwLock`](sync::RwLock), [`Condvar`](sync::Condvar), [`Barrier`](sync::Barrier), [`Once`](sync::Once), [`OnceLock`](sync::OnceLock), [`LazyLock`](sync::LazyLock), [`sync::atomic`], [`sync::mpsc`] |
+//! | [`sync`] | [`Arc`](sync::Arc), [`Weak`](sync::Weak), [`Mutex`](sync::Mutex), [`RwLock`](sync::RwLock), [`Condvar`](sync::Condvar), [`Barrier`](sync::Barrier), [`Once`](sync::Once), [`OnceLock`](sync::OnceLock), [`LazyLock`](sync::LazyLock), [`Notify`](sync::Notify), [`sync::atomic`], [`sync::mpsc`] |
 //! | [`thread`], [`thread_local!`] | [`spawn`](thread::spawn), [`scope`](thread::scope), [`park`](thread::park), … |
 //! | [`time`] | [`Duration`](time::Duration), and [`Instant`](time::Instant), which in a check knows a time of its own |
 //! | [`cell`] | [`UnsafeCell`](cell::UnsafeCell) and [`Cell`](cell::Cell), whose accesses are checked for data races |
@@ -69,6 +69,8 @@ pub mod alloc;
 mod choice;
 #[cfg(feature = "model")]
 mod model;
+#[cfg(feature = "std")]
+mod notify;
 #[cfg(feature = "std")]
 mod real_future;
 #[cfg(not(feature = "model"))]

@@ -34,5 +34,6 @@ pub mod sync {
     pub use crate::model::once::ONCE_INIT;
     pub use crate::model::once::{LazyLock, Once, OnceLock, OnceState};
     pub use crate::model::rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+    pub use crate::notify::Notify;
     pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 }

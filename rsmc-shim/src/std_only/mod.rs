@@ -12,6 +12,8 @@ pub fn label<T: ?Sized>(_object: &T, _name: &str) {}
 /// Mirrors [`std::sync`](https://doc.rust-lang.org/std/sync/index.html). Without the feature `std` it has `Arc`, `Weak`
 /// and `atomic`.
 pub mod sync {
+    #[cfg(feature = "std")]
+    pub use crate::notify::Notify;
     #[cfg(target_has_atomic = "ptr")]
     pub use allocated::sync::{Arc, Weak};
     #[cfg(all(feature = "std", since_1_80))]

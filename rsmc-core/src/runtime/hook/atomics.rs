@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::machine::Outcome;
 use crate::runtime::frame::{Frame, Pair, framed};
+use crate::runtime::hook::cells::{CellAccess, record};
 use crate::runtime::hook::enter::{enter, here, meet};
 use crate::runtime::identity::Identity;
 use crate::trace::{Action, Op, Rmw, RmwKind, Site};
@@ -74,6 +75,13 @@ extern "C-unwind" fn atomic_from(
         Pair { low: addresses.exchange(read), high: 1 + u64::from(written.is_some()) }
     });
     done.unwrap_or(Pair { low: 0, high: 0 })
+}
+
+/// An access to the value of an atomic that is no atomic operation: no scheduling point, and a data race with the
+/// atomic operations that happens-before does not order.
+#[track_caller]
+pub fn unsynchronised(identity: &Identity, kind: &'static Kind, access: CellAccess) {
+    record(identity.object(kind.name), || (kind.init)(identity), access);
 }
 
 /// A fence: what it does depends on the memory model, and it counts for data races. True if in an execution.

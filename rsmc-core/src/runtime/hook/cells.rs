@@ -30,13 +30,20 @@ impl CellAccess {
 #[inline]
 #[track_caller]
 pub fn cell(object: Object<'_>, access: CellAccess) {
+    record(object, || 0, access);
+}
+
+/// As [`cell`], for an object that has the value `init` outside executions.
+#[inline]
+#[track_caller]
+pub(super) fn record(object: Object<'_>, init: impl FnOnce() -> u64, access: CellAccess) {
     let site = here();
     meet(Location::caller(), object, |execution| {
         if execution.unwinding.get() {
             return;
         }
         execution.comes_to_cell();
-        let loc = execution.locate(object, || 0, site);
+        let loc = execution.locate(object, init, site);
         execution.core.borrow_mut().machine.access(execution.running.get(), access.note(loc), site);
     });
 }

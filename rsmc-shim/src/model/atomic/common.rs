@@ -202,15 +202,44 @@ macro_rules! atomic_common {
                 }
             }
 
-            /// The value, to which no other thread has access. A relaxed load in a check.
+            /// The value, to which no other thread has access. A relaxed load in a check, which reports a data race
+            /// with every access of another thread that happens-before does not order.
             #[inline(always)]
             #[track_caller]
             pub fn get_mut(&mut self) -> &mut $value {
                 if let Some(outcome) = self.access(Action::Load, Ordering::Relaxed, Ordering::Relaxed) {
                     *self.inline.get_mut() = Self::decode(outcome.read);
+                    self.unsynchronised(CellAccess::Write);
                     self.identity.renew();
                 }
                 self.inline.get_mut()
+            }
+
+            /// Shows the value to `f`, for writing. As [`get_mut`](Self::get_mut), but it also races with the accesses
+            /// that come after it. For `rsmc-loom`.
+            #[doc(hidden)]
+            #[inline]
+            #[track_caller]
+            pub fn with_mut<R>(&mut self, f: impl FnOnce(&mut $value) -> R) -> R {
+                let result = f(self.get_mut());
+                self.unsynchronised(CellAccess::Write);
+                result
+            }
+
+            /// Loads the value without synchronisation: a data race with every store that happens-before does not
+            /// order. For `rsmc-loom`.
+            #[doc(hidden)]
+            #[inline]
+            #[track_caller]
+            pub fn unsync_load(&self) -> $value {
+                let value = self.load(Ordering::Relaxed);
+                self.unsynchronised(CellAccess::Read);
+                value
+            }
+
+            #[track_caller]
+            fn unsynchronised(&self, access: CellAccess) {
+                hook::atomics::unsynchronised(&self.identity, &Self::KIND, access);
             }
 
             /// Unwraps the value. A relaxed load in a check.

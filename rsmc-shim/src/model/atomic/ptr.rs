@@ -5,6 +5,7 @@ use std::ptr;
 use std::sync::atomic::Ordering;
 
 use rsmc_core::runtime::hook::atomics::{Done, Kind};
+use rsmc_core::runtime::hook::cells::CellAccess;
 use rsmc_core::runtime::{Identity, hook};
 use rsmc_core::trace::{Action, Rmw, RmwKind};
 

@@ -95,6 +95,22 @@ impl<T: ?Sized> UnsafeCell<T> {
         MutPtr { cell: self, _going_on: self.begin(CellAccess::Write) }
     }
 
+    /// Begins to read, until the returned value is dropped. For `rsmc-loom`, whose pointers do not borrow the cell.
+    #[doc(hidden)]
+    #[inline]
+    #[track_caller]
+    pub fn begin_read(&self) -> GoingOn {
+        self.begin(CellAccess::Read)
+    }
+
+    /// As [`begin_read`](Self::begin_read), to write.
+    #[doc(hidden)]
+    #[inline]
+    #[track_caller]
+    pub fn begin_write(&self) -> GoingOn {
+        self.begin(CellAccess::Write)
+    }
+
     #[inline]
     #[track_caller]
     fn begin(&self, access: CellAccess) -> GoingOn {
@@ -138,7 +154,9 @@ impl<T: ?Sized> UnsafeCell<T> {
 }
 
 /// An access that goes on until this is dropped, also by a panic.
-struct GoingOn(Option<Begun>);
+#[doc(hidden)]
+#[must_use = "the access ends when it is dropped"]
+pub struct GoingOn(Option<Begun>);
 
 impl Drop for GoingOn {
     #[inline]

@@ -236,6 +236,23 @@ impl Builder {
         Ok(JoinHandle(Kind::Std(handle, thread)))
     }
 
+    /// Starts a thread of a check. What it runs need not be `Send`, since all threads of a check are on one OS thread.
+    /// For `rsmc-loom`, as `loom::thread::spawn` asks for no `Send`.
+    ///
+    /// # Panics
+    /// Outside a check, or if the name contains a null byte.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn spawn_in_check<F, T>(self, code: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + 'static,
+        T: 'static,
+    {
+        assert!(hook::executions::in_run(), "a thread of a model is started outside of `loom::model`");
+        // SAFETY: nothing is borrowed.
+        JoinHandle(Kind::Model(unsafe { start(self.name, code) }))
+    }
+
     pub(super) fn into_std(self) -> std::thread::Builder {
         let mut builder = std::thread::Builder::new();
         if let Some(name) = self.name {

@@ -1,0 +1,4 @@
+//! loom's API, as suites use it.
+
+#[path = "all/api.rs"]
+mod api;

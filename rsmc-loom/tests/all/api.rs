@@ -1,0 +1,80 @@
+//! Each part of the API once, in a model that passes.
+
+use rsmc_loom as loom;
+
+use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
+use loom::sync::{Arc, Condvar, Mutex, Notify, RwLock, mpsc};
+use loom::{model, thread};
+
+#[test]
+fn atomics() {
+    model(|| {
+        let (flag, count) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::default()));
+        let (theirs, sum) = (Arc::clone(&flag), Arc::clone(&count));
+        let thread = thread::spawn(move || {
+            sum.store(3, Relaxed);
+            fence(Release);
+            theirs.store(true, Relaxed);
+        });
+        if flag.load(Acquire) {
+            assert_eq!(count.compare_exchange(3, 4, SeqCst, Relaxed), Ok(3));
+            assert_eq!(count.fetch_add(1, Relaxed), 4);
+        }
+        thread.join().unwrap();
+        let mut count = Arc::try_unwrap(count).expect("the thread has ended");
+        // SAFETY: the other thread has been joined.
+        assert!([3, 5].contains(&unsafe { count.unsync_load() }));
+        count.with_mut(|count| *count += 10);
+        assert!([13, 15].contains(&count.load(Relaxed)));
+        assert!([13, 15].contains(&count.into_inner()));
+    });
+}
+
+#[test]
+fn pointers() {
+    model(|| {
+        let mut value = 7;
+        let mut pointer = AtomicPtr::new(&raw mut value);
+        // SAFETY: it points to the local variable.
+        assert_eq!(unsafe { *pointer.load(Relaxed) }, 7);
+        pointer.with_mut(|pointer| *pointer = std::ptr::null_mut());
+        assert!(pointer.swap(&raw mut value, Relaxed).is_null());
+    });
+}
+
+#[test]
+fn locks_and_notifications() {
+    model(|| {
+        let shared = Arc::new((Mutex::new(0), Condvar::new(), RwLock::new(1), Notify::new()));
+        let theirs = Arc::clone(&shared);
+        let thread = thread::Builder::new().name("other".to_owned()).spawn(move || {
+            *theirs.0.lock().unwrap() += *theirs.2.read().unwrap();
+            theirs.1.notify_one();
+            theirs.3.notify();
+        });
+        let mut count = shared.0.lock().unwrap();
+        while *count == 0 {
+            count = shared.1.wait(count).unwrap();
+        }
+        drop(count);
+        shared.3.wait();
+        thread.unwrap().join().unwrap();
+        assert_eq!(*shared.2.write().unwrap(), 1);
+    });
+}
+
+#[test]
+fn what_a_thread_runs_need_not_be_send() {
+    model(|| {
+        let local = std::rc::Rc::new(std::cell::Cell::new(1));
+        let theirs = std::rc::Rc::clone(&local);
+        let (sender, receiver) = mpsc::channel();
+        let thread = thread::spawn(move || {
+            sender.send(theirs.get()).unwrap();
+            theirs
+        });
+        assert_eq!(receiver.recv(), Ok(1));
+        assert_eq!(thread.join().unwrap().get(), 1);
+    });
+}

@@ -1,0 +1,60 @@
+//! `Notify`, which std does not have.
+
+use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// A flag that a thread waits for: [`notify`](Self::notify) sets it, and [`wait`](Self::wait) takes it back. As in loom;
+/// a token of `park` that belongs to an object instead of a thread.
+///
+/// ```
+/// use rsmc_shim::sync::{Arc, Notify};
+///
+/// let done = Arc::new(Notify::new());
+/// let other = Arc::clone(&done);
+/// let thread = rsmc_shim::thread::spawn(move || other.notify());
+/// done.wait();
+/// thread.join().unwrap();
+/// ```
+#[derive(Debug)]
+pub struct Notify {
+    is_set: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Notify {
+    /// A flag that is not set.
+    #[must_use]
+    #[cfg_attr(feature = "model", track_caller)]
+    pub const fn new() -> Self {
+        Self { is_set: Mutex::new(false), changed: Condvar::new() }
+    }
+
+    /// Sets the flag, and wakes a thread that waits. Nothing, if it is set.
+    #[cfg_attr(feature = "model", track_caller)]
+    pub fn notify(&self) {
+        *self.flag() = true;
+        self.changed.notify_one();
+    }
+
+    /// Waits until the flag is set, and takes it back. It may return without cause, as [`park`](crate::thread::park).
+    #[cfg_attr(feature = "model", track_caller)]
+    pub fn wait(&self) {
+        let mut is_set = self.flag();
+        if !*is_set {
+            is_set = self.changed.wait(is_set).unwrap_or_else(PoisonError::into_inner);
+        }
+        *is_set = false;
+    }
+
+    #[cfg_attr(feature = "model", track_caller)]
+    fn flag(&self) -> MutexGuard<'_, bool> {
+        // A thread that panics with the lock has not changed the flag.
+        self.is_set.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for Notify {
+    #[cfg_attr(feature = "model", track_caller)]
+    fn default() -> Self {
+        Self::new()
+    }
+}
