@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rsmc_core::analysis::race::{Access, all_races, find_race};
+use rsmc_core::analysis::race::{Access, Position, all_races, find_race};
 use rsmc_core::base::Digest;
 use rsmc_core::explore::view_xplore::Traversal;
 use rsmc_core::explore::{Exhaustive, RfSmc, RvfSmc, ViewXplore};
@@ -47,8 +47,13 @@ type Races = BTreeSet<(Place, Place)>;
 fn races(trace: &Trace) -> Races {
     let is_cell = |kind| matches!(kind, NoteKind::CellRead(_) | NoteKind::CellWrite(_));
     let place = |access: Access| {
-        let before = trace.notes[..access.note].iter();
-        let nth = before.filter(|note| note.thread == access.thread && is_cell(note.kind)).count();
+        let nth = match access.position {
+            Position::Note(at) => {
+                let before = trace.notes[..at].iter();
+                before.filter(|note| note.thread == access.thread && is_cell(note.kind)).count()
+            }
+            Position::Event(at) => usize::MAX - trace.events[at].id.index as usize,
+        };
         let Site::Line(line) = access.site else { panic!("every statement has a line") };
         (access.thread.0, nth, line)
     };
@@ -194,6 +199,9 @@ const UPDATES: Weights = Weights { fence: 1, cell: 9, ..Weights::UPDATES };
 const LOCKS: Weights = Weights { fence: 1, lock: 5, cell: 12, ..Weights::LOCKS };
 const EVERYTHING: Weights = Weights { cell: 18, ..Weights::EVERYTHING };
 
+/// Accesses of atomics that are no atomic operations.
+const PLAIN: Weights = Weights { cell: 3, plain: 6, ..Weights::EVERYTHING };
+
 // Accesses of cells count as operations, but do not interleave.
 const SMALL: Size = Size { operations: 11, ..oracle::SMALL };
 const TWO_THREADS: Size = Size { operations: 18, ..oracle::TWO_THREADS };
@@ -221,6 +229,10 @@ mixes! {
     locks_of_two_threads: Sc, TWO_THREADS, LOCKS;
     everything: Sc, SMALL, EVERYTHING;
     everything_of_three_threads: Sc, THREE_THREADS, EVERYTHING;
+    plain: Sc, SMALL, PLAIN;
+    plain_of_three_threads: Sc, THREE_THREADS, PLAIN;
+    tso_plain: Tso, BUFFERED, PLAIN;
+    pso_plain_of_two_threads: Pso, BUFFERED_OF_TWO, PLAIN;
     tso_atomics: Tso, BUFFERED, ATOMICS;
     tso_atomics_of_two_threads: Tso, BUFFERED_OF_TWO, ATOMICS;
     tso_updates_of_three_threads: Tso, BUFFERED_OF_THREE, UPDATES;

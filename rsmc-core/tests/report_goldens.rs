@@ -7,7 +7,7 @@
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::time::Duration;
 
-use rsmc_core::analysis::race::{Access, Race};
+use rsmc_core::analysis::race::{Access, Position, Race};
 use rsmc_core::base::{LocId, ThreadId};
 use rsmc_core::explore::{RfSmc, up_to_date};
 use rsmc_core::machine::Rules;
@@ -117,8 +117,14 @@ fn race(
     let place = |line| Site::Place { file, line };
     Race {
         loc,
-        first: Access { thread, writes: true, site: place(wrote), note: first, until: None },
-        second: Access { thread: MAIN, writes: false, site: place(read), note: second, until: None },
+        first: Access { thread, writes: true, site: place(wrote), position: Position::Note(first), until: None },
+        second: Access {
+            thread: MAIN,
+            writes: false,
+            site: place(read),
+            position: Position::Note(second),
+            until: None,
+        },
     }
 }
 

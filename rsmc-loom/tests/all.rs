@@ -2,3 +2,6 @@
 
 #[path = "all/api.rs"]
 mod api;
+
+#[path = "all/found.rs"]
+mod found;

@@ -1,7 +1,9 @@
 //! Data races on tracked cells, by Rust's own happens-before.
 //!
 //! Problem. In a recorded execution, are there two accesses of one cell, at least one a write, that happens-before
-//! does not order? The order comes from the orderings written in the source, never from the explored memory model.
+//! does not order? The order comes from the orderings written in the source, never from the explored memory model. An
+//! atomic may be accessed like a cell as well (`get_mut` through a raw pointer); its atomic operations are then
+//! accesses, which race with those but not with each other.
 //!
 //! Method. One pass with vector clocks. A write carries a message clock: the clock of its thread, if the write is a
 //! release; otherwise that of the thread's last release fence. An update adds its message to the one it read (the
@@ -13,7 +15,8 @@
 //! unless the end of one happens before the start of the other. So no clock contains an access that has not ended, not
 //! even that of its own thread: the thread conflicts with itself if it accesses the cell again meanwhile.
 //!
-//! Cost. O(rows × threads). No pass for an execution that touches no cell.
+//! Cost. O(rows × threads), and for an atomic that is accessed like a cell the square of the threads. No pass for an
+//! execution that touches no cell.
 //!
 //! Guarantees. In the given execution it finds a race if there is one. Since happens-before is the same in all
 //! executions of a reads-from class, one execution per class is enough.
@@ -26,6 +29,15 @@ use crate::base::{IdVec, LocId, ThreadId, VectorClock};
 use crate::model::c11::{acquires, releases};
 use crate::trace::{Event, Note, NoteKind, Row, Site, Source, Trace};
 
+/// The position of an access in a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// An access of a cell, in [`Trace::notes`].
+    Note(usize),
+    /// An atomic operation, in [`Trace::events`].
+    Event(usize),
+}
+
 /// One side of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
@@ -35,10 +47,40 @@ pub struct Access {
     pub writes: bool,
     /// The place of the access in the source.
     pub site: Site,
-    /// The position of the access in [`Trace::notes`].
-    pub note: usize,
-    /// The position of its end there, if it lasts.
+    /// The position of the access.
+    pub position: Position,
+    /// The position of its end in [`Trace::notes`], if it lasts.
     pub until: Option<usize>,
+}
+
+impl Access {
+    /// Whether it is an atomic operation.
+    pub fn is_atomic(&self) -> bool {
+        matches!(self.position, Position::Event(_))
+    }
+
+    /// The access in a sentence: `reads`, `writes`, and other words for atomic operations.
+    pub fn verb(&self) -> &'static str {
+        match (self.is_atomic(), self.writes) {
+            (false, false) => "reads",
+            (false, true) => "writes",
+            (true, false) => "loads",
+            (true, true) => "stores to",
+        }
+    }
+
+    fn of_event(at: usize, event: &Event) -> Self {
+        let (thread, writes) = (event.id.thread, event.written.is_some());
+        Self { thread, writes, site: event.op.site, position: Position::Event(at), until: None }
+    }
+
+    /// The number of events before it.
+    pub fn events_before(&self, trace: &Trace) -> usize {
+        match self.position {
+            Position::Note(at) => trace.notes[at].at as usize,
+            Position::Event(at) => at,
+        }
+    }
 }
 
 /// Two accesses of one cell that happens-before does not order, or one within the other.
@@ -67,7 +109,7 @@ pub fn find_race(trace: &Trace) -> Option<Race> {
         match step {
             Step::Begins(access) => cell.access(now, access).map(|first| Race { loc, first, second: access }),
             Step::Ends(note) => {
-                cell.write.iter_mut().chain(&mut cell.reads).for_each(|access| access.end(now, note));
+                cell.0.iter_mut().for_each(|access| access.end(now, note));
                 None
             }
         }
@@ -108,7 +150,7 @@ fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Step)
     if !trace.notes.iter().any(touches_cell) {
         return None;
     }
-    let lasting = Lasting::of(trace);
+    let (lasting, cells) = (Lasting::of(trace), cells(trace));
     let mut pass = Pass::default();
     pass.messages.resize(trace.events.len(), VectorClock::new());
     pass.threads.grow_to(ThreadId(trace.thread_bound() as u32), Knowledge::default);
@@ -116,7 +158,15 @@ fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Step)
     for row in trace.rows() {
         let note = match row {
             Row::Event(at, event) => {
-                pass.event(at, event);
+                pass.receive(event);
+                if cells.get(event.op.loc) == Some(&true) {
+                    let answer =
+                        take(pass.now(event.id.thread), event.op.loc, Step::Begins(Access::of_event(at, event)));
+                    if answer.is_some() {
+                        return answer;
+                    }
+                }
+                pass.send(at, event);
                 continue;
             }
             Row::Note(note) => note,
@@ -125,7 +175,7 @@ fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Step)
         if let NoteKind::CellRead(loc) | NoteKind::CellWrite(loc) = note.kind {
             let writes = note.kind == NoteKind::CellWrite(loc);
             let until = lasting.ends.get(&number).copied();
-            let access = Access { thread, writes, site, note: number, until };
+            let access = Access { thread, writes, site, position: Position::Note(number), until };
             let answer = take(pass.now(thread), loc, Step::Begins(access));
             if answer.is_some() {
                 return answer;
@@ -140,6 +190,18 @@ fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Step)
         number += 1;
     }
     None
+}
+
+/// By location: whether it is accessed like a cell.
+fn cells(trace: &Trace) -> IdVec<LocId, bool> {
+    let mut cells = IdVec::default();
+    for note in &trace.notes {
+        if let NoteKind::CellRead(loc) | NoteKind::CellWrite(loc) = note.kind {
+            cells.grow_to(loc, || false);
+            cells[loc] = true;
+        }
+    }
+    cells
 }
 
 /// The accesses that last.
@@ -216,32 +278,32 @@ impl Dated {
 
     /// Whether a later access, by a thread with the clock `now`, conflicts with it and is not ordered after it.
     fn races_with(&self, now: &VectorClock, later: &Access) -> bool {
-        (self.access.writes || later.writes) && now.get(self.access.thread) < self.time
+        (self.access.writes || later.writes)
+            && now.get(self.access.thread) < self.time
+            && !(self.access.is_atomic() && later.is_atomic())
     }
 }
 
 /// The race-free accesses of a cell so far, without those that need no check: an access that races with one of these
 /// also races with one that is kept.
 #[derive(Debug, Default)]
-struct Cell {
-    write: Option<Dated>,
-    reads: Vec<Dated>,
-}
+struct Cell(Vec<Dated>);
 
 impl Cell {
     /// Adds an access, or returns one that it races with.
     fn access(&mut self, now: &VectorClock, access: Access) -> Option<Access> {
-        let mut earlier = self.write.iter().chain(&self.reads);
-        if let Some(first) = earlier.find(|earlier| earlier.races_with(now, &access)) {
+        if let Some(first) = self.0.iter().find(|earlier| earlier.races_with(now, &access)) {
             return Some(first.access);
         }
-        if access.writes {
-            self.write = Some(Dated::new(now, access));
-            self.reads.clear();
+        if access.writes && !access.is_atomic() {
+            // All of the others are ordered before it.
+            self.0.clear();
         } else {
-            self.reads.retain(|earlier| earlier.access.thread != access.thread || earlier.goes_on());
-            self.reads.push(Dated::new(now, access));
+            // Those of its kind and thread are.
+            let kind = |access: &Access| (access.thread, access.writes, access.is_atomic());
+            self.0.retain(|earlier| kind(&earlier.access) != kind(&access) || earlier.goes_on());
         }
+        self.0.push(Dated::new(now, access));
         None
     }
 }
@@ -254,18 +316,23 @@ struct Pass {
 }
 
 impl Pass {
-    fn event(&mut self, at: usize, event: &Event) {
-        let mut message = VectorClock::new();
-        let knowledge = &mut self.threads[event.id.thread];
+    /// The part of an event that reads.
+    fn receive(&mut self, event: &Event) {
         if let Source::At(source) = event.source {
-            let received = &self.messages[source as usize];
+            let knowledge = &mut self.threads[event.id.thread];
             let learner = if acquires(event.order()) { &mut knowledge.now } else { &mut knowledge.unacquired };
-            learner.join(received);
-            if event.written.is_some() {
-                message = received.clone();
-            }
+            learner.join(&self.messages[source as usize]);
         }
+    }
+
+    /// The part of an event that writes.
+    fn send(&mut self, at: usize, event: &Event) {
+        let knowledge = &mut self.threads[event.id.thread];
         if event.written.is_some() {
+            let mut message = match event.source {
+                Source::At(source) => self.messages[source as usize].clone(),
+                _ => VectorClock::new(),
+            };
             message.join(if releases(event.order()) { &knowledge.now } else { &knowledge.fenced });
             self.messages[at] = message;
         }

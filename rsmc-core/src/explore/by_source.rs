@@ -39,6 +39,9 @@ impl BySource {
                 *cells.entry(cell).or_insert(note.thread) != note.thread
             }
             _ => false,
+        }) || run.trace.events.iter().any(|event| {
+            // An atomic that is accessed like a cell.
+            cells.get(&event.op.loc).is_some_and(|&thread| thread != event.id.thread)
         });
         let fence = |note: &Note| matches!(note.kind, NoteKind::Fence(order) if acquires(order));
         match is_shared {

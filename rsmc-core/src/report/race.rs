@@ -1,6 +1,6 @@
 //! A data race: both accesses, the cell, and the operations that almost ordered them.
 
-use crate::analysis::race::{Access, Race};
+use crate::analysis::race::{Access, Position, Race};
 use crate::model::c11::{acquires, releases};
 use crate::report::places::at;
 use crate::report::rows::Scene;
@@ -11,17 +11,13 @@ use crate::trace::{Note, NoteKind, Source};
 /// The title: the threads, their accesses, and the cell.
 pub(super) fn title(scene: &Scene<'_>) -> Option<String> {
     let race = scene.finding.race?;
-    let who = |access: &Access| format!("{} {}", scene.threads.name(access.thread), does(access));
+    let who = |access: &Access| format!("{} {}", scene.threads.name(access.thread), access.verb());
     let cell = scene.locations.name(race.loc);
     if race.is_of_one_thread() {
-        let (first, second) = (does(&race.first), does(&race.second));
+        let (first, second) = (race.first.verb(), race.second.verb());
         return Some(format!("{} {second} {cell} while it {first} it itself", scene.threads.name(race.first.thread)));
     }
     Some(format!("{} and {} {cell}, and nothing orders the two", who(&race.first), who(&race.second)))
-}
-
-fn does(access: &Access) -> &'static str {
-    if access.writes { "writes" } else { "reads" }
 }
 
 /// The lines about the race; none for another failure.
@@ -36,31 +32,37 @@ pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
     } else {
         "  there is no lock, no join, and no release that the other one acquires"
     };
+    let unordered = match race.first.is_atomic() || race.second.is_atomic() {
+        true => format!("  one of them is no atomic operation, and {}", unordered.trim_start()),
+        false => unordered.to_owned(),
+    };
     let mut lines = vec![access(scene, race, &race.first), access(scene, race, &race.second)];
     lines.push(format!("  {name}: {} created{}", info.kind, at(info.created)));
-    lines.push(wrap(unordered, "  "));
+    lines.push(wrap(&unordered, "  "));
     lines.extend(near_miss(scene, race).map(|text| wrap(&text, "  ")));
     lines
 }
 
 fn access(scene: &Scene<'_>, race: &Race, access: &Access) -> String {
     let (who, cell) = (scene.threads.name(access.thread), scene.locations.name(race.loc));
-    let rows = row(scene.row_of_note(access.note));
+    let rows = row(match access.position {
+        Position::Note(at) => scene.row_of_note(at),
+        Position::Event(at) => scene.row_of_event(at),
+    });
     let until = access.until.and_then(|note| scene.row_of_note(note));
     let until = until.map(|end| format!(", until #{end}")).unwrap_or_default();
-    format!("  {who} {} {cell}{}{rows}{until}", does(access), at(access.site))
+    format!("  {who} {} {cell}{}{rows}{until}", access.verb(), at(access.site))
 }
 
 /// The line about a value that passed from the first thread to the second between the accesses, and would have ordered
 /// them if its write released and its read acquired.
 fn near_miss(scene: &Scene<'_>, race: &Race) -> Option<String> {
     let trace = scene.finding.trace;
-    let note = |access: &Access| trace.notes.get(access.note);
-    let (first, second) = (note(&race.first)?, note(&race.second)?);
+    let (first, second) = (&race.first, &race.second);
     if race.is_of_one_thread() {
         return None;
     }
-    let between = first.at as usize..second.at as usize;
+    let between = first.events_before(trace)..second.events_before(trace);
     let (read_at, write_at) = between.clone().rev().find_map(|at| {
         let event = trace.events.get(at).filter(|event| event.id.thread == second.thread)?;
         let Source::At(from) = event.source else { return None };
@@ -77,10 +79,10 @@ fn near_miss(scene: &Scene<'_>, race: &Race) -> Option<String> {
     }
     let mut missing = Vec::new();
     let (write_row, read_row) = (scene.row_of_event(write_at)?, scene.row_of_event(read_at)?);
-    if !releases(write.order()) && !fenced(first.thread, first.at, write_at as u32) {
+    if !releases(write.order()) && !fenced(first.thread, between.start as u32, write_at as u32) {
         missing.push(format!("#{write_row} is no `Release`"));
     }
-    if !acquires(read.order()) && !fenced(second.thread, read_at as u32, second.at) {
+    if !acquires(read.order()) && !fenced(second.thread, read_at as u32, between.end as u32) {
         missing.push(format!("#{read_row} is no `Acquire`"));
     }
     let missing = (!missing.is_empty()).then(|| missing.join(" and "))?;

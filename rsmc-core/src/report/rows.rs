@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::analysis::race::Position;
 use crate::base::ThreadId;
 use crate::report::Finding;
 use crate::report::buffers::{Buffers, has_row};
@@ -211,7 +212,7 @@ impl<'a> Scene<'a> {
             _ => false,
         };
         Line {
-            marked: bad.is_some_and(is_use),
+            marked: bad.is_some_and(is_use) || self.is_in_race(Position::Event(at)),
             number: Some(self.lines.len() + 1),
             thread: event.id.thread,
             what: format!("{}{}", self.attempt(&event.op), self.result(event, loc)),
@@ -310,9 +311,13 @@ impl<'a> Scene<'a> {
         self.values.known(block).unwrap_or_else(|| "memory".to_owned())
     }
 
+    fn is_in_race(&self, position: Position) -> bool {
+        self.finding.race.is_some_and(|race| race.first.position == position || race.second.position == position)
+    }
+
     fn is_marked(&self, note: &Note) -> bool {
         let at = self.note_rows.len();
-        let in_race = self.finding.race.is_some_and(|race| race.first.note == at || race.second.note == at);
+        let in_race = self.is_in_race(Position::Note(at));
         let uncaught = match note.kind {
             NoteKind::Panic(number) => {
                 let panics = self.finding.panics;

@@ -46,9 +46,7 @@ impl FailureSignature {
             FailureKind::DataRace => {
                 let race = finding.race.as_ref()?;
                 let cell = &run.trace.locs[race.loc];
-                let access = |access: &crate::analysis::race::Access| {
-                    (if access.writes { "writes" } else { "reads" }.to_owned(), place(access.site))
-                };
+                let access = |access: &crate::analysis::race::Access| (access.verb().to_owned(), place(access.site));
                 vec![(cell.kind.to_owned(), Place::default()), access(&race.first), access(&race.second)]
             }
             FailureKind::UseAfterFree | FailureKind::DoubleFree => match run.bad_memory? {

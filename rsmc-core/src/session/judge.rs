@@ -93,8 +93,7 @@ fn panic(run: &Run) -> Option<Finding> {
 fn race(run: &Run) -> Option<Finding> {
     let race = find_race(&run.trace)?;
     let side = |access: crate::analysis::race::Access| {
-        let verb = if access.writes { "writes" } else { "reads" };
-        format!("{} {verb} it at {}", name(&run.trace, access.thread), access.site)
+        format!("{} {} it at {}", name(&run.trace, access.thread), access.verb(), access.site)
     };
     let cell = &run.trace.locs[race.loc];
     let how = match race.is_of_one_thread() {

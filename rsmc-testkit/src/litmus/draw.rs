@@ -28,6 +28,7 @@ pub(super) enum Draw {
     Lock,
     TryLock,
     Cell,
+    Plain,
     Park,
     Branch,
     Repeat,
@@ -65,8 +66,13 @@ impl Dice {
 
 /// An access of a cell.
 pub(super) fn cell_access(dice: &mut Dice) -> Stmt {
-    let cell = dice.pick(&CELLS).to_owned();
-    Stmt::new(if dice.one_in(2) { StmtKind::CellRead(cell) } else { StmtKind::CellWrite(cell) })
+    let cell = dice.pick(&CELLS);
+    access(dice, cell)
+}
+
+fn access(dice: &mut Dice, place: &str) -> Stmt {
+    let place = place.to_owned();
+    Stmt::new(if dice.one_in(2) { StmtKind::CellRead(place) } else { StmtKind::CellWrite(place) })
 }
 
 /// A thread that is being written.
@@ -119,7 +125,14 @@ impl Thread<'_> {
             Draw::TryLock if *left >= 2 => self.try_lock(left, body),
             Draw::Cell => {
                 *left -= 1;
-                body.push(self.cell());
+                let access = cell_access(self.dice);
+                body.push(self.perhaps(access));
+            }
+            Draw::Plain => {
+                *left -= 1;
+                let location = self.dice.pick(&LOCATIONS[..self.locations]);
+                let access = access(self.dice, location);
+                body.push(self.perhaps(access));
             }
             Draw::Branch if !self.known.is_empty() => self.branch(left, body),
             Draw::Repeat if *left >= 2 => self.repeat(left, body),
@@ -176,9 +189,8 @@ impl Thread<'_> {
         }
     }
 
-    /// An access of a cell, half of them only where the thread has read something else than 0.
-    fn cell(&mut self) -> Stmt {
-        let access = cell_access(self.dice);
+    /// This access, half of them only where the thread has read something else than 0.
+    fn perhaps(&mut self, access: Stmt) -> Stmt {
         let Some(last) = self.known.last().filter(|_| self.dice.one_in(2)) else { return access };
         let condition = Expr::Register(last.clone());
         Stmt::new(StmtKind::If { condition, then: vec![access], otherwise: Vec::new() })

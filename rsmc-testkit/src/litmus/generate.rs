@@ -42,6 +42,8 @@ pub struct Weights {
     /// A read or write of a tracked cell, perhaps behind an `if`. Without weight the program has no cells; with one,
     /// every other program has a `main` with such accesses between spawns and joins.
     pub cell: u32,
+    /// A read or write of a location that is no atomic operation, perhaps behind an `if`.
+    pub plain: u32,
     /// `park` or `unpark`.
     pub park: u32,
     /// `if` on a register.
@@ -72,6 +74,7 @@ impl Weights {
         lock: 3,
         try_lock: 2,
         cell: 0,
+        plain: 0,
         park: 2,
         branch: 3,
         repeat: 1,
@@ -92,6 +95,7 @@ impl Weights {
         lock: 0,
         try_lock: 0,
         cell: 0,
+        plain: 0,
         park: 0,
         branch: 0,
         repeat: 0,
@@ -100,7 +104,7 @@ impl Weights {
         choose: 0,
     };
 
-    pub(super) fn table(&self) -> [(Draw, u32); 14] {
+    pub(super) fn table(&self) -> [(Draw, u32); 15] {
         [
             (Draw::Load, self.load),
             (Draw::Store, self.store),
@@ -110,6 +114,7 @@ impl Weights {
             (Draw::Lock, self.lock),
             (Draw::TryLock, self.try_lock),
             (Draw::Cell, self.cell),
+            (Draw::Plain, self.plain),
             (Draw::Park, self.park),
             (Draw::Branch, self.branch),
             (Draw::Repeat, self.repeat),

@@ -28,7 +28,8 @@
 //! a = choose 3    a = maybe                                        any of 0, 1, 2; 0 or, without cause, 1
 //! fence           fence.acq                                        the first is SeqCst
 //! lock m          unlock m        a = trylock m                    a: 1 if it took the lock
-//! read c          write c                                          accesses of a tracked cell, without a value
+//! read c          write c                                          accesses of a tracked cell, without a value;
+//!                                                                  of a location: no atomic operations
 //! park            unpark t1       spin                             spin: `hint::spin_loop`
 //! if e { … } else { … }           while e { … }                    while e upto 3 { … }: at most 3 iterations
 //! assert e        spawn t1        join t1

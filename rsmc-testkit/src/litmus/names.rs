@@ -28,10 +28,11 @@ impl<'p> Names<'p> {
     /// Numbers the names of a program, whose threads begin with main.
     pub(super) fn of(program: &'p Program, threads: &[&'p ThreadProgram]) -> Self {
         let (mut locks, mut cells) = (BTreeMap::new(), BTreeMap::new());
+        let is_location = |name: &String| program.locations.iter().any(|location| location.name == *name);
         program.visit(|stmt| {
             let (names, name) = match &stmt.kind {
                 StmtKind::Lock(lock) | StmtKind::Unlock(lock) | StmtKind::TryLock { lock, .. } => (&mut locks, lock),
-                StmtKind::CellRead(cell) | StmtKind::CellWrite(cell) => (&mut cells, cell),
+                StmtKind::CellRead(cell) | StmtKind::CellWrite(cell) if !is_location(cell) => (&mut cells, cell),
                 _ => return,
             };
             let number = names.len();
@@ -72,9 +73,10 @@ impl<'p> Names<'p> {
         self.token(self.threads.len()) + thread
     }
 
-    /// The place of a cell.
+    /// The place of a cell, or of a variable that is accessed like one.
     pub(super) fn cell(&self, name: &str) -> Place {
-        self.choice(self.threads.len()) + self.cells[name]
+        let cell = || self.choice(self.threads.len()) + self.cells[name];
+        self.locations.get(name).copied().unwrap_or_else(cell)
     }
 
     /// The number of a thread.
