@@ -12,7 +12,7 @@
 //! | [`thread`], [`thread_local!`] | [`spawn`](thread::spawn), [`scope`](thread::scope), [`park`](thread::park), … |
 //! | [`time`] | [`Duration`](time::Duration), and [`Instant`](time::Instant), which in a check knows a time of its own |
 //! | [`cell`] | [`UnsafeCell`](cell::UnsafeCell) and [`Cell`](cell::Cell), whose accesses are checked for data races |
-//! | [`hint`] | [`spin_loop`](hint::spin_loop) |
+//! | [`hint`] | [`spin_loop`](hint::spin_loop); [`Backoff`](hint::Backoff), which std does not have |
 //! | [`future`] | [`block_on`](future::block_on), [`AtomicWaker`](future::AtomicWaker), which std does not have |
 //! | [`alloc`] | [`Track`](alloc::Track): a value that must be dropped, once |
 //! | [`choose`], [`nondet`] | choices that a check makes in every possible way, besides schedules |
@@ -66,6 +66,7 @@
 extern crate alloc as allocated;
 
 pub mod alloc;
+mod backoff;
 mod choice;
 #[cfg(feature = "model")]
 mod model;
@@ -83,6 +84,11 @@ pub use model::{Label, cell, future, hint, label, sync, thread, time};
 pub use std_only::{cell, hint, label, sync, time};
 #[cfg(all(feature = "std", not(feature = "model")))]
 pub use std_only::{future, thread};
+
+/// Whether the types are modelled (the feature `model`, which the crate `rsmc` turns on).
+///
+/// For code that is a matter of speed in ordinary builds; [`if_model!`] is for code that one of the two cannot compile.
+pub const MODELLED: bool = cfg!(feature = "model");
 
 #[doc(hidden)]
 pub mod __private {
@@ -134,6 +140,40 @@ macro_rules! thread_local {
     ($($all:tt)*) => {
         ::std::thread_local! { $($all)* }
     };
+}
+
+/// Compiles its first part in builds for checks, and its second part in ordinary ones.
+///
+/// A check sees only what goes through this crate. A barrier of inline assembly, a system call that orders memory and
+/// an intrinsic are nothing to it, and so it reports failures that cannot happen. Where code has such a thing for
+/// speed, this says what it stands for. The parts can be an expression, statements or items.
+///
+/// ```
+/// use rsmc_shim::sync::atomic::{Ordering, fence};
+///
+/// /// A full barrier.
+/// fn barrier() {
+///     rsmc_shim::if_model! {
+///         { fence(Ordering::SeqCst) } else { std::sync::atomic::fence(Ordering::SeqCst) /* or assembly */ }
+///     }
+/// }
+/// barrier();
+/// ```
+#[macro_export]
+#[cfg(feature = "model")]
+macro_rules! if_model {
+    ({ $($modelled:tt)* } else { $($ordinary:tt)* }) => { $($modelled)* };
+}
+
+/// Compiles its first part in builds for checks, and its second part in ordinary ones.
+///
+/// A check sees only what goes through this crate. A barrier of inline assembly, a system call that orders memory and
+/// an intrinsic are nothing to it, and so it reports failures that cannot happen. Where code has such a thing for
+/// speed, this says what it stands for. The parts can be an expression, statements or items.
+#[macro_export]
+#[cfg(not(feature = "model"))]
+macro_rules! if_model {
+    ({ $($modelled:tt)* } else { $($ordinary:tt)* }) => { $($ordinary)* };
 }
 
 /// Coerces an [`Arc`](sync::Arc) to one of an unsized type, in ordinary and in modelled builds.

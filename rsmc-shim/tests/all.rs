@@ -3,6 +3,7 @@
 mod against_std;
 mod docs;
 mod ends;
+mod extras;
 mod futures;
 mod model;
 mod reexports;

@@ -2,6 +2,7 @@
 
 use rsmc_core::runtime::hook;
 
+pub use crate::backoff::Backoff;
 pub use std::hint::{black_box, select_unpredictable};
 
 /// Says that a loop waits for another thread; mirrors [`std::hint::spin_loop`].

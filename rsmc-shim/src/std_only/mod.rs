@@ -81,6 +81,7 @@ pub mod time {
 
 /// Mirrors [`core::hint`].
 pub mod hint {
+    pub use crate::backoff::Backoff;
     #[cfg(since_1_81)]
     pub use core::hint::assert_unchecked;
     #[cfg(since_1_66)]
