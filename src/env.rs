@@ -117,6 +117,11 @@ fn then_known(given: &str) -> String {
     }
 }
 
+/// The flags that the user gave to the compiler by the environment, which a command that runs a test again needs, too.
+pub(crate) fn rustflags() -> Option<String> {
+    std::env::var("RUSTFLAGS").ok().filter(|flags| !flags.trim().is_empty())
+}
+
 /// The variables that start with `RSMC_`, except those of the project's own tests, and the one that makes a process a
 /// worker.
 pub(crate) fn read() -> Result<Vec<(String, String)>, EnvError> {

@@ -76,7 +76,8 @@ pub use rsmc_core::session::{
 pub use rsmc_core::trace::Trace;
 pub use rsmc_macros::test;
 pub use rsmc_shim::{
-    Label, MODELLED, Nondet, alloc, cell, choose, coerce_arc, future, hint, if_model, label, nondet, sync, thread, thread_local, time,
+    Label, MODELLED, Nondet, alloc, cell, choose, coerce_arc, future, hint, if_model, label, nondet, sync, thread,
+    thread_local, time,
 };
 
 pub use crate::env::EnvError;

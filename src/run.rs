@@ -232,10 +232,15 @@ fn check_and_report(asked: Asked<'_>, path: Option<&str>, body: &(dyn Fn() + Syn
         true => trace(&config.clone().test(which.test()), body).map(|report| (report, None)).map_err(Into::into),
         false => long::check(&which, &config, resumes, body),
     };
-    let (report, interrupts) = match ran {
+    let (mut report, interrupts) = match ran {
         Ok(ran) => ran,
         Err(error) => panic!("rsmc: {}", visible(&error.to_string())),
     };
+    if let (Verdict::Failed(failure), Some(flags)) = (&report.verdict, env::rustflags())
+        && failure.kind.is_replayed()
+    {
+        report.notes.push(format!("the command needs the same RUSTFLAGS={}", report::quoted(&flags)));
+    }
     let seed_file = match &report.verdict {
         Verdict::Failed(failure) if failure.kind.is_replayed() => {
             files::keep(&failure.seed, dir.as_deref(), &files::name_of(path))

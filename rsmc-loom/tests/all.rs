@@ -5,3 +5,6 @@ mod api;
 
 #[path = "all/found.rs"]
 mod found;
+
+#[path = "all/settings.rs"]
+mod settings;

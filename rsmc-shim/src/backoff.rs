@@ -10,9 +10,14 @@ use crate::hint::spin_loop as yield_now;
 use crate::thread::yield_now;
 
 /// Up to so many rounds, each waits twice as long as the one before.
-const SPINS: u32 = if crate::MODELLED { 0 } else { 6 };
+const fn spins() -> u32 {
+    if crate::MODELLED { 0 } else { 6 }
+}
+
 /// After so many rounds of [`Backoff::snooze`] it is time to block.
-const ROUNDS: u32 = if crate::MODELLED { 1 } else { 10 };
+const fn rounds() -> u32 {
+    if crate::MODELLED { 1 } else { 10 }
+}
 
 /// Waiting in a loop, longer from round to round; as in the crate `crossbeam-utils`.
 ///
@@ -52,37 +57,39 @@ impl Backoff {
     #[inline]
     #[cfg_attr(feature = "model", track_caller)]
     pub fn spin(&self) {
-        self.spins(self.0.get().min(SPINS));
-        self.next(SPINS);
+        wait(self.0.get().min(spins()));
+        self.next(spins());
     }
 
     /// Waits until another thread has done something: lets others run where the wait gets long.
     #[inline]
     #[cfg_attr(feature = "model", track_caller)]
     pub fn snooze(&self) {
-        if self.0.get() <= SPINS {
-            self.spins(self.0.get());
+        if self.0.get() <= spins() {
+            wait(self.0.get());
         } else {
             yield_now();
         }
-        self.next(ROUNDS);
+        self.next(rounds());
     }
 
     /// Whether it has waited so long that the thread should block.
     #[must_use]
     pub fn is_completed(&self) -> bool {
-        self.0.get() > ROUNDS
-    }
-
-    #[cfg_attr(feature = "model", track_caller)]
-    fn spins(&self, round: u32) {
-        (0..1 << round).for_each(|_| spin_loop());
+        self.0.get() > rounds()
     }
 
     fn next(&self, last: u32) {
         if self.0.get() <= last {
             self.0.set(self.0.get() + 1);
         }
+    }
+}
+
+#[cfg_attr(feature = "model", track_caller)]
+fn wait(round: u32) {
+    for _ in 0..1 << round {
+        spin_loop();
     }
 }
 

@@ -33,7 +33,7 @@ fn documented(name: &str) -> Option<&str> {
 }
 
 /// A word, quoted for shells.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_:-./".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

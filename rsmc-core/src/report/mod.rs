@@ -61,7 +61,7 @@ use crate::session::{
 use crate::step::{BadMemory, Panicked, Pending};
 use crate::trace::Trace;
 
-pub use command::{DOC_TEST, command};
+pub use command::{DOC_TEST, command, quoted};
 pub use diagram::{Change, Check, Coherence, Diagram, Location, Place, Setting, Step, Thread, VERSION, Waiting};
 pub use dot::dot;
 pub use html::html;

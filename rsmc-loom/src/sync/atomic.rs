@@ -114,6 +114,33 @@ macro_rules! atomic {
             {
                 self.0.fetch_update(set_order, fetch_order, update)
             }
+
+            /// As [`fetch_update`](Self::fetch_update): std's newer name of it.
+            ///
+            /// # Errors
+            /// The value for which `update` returned `None`.
+            #[inline(always)]
+            #[track_caller]
+            pub fn try_update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                update: impl FnMut($value) -> Option<$value>,
+            ) -> Result<$value, $value> {
+                self.0.try_update(set_order, fetch_order, update)
+            }
+
+            /// Replaces the value by a function of it, and returns the old value.
+            #[inline(always)]
+            #[track_caller]
+            pub fn update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                update: impl FnMut($value) -> $value,
+            ) -> $value {
+                self.0.update(set_order, fetch_order, update)
+            }
         }
 
         impl$(<$param>)? Default for $name$(<$param>)? {
