@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rsmc_shim::cell::{GoingOn, UnsafeCell as Cell};
+use rsmc_shim::cell::{self, GoingOn};
 
 /// [`rsmc_shim::cell::UnsafeCell`] with loom's methods: [`with`](Self::with) and [`with_mut`](Self::with_mut), whose
 /// accesses last as long as their closure, and [`get`](Self::get) and [`get_mut`](Self::get_mut), whose accesses last
@@ -10,14 +10,14 @@ use rsmc_shim::cell::{GoingOn, UnsafeCell as Cell};
 ///
 /// Two accesses of which one writes are a data race, which a check reports, unless the end of one happens before the
 /// start of the other.
-pub struct UnsafeCell<T: ?Sized>(Cell<T>);
+pub struct UnsafeCell<T: ?Sized>(cell::UnsafeCell<T>);
 
 impl<T> UnsafeCell<T> {
     /// Wraps a value.
     #[inline]
     #[track_caller]
     pub const fn new(value: T) -> Self {
-        Self(Cell::new(value))
+        Self(cell::UnsafeCell::new(value))
     }
 
     /// Unwraps the value. Not recorded.

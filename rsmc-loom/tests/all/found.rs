@@ -29,7 +29,9 @@ fn two_accesses_of_a_cell() {
     let text = report(|| {
         let cell = Arc::new(Shared(UnsafeCell::new(0)));
         let theirs = Arc::clone(&cell);
+        // SAFETY: none; this is the mistake.
         let thread = thread::spawn(move || theirs.0.with_mut(|value| unsafe { *value = 1 }));
+        // SAFETY: none, as above.
         cell.0.with(|value| unsafe { *value });
         thread.join().unwrap();
     });
@@ -42,6 +44,7 @@ fn an_access_within_one_that_lasts() {
     let text = report(|| {
         let cell = UnsafeCell::new(0);
         let pointer = cell.get_mut();
+        // SAFETY: none; the pointer is still there.
         cell.with(|value| unsafe { *value });
         drop(pointer);
     });
