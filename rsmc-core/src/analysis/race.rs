@@ -368,7 +368,12 @@ impl Pass {
             | NoteKind::CellEnd(_)
             | NoteKind::Freed(_)
             | NoteKind::FreedAny => {}
-            NoteKind::End | NoteKind::Flush(_) | NoteKind::Counted | NoteKind::Hint | NoteKind::Panic(_) => {}
+            NoteKind::End
+            | NoteKind::Flush(_)
+            | NoteKind::Counted
+            | NoteKind::Hint
+            | NoteKind::Panic(_)
+            | NoteKind::Explore(_) => {}
         }
     }
 

@@ -11,7 +11,7 @@ use crate::report::places::Places;
 use crate::report::values::Values;
 use crate::session::FailureKind;
 use crate::step::{BadMemory, Panicked, Pending, Touch, Why};
-use crate::trace::{Action, Event, LocInfo, Note, NoteKind, Op, PATIENCE, POISONED, Row, Site, Source};
+use crate::trace::{Action, Event, Explore, LocInfo, Note, NoteKind, Op, PATIENCE, POISONED, Row, Site, Source};
 
 /// The source of the value in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -277,6 +277,8 @@ impl<'a> Scene<'a> {
             },
             kind if kind.frees() => self.freed(note.kind)?,
             NoteKind::Panic(_) => "panic".to_owned(),
+            NoteKind::Explore(Explore::On) => "explore".to_owned(),
+            NoteKind::Explore(_) => "stop exploring".to_owned(),
             NoteKind::Flush(store) if self.buffers.waits(store as usize) => {
                 let row = self.row_of_event(store as usize)?;
                 buffering = Buffering::Flush(row);

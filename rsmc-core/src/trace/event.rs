@@ -229,6 +229,19 @@ pub enum NoteKind {
     ArcAcquire(LocId),
     /// Panicked; the number is the place in [`crate::step::Run::panics`].
     Panic(u32),
+    /// Asked for what follows, in all threads, to be explored or not.
+    Explore(Explore),
+}
+
+/// Whether explorers make decisions in a part of an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Explore {
+    /// They do, as in the beginning.
+    On,
+    /// They do not, until it is on again.
+    Off,
+    /// They do not, to the end.
+    OffForGood,
 }
 
 impl NoteKind {

@@ -13,7 +13,7 @@ pub mod spin;
 
 pub use action::{Action, CHOICE, Effect, FREE, HELD, PATIENCE, POISONED, Rmw, RmwKind};
 pub use class::{outcome_digest, reads_from_class};
-pub use event::{Event, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
+pub use event::{Event, Explore, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
 pub use history::Histories;
 pub use order::ProgramOrder;
 pub use record::{Row, Trace};

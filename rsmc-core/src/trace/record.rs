@@ -1,7 +1,9 @@
 //! A recorded execution.
 
+use std::ops::Range;
+
 use crate::base::{EventId, Id, IdVec, LocId, ThreadId};
-use crate::trace::{Event, LocInfo, Note, NoteKind, Source, ThreadInfo};
+use crate::trace::{Event, Explore, LocInfo, Note, NoteKind, Source, ThreadInfo};
 
 /// One execution, in the order in which it happened. Reused from run to run.
 #[derive(Debug, Default)]
@@ -181,6 +183,22 @@ impl Trace {
         let begins = |note: &Note| matches!(note.kind, NoteKind::CellRead(_) | NoteKind::CellWrite(_));
         let of_thread = |(_, note): &(usize, &Note)| note.thread == thread && begins(note);
         self.notes.iter().enumerate().filter(of_thread).nth(number as usize)
+    }
+
+    /// The positions of events in parts that the program does not want explored.
+    pub fn unexplored(&self) -> Vec<Range<usize>> {
+        let (mut parts, mut since, mut is_final) = (Vec::new(), None, false);
+        for note in &self.notes {
+            let NoteKind::Explore(explore) = note.kind else { continue };
+            is_final |= explore == Explore::OffForGood;
+            if explore != Explore::On {
+                since = since.or(Some(note.at as usize));
+            } else if !is_final {
+                parts.extend(since.take().map(|since| since..note.at as usize));
+            }
+        }
+        parts.extend(since.map(|since| since..usize::MAX));
+        parts
     }
 
     /// The notes that say that memory was freed, with their places.

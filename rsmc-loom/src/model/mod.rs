@@ -21,6 +21,8 @@ use std::time::Duration;
 use rsmc::__private::{Model, run_model};
 use rsmc::{Config, Report, Verdict};
 
+use crate::explore::{stop_exploring, was_stopped};
+
 /// Runs `body` once per class of its executions, with the settings of the environment.
 ///
 /// # Panics
@@ -108,11 +110,20 @@ impl Builder {
                     "no two threads share anything of `loom`, so there is one execution; is a type of `std` used instead?",
                 );
             }
+            if was_stopped() {
+                say("parts of the model were not explored (`stop_exploring`)");
+            }
             if is_counted {
                 say(&format!("completed in {} executions", report.executions));
             }
         };
-        run_model(Model { config, is_traced: self.log, see: &see }, &body);
+        let starts_stopped = self.expect_explicit_explore;
+        run_model(Model { config, is_traced: self.log, see: &see }, || {
+            if starts_stopped {
+                stop_exploring();
+            }
+            body();
+        });
     }
 
     fn config(&self) -> Config {

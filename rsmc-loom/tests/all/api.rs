@@ -2,10 +2,13 @@
 
 use rsmc_loom as loom;
 
+use std::collections::BTreeSet;
+
+use loom::model::{Builder, model};
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
 use loom::sync::{Arc, Condvar, Mutex, Notify, RwLock, mpsc};
-use loom::{model, thread};
+use loom::thread;
 
 #[test]
 fn atomics() {
@@ -77,4 +80,41 @@ fn what_a_thread_runs_need_not_be_send() {
         assert_eq!(receiver.recv(), Ok(1));
         assert_eq!(thread.join().unwrap().get(), 1);
     });
+}
+
+/// Of two pairs of operations that race, only those that are explored have more than one outcome.
+#[test]
+fn parts_are_not_explored() {
+    let outcomes = |prepare: fn(), between: fn(), builder: &Builder| {
+        let found = std::sync::Arc::new(std::sync::Mutex::new(BTreeSet::new()));
+        let outcomes = std::sync::Arc::clone(&found);
+        builder.check(move || {
+            let race = || {
+                let count = Arc::new(AtomicUsize::new(0));
+                let theirs = Arc::clone(&count);
+                let thread = thread::spawn(move || theirs.store(1, SeqCst));
+                let seen = count.load(SeqCst);
+                thread.join().unwrap();
+                seen
+            };
+            prepare();
+            let first = race();
+            between();
+            outcomes.lock().unwrap().insert((first, race()));
+        });
+        let found = found.lock().unwrap();
+        found.clone()
+    };
+    let all = BTreeSet::from([(0, 0), (0, 1), (1, 0), (1, 1)]);
+    let (first, mut expected) = (Builder::new(), Builder::new());
+    expected.expect_explicit_explore = true;
+    assert_eq!(outcomes(|| {}, || {}, &first), all);
+    let second_only =
+        [outcomes(loom::stop_exploring, loom::explore, &first), outcomes(|| {}, loom::explore, &expected)];
+    for found in second_only {
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found.iter().all(|&(first, _)| found.first().is_some_and(|other| other.0 == first)), "{found:?}");
+    }
+    assert_eq!(outcomes(loom::skip_branch, loom::explore, &first).len(), 1, "it is for good");
+    assert_eq!(outcomes(|| {}, loom::stop_exploring, &first).len(), 2);
 }

@@ -73,6 +73,8 @@
 //! cost 17 % more instructions in `readinc(5)`, since every run is asked about all of its writes and not only about the
 //! new ones.
 //!
+//! (10) *Parts that are not explored* (`NoteKind::Explore`). A read in such a part of a run is no decision.
+//!
 //! Under TSO and PSO `τ` has the events only, at the moment at which a store enters its buffer; witnesses and plans
 //! say when it leaves. Only the rules that exclude a revisit differ (`graph`).
 //!
@@ -241,6 +243,8 @@ impl RfSmc {
     fn extend(&mut self, run: &Run) {
         let events = &run.trace.events;
         let first = self.tau.len();
+        let unexplored = run.trace.unexplored();
+        let is_explored = |at: &usize| !unexplored.iter().any(|part| part.contains(at));
         let mut needed = std::mem::take(&mut self.frame.needed);
         needed.reset(events.len());
         let writes = (first..events.len()).filter(|&at| events[at].written.is_some());
@@ -249,7 +253,7 @@ impl RfSmc {
             for at in (first..events.len()).filter(|&at| needed.contains(at) == is_needed) {
                 let event = &events[at];
                 let key = entry::key_of(&run.trace, event);
-                if let Some(question) = Question::of(event) {
+                if let Some(question) = Question::of(event).filter(|_| is_explored(&at)) {
                     let mut decision = Decision::new(self.tau.len(), event.id, question, Seen::one(key));
                     self.budget.note_name(&mut decision);
                     decision.full = self.budget.has_enough(&decision)

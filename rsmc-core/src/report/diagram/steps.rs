@@ -195,6 +195,7 @@ fn operation(kind: NoteKind) -> &'static str {
         NoteKind::CellEnd(_) => "access end",
         NoteKind::Freed(_) | NoteKind::FreedAny => "free",
         NoteKind::Panic(_) => "panic",
+        NoteKind::Explore(_) => "explore",
         NoteKind::Counted | NoteKind::Hint | NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) => "note",
     }
 }

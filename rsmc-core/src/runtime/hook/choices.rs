@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use crate::base::LocId;
 use crate::runtime::execution::Execution;
 use crate::runtime::hook::enter::{enter, here};
-use crate::trace::{Action, CHOICE, LocInfo, Op, Site};
+use crate::trace::{Action, CHOICE, Explore, LocInfo, NoteKind, Op, Site};
 
 /// The largest number of values of one choice: explorers keep a list of those that are to be tried.
 const MOST_VALUES: u64 = 1 << 12;
@@ -28,6 +28,19 @@ pub fn choose(of: u64, spurious: bool) -> Option<u64> {
             value * MOST_VALUES + execution.choose_one(of, spurious, site)
         })
     })
+}
+
+/// Asks for what follows, in all threads, to be explored or not; false outside executions.
+#[track_caller]
+pub fn explore(explore: Explore) -> bool {
+    let site = here();
+    let noted = enter(|execution| {
+        if !execution.unwinding.get() {
+            let (thread, machine) = (execution.running.get(), &mut execution.core.borrow_mut().machine);
+            machine.note(thread, NoteKind::Explore(explore), site);
+        }
+    });
+    noted.is_some()
 }
 
 impl Execution {
