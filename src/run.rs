@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::panic::Location;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use rsmc_core::report::{self, RenderOptions, visible};
@@ -236,23 +236,7 @@ fn check_and_report(asked: Asked<'_>, path: Option<&str>, body: &(dyn Fn() + Syn
         Ok(ran) => ran,
         Err(error) => panic!("rsmc: {}", visible(&error.to_string())),
     };
-    if let (Verdict::Failed(failure), Some(flags)) = (&report.verdict, env::rustflags())
-        && failure.kind.is_replayed()
-    {
-        report.notes.push(format!("the command needs the same RUSTFLAGS={}", report::quoted(&flags)));
-    }
-    let seed_file = match &report.verdict {
-        Verdict::Failed(failure) if failure.kind.is_replayed() => {
-            files::keep(&failure.seed, dir.as_deref(), &files::name_of(path))
-        }
-        _ => None,
-    };
-    let options = terminal::render_options(which.for_cargo()).seed_file(seed_file.as_deref());
-    let mut text = report::text(&report, &options);
-    if let (Some(dir), Some(diagram)) = (dir, report::diagram(&report, &config, which.for_cargo())) {
-        let written = visible(&files::write(&dir, &files::name_of(path), &diagram));
-        text = format!("{}\n{written}\n", text.trim_end_matches('\n'));
-    }
+    let mut text = text_and_files(&mut report, &config, &which, path, dir.as_deref());
     let mut passes = passes(&config, &report);
     if passes && fails_incomplete && matches!(report.verdict, Verdict::Incomplete(_)) {
         passes = false;
@@ -279,6 +263,29 @@ fn check_and_report(asked: Asked<'_>, path: Option<&str>, body: &(dyn Fn() + Syn
     {
         println!("rsmc: {text}");
     }
+}
+
+/// The text of a report. A failure leaves its seed in a file if it is long, and pictures if there is a folder for them.
+fn text_and_files(
+    report: &mut Report,
+    config: &Config,
+    which: &Which,
+    path: Option<&str>,
+    dir: Option<&Path>,
+) -> String {
+    let mut seed_file = None;
+    if let Verdict::Failed(failure) = &report.verdict
+        && failure.kind.is_replayed()
+    {
+        seed_file = files::keep(&failure.seed, dir, &files::name_of(path));
+        let note = |flags: String| format!("the command needs the same RUSTFLAGS={}", report::quoted(&flags));
+        report.notes.extend(env::rustflags().map(note));
+    }
+    let options = terminal::render_options(which.for_cargo()).seed_file(seed_file.as_deref());
+    let text = report::text(report, &options);
+    let (Some(dir), Some(diagram)) = (dir, report::diagram(report, config, which.for_cargo())) else { return text };
+    let written = visible(&files::write(dir, &files::name_of(path), &diagram));
+    format!("{}\n{written}\n", text.trim_end_matches('\n'))
 }
 
 /// Stacks are at least as large where every operation is printed on them.

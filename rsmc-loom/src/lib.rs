@@ -7,8 +7,8 @@
 //! loom = { package = "rsmc-loom", version = "0.7" }
 //! ```
 //!
-//! [`model()`] then runs its closure once per class of executions, under Rust's own memory model, and panics with rsmc's
-//! report: the shortest schedule that fails, and a seed that replays it.
+//! [`model()`] then runs its closure once per class of executions, under Rust's own memory model, and panics with
+//! rsmc's report: the shortest schedule that fails, and a seed that replays it.
 //!
 //! ```
 //! use rsmc_loom as loom;

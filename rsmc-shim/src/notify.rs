@@ -2,8 +2,8 @@
 
 use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A flag that a thread waits for: [`notify`](Self::notify) sets it, and [`wait`](Self::wait) takes it back. As in loom;
-/// a token of `park` that belongs to an object instead of a thread.
+/// A flag that a thread waits for: [`notify`](Self::notify) sets it, and [`wait`](Self::wait) takes it back. It is a
+/// token of `park` that belongs to an object instead of a thread. As in loom.
 ///
 /// ```
 /// use rsmc_shim::sync::{Arc, Notify};

@@ -42,18 +42,18 @@ where
 pub struct Builder {
     /// In loom the number of threads that a model can have. Nothing here: it can have any number.
     pub max_threads: usize,
-    /// In loom the number of decisions that an execution can have. Here it can have as many operations, and 100,000 if
-    /// this is less. Loops that wait need no bound.
+    /// In loom the number of decisions that an execution can have. Here it can have as many operations, and 100,000
+    /// if this is less. Loops that wait need no bound.
     pub max_branches: usize,
     /// Stop after this many executions; the test passes.
     pub max_permutations: Option<usize>,
-    /// Stop after this long; the test passes. Without it a check that takes longer than 10 minutes fails, as one that is
-    /// not complete.
+    /// Stop after this long; the test passes. Without it a check that takes longer than 10 minutes fails, as one that
+    /// is not complete.
     pub max_duration: Option<Duration>,
     /// Explore only executions with at most so many preemptions, and what belongs to their classes.
     pub preemption_bound: Option<usize>,
-    /// The file that gets the seed of a failure. If it is there, the execution of its seed is run first; the exploration
-    /// follows.
+    /// The file that gets the seed of a failure. If it is there, the execution of its seed is run first; the
+    /// exploration follows.
     pub checkpoint_file: Option<PathBuf>,
     /// In loom, how often the file is written. Nothing here.
     pub checkpoint_interval: usize,

@@ -108,7 +108,12 @@ macro_rules! atomic {
             /// The value for which `update` returned `None`.
             #[inline(always)]
             #[track_caller]
-            pub fn fetch_update<F>(&self, set_order: Ordering, fetch_order: Ordering, update: F) -> Result<$value, $value>
+            pub fn fetch_update<F>(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                update: F,
+            ) -> Result<$value, $value>
             where
                 F: FnMut($value) -> Option<$value>,
             {

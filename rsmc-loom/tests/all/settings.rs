@@ -70,6 +70,13 @@ mod child {
     }
 
     #[test]
+    #[allow(clippy::print_stdout, reason = "the test that starts this one reads it")]
+    fn prints_a_report() {
+        let failed = catch_unwind(|| loom::model(|| add_twice(true))).expect_err("it loses an update");
+        println!("{}", failed.downcast::<String>().expect("a report"));
+    }
+
+    #[test]
     fn adds() {
         loom::model(|| add_twice(false));
     }
@@ -80,6 +87,14 @@ fn a_model_that_shares_nothing_says_so_and_passes() {
     let (passes, said) = said("shares_nothing", None);
     assert!(passes, "{said}");
     assert!(said.contains("no two threads share anything of `loom`"), "{said}");
+}
+
+/// Without these flags there is no test to run again.
+#[test]
+fn a_report_says_which_flags_the_command_needs() {
+    let note = "the command needs the same RUSTFLAGS='--cfg loom'";
+    assert!(said("prints_a_report", Some(("RUSTFLAGS", "--cfg loom"))).1.contains(note));
+    assert!(!said("prints_a_report", None).1.contains("RUSTFLAGS"));
 }
 
 #[test]
