@@ -11,7 +11,8 @@
 //! message to its thread's clock; another read keeps the message for the next acquire fence. Locks, park tokens, spawn,
 //! join and dropped references are releases and acquires of their own.
 //!
-//! An access whose end has a note of its own ([`NoteKind::CellEnd`]) lasts until that end. It races with another access
+//! An access whose end has a note of its own (`NoteKind::CellEnd`) lasts until that end, or until the last operation of
+//! its thread before it, which then may release it (`early`). It races with another access
 //! unless the end of one happens before the start of the other. So no clock contains an access that has not ended, not
 //! even that of its own thread: the thread conflicts with itself if it accesses the cell again meanwhile.
 //!
@@ -108,8 +109,8 @@ pub fn find_race(trace: &Trace) -> Option<Race> {
         let cell = cells.entry(loc).or_default();
         match step {
             Step::Begins(access) => cell.access(now, access).map(|first| Race { loc, first, second: access }),
-            Step::Ends(note) => {
-                cell.0.iter_mut().for_each(|access| access.end(now, note));
+            Step::Ends { note, early } => {
+                cell.0.iter_mut().for_each(|access| access.end(now, note, early));
                 None
             }
         }
@@ -127,7 +128,7 @@ pub fn all_races(trace: &Trace) -> Vec<Race> {
                 races.extend(racing.map(|earlier| Race { loc, first: earlier.access, second: access }));
                 before.push(Dated::new(now, access));
             }
-            Step::Ends(note) => before.iter_mut().for_each(|access| access.end(now, note)),
+            Step::Ends { note, early } => before.iter_mut().for_each(|access| access.end(now, note, early)),
         }
         None::<()>
     });
@@ -139,8 +140,13 @@ pub fn all_races(trace: &Trace) -> Vec<Race> {
 enum Step {
     /// A thread begins this access.
     Begins(Access),
-    /// A thread ends the access that lasts until this note.
-    Ends(usize),
+    /// A thread ends the access that lasts until a note.
+    Ends {
+        /// The position of the note.
+        note: usize,
+        /// Whether it ended with the last operation before.
+        early: bool,
+    },
 }
 
 /// Shows `take` the beginning of every access of a cell, and the end of every lasting one, with the clock of its
@@ -180,9 +186,9 @@ fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Step)
             if answer.is_some() {
                 return answer;
             }
-        } else if let NoteKind::CellEnd(_) = note.kind {
+        } else if let NoteKind::CellEnd { early, .. } = note.kind {
             if let Some(&loc) = lasting.locs.get(&number) {
-                take(pass.now(thread), loc, Step::Ends(number));
+                take(pass.now(thread), loc, Step::Ends { note: number, early });
             }
         } else {
             pass.note(note);
@@ -216,7 +222,7 @@ struct Lasting {
 impl Lasting {
     fn of(trace: &Trace) -> Self {
         let mut lasting = Self::default();
-        if !trace.notes.iter().any(|note| matches!(note.kind, NoteKind::CellEnd(_))) {
+        if !trace.notes.iter().any(|note| matches!(note.kind, NoteKind::CellEnd { .. })) {
             return lasting;
         }
         let mut begun: FxHashMap<(ThreadId, u32), (usize, LocId)> = FxHashMap::default();
@@ -228,7 +234,7 @@ impl Lasting {
                     begun.insert((note.thread, *number), (at, loc));
                     *number += 1;
                 }
-                NoteKind::CellEnd(number) => {
+                NoteKind::CellEnd { access: number, .. } => {
                     if let Some(&(start, loc)) = begun.get(&(note.thread, number)) {
                         lasting.ends.insert(start, at);
                         lasting.locs.insert(at, loc);
@@ -254,20 +260,24 @@ struct Knowledge {
 /// An access with the time of its thread.
 #[derive(Clone, Copy, Debug)]
 struct Dated {
+    /// The time of its beginning.
+    begun: u32,
+    /// The time of its end.
     time: u32,
     access: Access,
 }
 
 impl Dated {
     fn new(now: &VectorClock, access: Access) -> Self {
-        let time = if access.until.is_some() { u32::MAX } else { now.get(access.thread) };
-        Self { time, access }
+        let begun = now.get(access.thread);
+        Self { begun, time: if access.until.is_some() { u32::MAX } else { begun }, access }
     }
 
     /// Ends the access, if it lasts until this note.
-    fn end(&mut self, now: &VectorClock, note: usize) {
+    fn end(&mut self, now: &VectorClock, note: usize, early: bool) {
         if self.access.until == Some(note) {
-            self.time = now.get(self.access.thread);
+            // Each operation advances the time by one.
+            self.time = self.begun.max(now.get(self.access.thread) - u32::from(early));
         }
     }
 
@@ -365,7 +375,7 @@ impl Pass {
             }
             NoteKind::CellRead(_)
             | NoteKind::CellWrite(_)
-            | NoteKind::CellEnd(_)
+            | NoteKind::CellEnd { .. }
             | NoteKind::Freed(_)
             | NoteKind::FreedAny => {}
             NoteKind::End

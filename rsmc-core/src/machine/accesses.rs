@@ -60,14 +60,14 @@ impl Machine {
         self.accesses.by_thread.get(thread).map_or(0, |of| of.begun)
     }
 
-    /// Ends an access.
-    pub fn access_ends(&mut self, thread: ThreadId, begun: Begun) {
+    /// Ends an access: now, or `early`, with the last operation of its thread.
+    pub fn access_ends(&mut self, thread: ThreadId, begun: Begun, early: bool) {
         self.accesses.by_thread.grow_to(thread, OfThread::default);
         let open = &mut self.accesses.by_thread[thread].open;
         let Some(place) = open.iter().rposition(|(other, _)| *other == begun) else { return };
         let (_, site) = open.remove(place);
-        if self.has_lasted(thread, begun) {
-            self.note(thread, NoteKind::CellEnd(begun.number), site);
+        if self.has_lasted(thread, begun, early) {
+            self.note(thread, NoteKind::CellEnd { access: begun.number, early }, site);
         }
     }
 
@@ -77,8 +77,8 @@ impl Machine {
         for thread in 0..self.accesses.by_thread.len() {
             let thread = ThreadId(thread as u32);
             while let Some((begun, site)) = self.accesses.by_thread[thread].open.pop() {
-                if self.has_lasted(thread, begun) {
-                    let kind = NoteKind::CellEnd(begun.number);
+                if self.has_lasted(thread, begun, false) {
+                    let kind = NoteKind::CellEnd { access: begun.number, early: false };
                     self.run.trace.notes.push(Note { at, thread, kind, site });
                 }
             }
@@ -87,13 +87,13 @@ impl Machine {
         self.accesses.are_some = false;
     }
 
-    /// Whether the thread of an access has done anything since.
-    fn has_lasted(&self, thread: ThreadId, begun: Begun) -> bool {
+    /// Whether the thread of an access has done anything since, but for the operation that ends it.
+    fn has_lasted(&self, thread: ThreadId, begun: Begun, early: bool) -> bool {
         let trace = &self.run.trace;
         let last =
             trace.notes.iter().rev().find(|note| note.thread == thread && !matches!(note.kind, NoteKind::Flush(_)));
         let is_start = last.is_some_and(|note| matches!(note.kind, NoteKind::CellRead(_) | NoteKind::CellWrite(_)));
         let is_last = self.accesses.by_thread[thread].begun == begun.number + 1;
-        !is_start || !is_last || trace.count(thread) != begun.events
+        !is_start || !is_last || trace.count(thread) > begun.events + u32::from(early)
     }
 }

@@ -270,7 +270,7 @@ impl<'a> Scene<'a> {
             }
             NoteKind::CellRead(cell) => format!("read {}", self.locations.name(cell)),
             NoteKind::CellWrite(cell) => format!("write {}", self.locations.name(cell)),
-            NoteKind::CellEnd(number) => match self.finding.trace.access(note.thread, number)?.1.kind {
+            NoteKind::CellEnd { access, .. } => match self.finding.trace.access(note.thread, access)?.1.kind {
                 NoteKind::CellRead(cell) => format!("end of read {}", self.locations.name(cell)),
                 NoteKind::CellWrite(cell) => format!("end of write {}", self.locations.name(cell)),
                 _ => return None,

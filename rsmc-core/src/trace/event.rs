@@ -216,7 +216,12 @@ pub enum NoteKind {
     CellWrite(LocId),
     /// The access of a cell that its thread began as this one, counted from 0, is over. One that has none ended where
     /// it began.
-    CellEnd(u32),
+    CellEnd {
+        /// The number of the access.
+        access: u32,
+        /// Whether it ended with the last operation of its thread before this note, not after it.
+        early: bool,
+    },
     /// Freed the memory of an object, which other threads may have used or may still use.
     Freed(LocId),
     /// Freed the memory that [`crate::step::BadMemory`] is about.

@@ -2,14 +2,16 @@
 
 use std::fmt;
 
-use rsmc_shim::cell::{self, GoingOn};
+use rsmc_shim::cell::{self, Lasting};
 
 /// [`rsmc_shim::cell::UnsafeCell`] with loom's methods: [`with`](Self::with) and [`with_mut`](Self::with_mut), whose
 /// accesses last as long as their closure, and [`get`](Self::get) and [`get_mut`](Self::get_mut), whose accesses last
 /// as long as the returned pointer.
 ///
 /// Two accesses of which one writes are a data race, which a check reports, unless the end of one happens before the
-/// start of the other.
+/// start of the other. An access ends with the last operation of its thread before its closure or pointer ends, or with
+/// the last `deref` or `with` of the pointer if that is later. So a guard may give its lock back in its destructor, and
+/// drop its pointer after that; what is written through a raw pointer after a release is not seen.
 pub struct UnsafeCell<T: ?Sized>(cell::UnsafeCell<T>);
 
 impl<T> UnsafeCell<T> {
@@ -35,7 +37,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     where
         F: FnOnce(*const T) -> R,
     {
-        self.0.with(read)
+        self.get().with(read)
     }
 
     /// Writes, or reads and writes, through a pointer. The caller must keep other accesses from happening meanwhile.
@@ -45,23 +47,23 @@ impl<T: ?Sized> UnsafeCell<T> {
     where
         F: FnOnce(*mut T) -> R,
     {
-        self.0.with_mut(write)
+        self.get_mut().with(write)
     }
 
     /// A pointer to read through. The access lasts until it is dropped.
     #[inline]
     #[track_caller]
     pub fn get(&self) -> ConstPtr<T> {
-        let going_on = self.0.begin_read();
-        ConstPtr { value: self.0.get(), _going_on: going_on }
+        let access = self.0.begin_read();
+        ConstPtr { value: self.0.get(), access }
     }
 
     /// A pointer to write through, or to read and write. The access lasts until it is dropped.
     #[inline]
     #[track_caller]
     pub fn get_mut(&self) -> MutPtr<T> {
-        let going_on = self.0.begin_write();
-        MutPtr { value: self.0.get(), _going_on: going_on }
+        let access = self.0.begin_write();
+        MutPtr { value: self.0.get(), access }
     }
 }
 
@@ -70,7 +72,7 @@ impl<T: ?Sized> UnsafeCell<T> {
 #[must_use = "the access ends when it is dropped"]
 pub struct ConstPtr<T: ?Sized> {
     value: *const T,
-    _going_on: GoingOn,
+    access: Lasting,
 }
 
 impl<T: ?Sized> ConstPtr<T> {
@@ -80,6 +82,7 @@ impl<T: ?Sized> ConstPtr<T> {
     /// The cell must still be there, and no thread may write it while the reference is used.
     #[inline]
     pub unsafe fn deref(&self) -> &T {
+        self.access.uses();
         // SAFETY: the caller promises it.
         unsafe { &*self.value }
     }
@@ -90,6 +93,7 @@ impl<T: ?Sized> ConstPtr<T> {
     where
         F: FnOnce(*const T) -> R,
     {
+        self.access.uses();
         read(self.value)
     }
 }
@@ -99,7 +103,7 @@ impl<T: ?Sized> ConstPtr<T> {
 #[must_use = "the access ends when it is dropped"]
 pub struct MutPtr<T: ?Sized> {
     value: *mut T,
-    _going_on: GoingOn,
+    access: Lasting,
 }
 
 impl<T: ?Sized> MutPtr<T> {
@@ -110,6 +114,7 @@ impl<T: ?Sized> MutPtr<T> {
     #[inline]
     #[expect(clippy::mut_from_ref, reason = "the cell is shared")]
     pub unsafe fn deref(&self) -> &mut T {
+        self.access.uses();
         // SAFETY: the caller promises it.
         unsafe { &mut *self.value }
     }
@@ -120,6 +125,7 @@ impl<T: ?Sized> MutPtr<T> {
     where
         F: FnOnce(*mut T) -> R,
     {
+        self.access.uses();
         write(self.value)
     }
 }

@@ -4,7 +4,7 @@ use rsmc_loom as loom;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use loom::cell::UnsafeCell;
+use loom::cell::{MutPtr, UnsafeCell};
 use loom::sync::Arc;
 use loom::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use loom::sync::atomic::{AtomicUsize, fence};
@@ -135,4 +135,45 @@ fn values_that_are_not_dropped() {
     assert!(text.starts_with("leak"), "{text}");
     let text = report(|| std::mem::forget(alloc::Track::new(1)));
     assert!(text.starts_with("leak"), "{text}");
+}
+
+/// A guard that gives its lock back in its destructor has its pointer a moment longer. A use after the release is a
+/// race.
+#[test]
+fn a_guard_that_drops_its_pointer_after_the_release() {
+    struct Guard<'a> {
+        locked: &'a AtomicUsize,
+        pointer: MutPtr<usize>,
+        uses_late: bool,
+    }
+    impl Drop for Guard<'_> {
+        fn drop(&mut self) {
+            self.locked.store(0, Release);
+            if self.uses_late {
+                // SAFETY: none; the lock was given back.
+                unsafe { *self.pointer.deref() = 7 };
+            }
+        }
+    }
+    let body = |uses_late| {
+        move || {
+            let shared = Arc::new(Shared((AtomicUsize::new(0), UnsafeCell::new(0))));
+            let add = move |shared: &Shared<(AtomicUsize, UnsafeCell<usize>)>| {
+                let (locked, value) = &shared.0;
+                while locked.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+                    thread::yield_now();
+                }
+                let guard = Guard { locked, pointer: value.get_mut(), uses_late };
+                // SAFETY: the lock is held.
+                unsafe { *guard.pointer.deref() += 1 };
+            };
+            let theirs = Arc::clone(&shared);
+            let thread = thread::spawn(move || add(&theirs));
+            add(&shared);
+            thread.join().unwrap();
+        }
+    };
+    model(body(false));
+    let text = report(body(true));
+    assert!(text.starts_with("data race"), "{text}");
 }

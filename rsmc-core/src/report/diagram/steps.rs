@@ -192,7 +192,7 @@ fn operation(kind: NoteKind) -> &'static str {
         NoteKind::Flush(_) => "flush",
         NoteKind::CellRead(_) => "read",
         NoteKind::CellWrite(_) => "write",
-        NoteKind::CellEnd(_) => "access end",
+        NoteKind::CellEnd { .. } => "access end",
         NoteKind::Freed(_) | NoteKind::FreedAny => "free",
         NoteKind::Panic(_) => "panic",
         NoteKind::Explore(_) => "explore",

@@ -66,9 +66,26 @@ pub fn cell_begins(object: Object<'_>, access: CellAccess) -> Option<Begun> {
 
 /// Ends an access of a cell.
 pub fn cell_ends(begun: Begun) {
+    ends(begun, |_| false);
+}
+
+/// Ends an access of a cell that was last used when the thread had performed so many operations ([`operations`]). If it
+/// has performed others since, the access ended with the last of them, which may release it.
+pub fn cell_was_left(begun: Begun, used: u32) {
+    ends(begun, |operations| operations > used);
+}
+
+fn ends(begun: Begun, early: impl FnOnce(u32) -> bool) {
     enter(|execution| {
         if !execution.unwinding.get() {
-            execution.core.borrow_mut().machine.access_ends(execution.running.get(), begun);
+            let (thread, machine) = (execution.running.get(), &mut execution.core.borrow_mut().machine);
+            let early = early(machine.run().trace.count(thread));
+            machine.access_ends(thread, begun, early);
         }
     });
+}
+
+/// The number of operations that the running thread has performed; 0 outside executions.
+pub fn operations() -> u32 {
+    enter(|execution| execution.core.borrow().machine.run().trace.count(execution.running.get())).unwrap_or(0)
 }

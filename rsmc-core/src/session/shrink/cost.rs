@@ -167,7 +167,7 @@ impl Walk {
                 *all = mix(*all, this);
                 self.order.add(&[2, *all]);
             }
-            (Some(FailureKind::DataRace), NoteKind::CellEnd(number)) => {
+            (Some(FailureKind::DataRace), NoteKind::CellEnd { access: number, .. }) => {
                 self.order.add(&[7, note.thread.index() as u64, u64::from(number)]);
             }
             _ => {}

@@ -11,5 +11,5 @@ mod unsafe_cell;
 pub use cell::Cell;
 pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
 #[doc(hidden)]
-pub use unsafe_cell::GoingOn;
+pub use unsafe_cell::Lasting;
 pub use unsafe_cell::{ConstPtr, MutPtr, UnsafeCell};

@@ -1,6 +1,8 @@
 //! `UnsafeCell`.
 
+use std::cell::Cell;
 use std::fmt;
+use std::mem::ManuallyDrop;
 
 use rsmc_core::machine::Begun;
 use rsmc_core::runtime::hook::cells::CellAccess;
@@ -99,16 +101,16 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[doc(hidden)]
     #[inline]
     #[track_caller]
-    pub fn begin_read(&self) -> GoingOn {
-        self.begin(CellAccess::Read)
+    pub fn begin_read(&self) -> Lasting {
+        Lasting::new(self.begin(CellAccess::Read))
     }
 
     /// As [`begin_read`](Self::begin_read), to write.
     #[doc(hidden)]
     #[inline]
     #[track_caller]
-    pub fn begin_write(&self) -> GoingOn {
-        self.begin(CellAccess::Write)
+    pub fn begin_write(&self) -> Lasting {
+        Lasting::new(self.begin(CellAccess::Write))
     }
 
     #[inline]
@@ -154,15 +156,43 @@ impl<T: ?Sized> UnsafeCell<T> {
 }
 
 /// An access that goes on until this is dropped, also by a panic.
-#[doc(hidden)]
-#[must_use = "the access ends when it is dropped"]
-pub struct GoingOn(Option<Begun>);
+struct GoingOn(Option<Begun>);
 
 impl Drop for GoingOn {
     #[inline]
     fn drop(&mut self) {
         if let Some(begun) = self.0 {
             hook::cells::cell_ends(begun);
+        }
+    }
+}
+
+/// An access that lasts until the last operation of its thread before this is dropped, or until its last known use. As
+/// a guard whose destructor gives a lock back and whose pointer is dropped after that.
+#[doc(hidden)]
+#[must_use = "the access ends when it is dropped"]
+pub struct Lasting {
+    begun: Option<Begun>,
+    /// The number of operations that the thread had performed at its last known use.
+    used: Cell<u32>,
+}
+
+impl Lasting {
+    fn new(going_on: GoingOn) -> Self {
+        let begun = ManuallyDrop::new(going_on).0;
+        Self { begun, used: Cell::new(hook::cells::operations()) }
+    }
+
+    /// Notes that the value is used now.
+    pub fn uses(&self) {
+        self.used.set(hook::cells::operations());
+    }
+}
+
+impl Drop for Lasting {
+    fn drop(&mut self) {
+        if let Some(begun) = self.begun {
+            hook::cells::cell_was_left(begun, self.used.get());
         }
     }
 }
