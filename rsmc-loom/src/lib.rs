@@ -42,7 +42,7 @@
 //! - Loops that wait need no `yield_now`, no bound on branches and no bound on preemptions.
 //! - Types have what those of std have, beyond loom's: `const fn new`, `Weak`, `sync_channel`, ….
 //! - What times out may time out: [`Condvar::wait_timeout`](sync::Condvar::wait_timeout) does not in loom.
-//! - Memory that is used after it was freed fails, without `alloc::Track`, and so does memory that is lost.
+//! - Memory that is used after it was freed, or freed twice, fails without `alloc::Track`.
 
 pub mod alloc;
 pub mod cell;

@@ -122,8 +122,8 @@ impl Checkpoint {
 /// The settings that decide which executions exist, and how they are judged.
 fn settings(config: &Config) -> Vec<(String, String)> {
     let &Config { max_steps, spin_bound, spurious, stack_size, keep_going, .. } = config;
-    let &Config { check_races, check_leaks, check_joins, reuse, seed, .. } = config;
-    let pairs: [(&str, &dyn std::fmt::Display); 12] = [
+    let &Config { check_races, check_leaks, check_lost, check_joins, reuse, seed, .. } = config;
+    let pairs: [(&str, &dyn std::fmt::Display); 13] = [
         ("memory", &config.effective_memory()),
         ("explorer", &config.explorer),
         ("max_steps", &max_steps),
@@ -133,6 +133,7 @@ fn settings(config: &Config) -> Vec<(String, String)> {
         ("keep_going", &keep_going),
         ("check_races", &check_races),
         ("check_leaks", &check_leaks),
+        ("check_lost", &check_lost),
         ("check_joins", &check_joins),
         ("reuse", &reuse),
         ("seed", &seed),

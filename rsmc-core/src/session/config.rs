@@ -113,6 +113,9 @@ pub struct Config {
     /// Report values behind `Arc`s, tracked values, and memory that an execution does not free by its end. Default:
     /// true.
     pub check_leaks: bool,
+    /// Whether memory to which nothing leads counts as a leak. Default: true.
+    #[doc(hidden)]
+    pub check_lost: bool,
     /// Report threads that no thread joined. Default: false.
     pub check_joins: bool,
     /// Let a check pass whose threads share nothing. Default: false.
@@ -163,6 +166,7 @@ impl Default for Config {
             keep_going: false,
             check_races: true,
             check_leaks: true,
+            check_lost: true,
             check_joins: false,
             allow_trivial: false,
             reuse: false,
@@ -286,6 +290,13 @@ impl Config {
     /// reachable.
     pub fn check_leaks(mut self, on: bool) -> Self {
         self.check_leaks = on;
+        self
+    }
+
+    /// Sets whether memory to which nothing leads counts as a leak. For `rsmc-loom`: loom does not look for it.
+    #[doc(hidden)]
+    pub fn check_lost(mut self, on: bool) -> Self {
+        self.check_lost = on;
         self
     }
 

@@ -34,7 +34,7 @@ pub(super) fn is_final(end: &End) -> bool {
 pub(super) fn judge(run: &Run, config: &Config) -> Option<Finding> {
     let found = bad_memory(run).or_else(|| broken_off(run)).or_else(|| panic(run));
     let found = found.or_else(|| if config.check_races { race(run) } else { None }).or_else(|| stuck(run));
-    let found = found.or_else(|| if config.check_leaks { leak(run) } else { None });
+    let found = found.or_else(|| if config.check_leaks { leak(run, config.check_lost) } else { None });
     found.or_else(|| if config.check_joins { thread_left(run) } else { None })
 }
 
@@ -145,9 +145,10 @@ fn stuck(run: &Run) -> Option<Finding> {
     Some(Finding::new(kind, format!("{what}: {}", who.join("; "))))
 }
 
-fn leak(run: &Run) -> Option<Finding> {
-    let leak = run.leaks.first()?;
-    let others = match run.leaks.len() - 1 {
+fn leak(run: &Run, check_lost: bool) -> Option<Finding> {
+    let mut leaks = run.leaks.iter().filter(|leak| check_lost || leak.what == Leaked::Value);
+    let leak = leaks.next()?;
+    let others = match leaks.count() {
         0 => String::new(),
         others => format!(", and {others} more"),
     };

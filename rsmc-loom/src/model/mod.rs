@@ -127,7 +127,7 @@ impl Builder {
     }
 
     fn config(&self) -> Config {
-        let mut config = Config::default().allow_trivial(true);
+        let mut config = Config::default().allow_trivial(true).check_lost(false);
         let steps = u32::try_from(self.max_branches).unwrap_or(u32::MAX);
         config = config.clone().max_steps(steps.max(config.max_steps));
         if let Some(executions) = self.max_permutations {

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use loom::cell::{MutPtr, UnsafeCell};
 use loom::sync::Arc;
 use loom::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use loom::sync::atomic::{AtomicUsize, fence};
+use loom::sync::atomic::{AtomicPtr, AtomicUsize, fence};
 use loom::{alloc, model, thread};
 
 /// The report of a model that fails.
@@ -135,6 +135,17 @@ fn values_that_are_not_dropped() {
     assert!(text.starts_with("leak"), "{text}");
     let text = report(|| std::mem::forget(alloc::Track::new(1)));
     assert!(text.starts_with("leak"), "{text}");
+}
+
+/// loom does not look for it, and tests rely on that: a value that a static reference is made of.
+#[test]
+fn memory_that_nothing_leads_to_is_no_leak() {
+    model(|| {
+        let pointer = AtomicPtr::new(Box::into_raw(Box::new(1)));
+        let thread = thread::spawn(|| {});
+        pointer.store(std::ptr::null_mut(), Release);
+        thread.join().unwrap();
+    });
 }
 
 /// A guard that gives its lock back in its destructor has its pointer a moment longer. A use after the release is a
