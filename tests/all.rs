@@ -19,6 +19,7 @@ mod docs;
 mod ends;
 mod exactness;
 mod examples;
+mod extras;
 mod failures;
 mod files;
 mod futures;
