@@ -31,6 +31,12 @@ pub enum EnvError {
         /// Its value.
         value: String,
     },
+    /// A value that is no bound of preemptions.
+    #[error("`RSMC_PREEMPTION_BOUND` must be a whole number, `rising`, or `none`, not `{value}`")]
+    NotABound {
+        /// Its value.
+        value: String,
+    },
     /// A value that is neither yes nor no.
     #[error("`{name}` must be 1, or 0, not `{value}`")]
     NotASwitch {
@@ -92,7 +98,7 @@ pub(crate) const REPLAY: &str = "RSMC_REPLAY";
 pub(crate) const LOG: &str = "RSMC_LOG";
 
 /// The variables that rsmc reads.
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 14] = [
     REPLAY,
     "RSMC_MEMORY",
     "RSMC_EXPLORER",
@@ -100,6 +106,7 @@ const KNOWN: [&str; 13] = [
     "RSMC_MAX_DURATION",
     "RSMC_STUCK_AFTER",
     "RSMC_JOBS",
+    "RSMC_PREEMPTION_BOUND",
     LOG,
     "RSMC_SHRINK",
     "RSMC_REPORT_DIR",
@@ -148,6 +155,7 @@ pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Resul
             "RSMC_MAX_DURATION" => config.max_duration(duration("RSMC_MAX_DURATION", value)?),
             "RSMC_STUCK_AFTER" => config.stuck_after(duration("RSMC_STUCK_AFTER", value)?),
             "RSMC_JOBS" => config.jobs(jobs(value)?),
+            "RSMC_PREEMPTION_BOUND" => bounded(config, value)?,
             LOG if value == "trace" => config,
             LOG => return Err(EnvError::NotALog(value.clone())),
             "RSMC_SHRINK" => config.shrink(u32::try_from(number("RSMC_SHRINK", value)?).unwrap_or(u32::MAX)),
@@ -224,6 +232,19 @@ fn named<T: std::str::FromStr<Err = ConfigError>>(name: &'static str, value: &st
 
 fn number(name: &'static str, value: &str) -> Result<u64, EnvError> {
     value.replace('_', "").parse().map_err(|_| EnvError::NotANumber { name, value: value.to_owned() })
+}
+
+/// A configuration with this bound of preemptions, or without one.
+fn bounded(mut config: Config, value: &str) -> Result<Config, EnvError> {
+    if value == "none" {
+        config.preemption_bound = None;
+        return Ok(config);
+    }
+    if value == "rising" {
+        return Ok(config.rising_preemption_bound());
+    }
+    let most = value.replace('_', "").parse();
+    most.map(|most| config.preemption_bound(most)).map_err(|_| EnvError::NotABound { value: value.to_owned() })
 }
 
 /// A number of processes, or `all`: one for each core.

@@ -1,5 +1,6 @@
 //! The tests of the core, one module a subject, in one executable.
 
+mod bound_oracle;
 mod c11_axioms;
 mod c11_corpus;
 mod c11_laws;

@@ -31,6 +31,8 @@ fn diagram(run: &Run, memory: MemoryModel) -> Diagram {
         elapsed: std::time::Duration::ZERO,
         memory,
         explorer: ExplorerKind::Random,
+        preemption_bound: None,
+        level: None,
     };
     Diagram::new(&finding, None, &counts, &Config::default())
 }

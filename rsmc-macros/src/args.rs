@@ -12,9 +12,6 @@ use crate::known::{KNOWN, Known, argument_names};
 use crate::suggest::{self, hint};
 use crate::value::{self, Asked, Model};
 
-/// Arguments whose setters exist in the design, but do nothing yet.
-const PLANNED: &[&str] = &["preemption_bound"];
-
 /// The parsed arguments of one attribute.
 #[derive(Default)]
 pub(crate) struct Args {
@@ -74,10 +71,7 @@ fn look_up(name: &Ident) -> Result<&'static Known> {
     if let Some(known) = KNOWN.iter().find(|known| known.name == text) {
         return Ok(known);
     }
-    let message = match PLANNED.contains(&text.as_str()) {
-        true => format!("`{text}` is not implemented yet"),
-        false => format!("unknown argument `{text}`{}", hint(&text, argument_names())),
-    };
+    let message = format!("unknown argument `{text}`{}", hint(&text, argument_names()));
     Err(Error::new(name.span(), message))
 }
 
@@ -165,6 +159,8 @@ mod tests {
         check("reuse = true", ".reuse(true)");
         check("seed = 0, jobs = 2", ".seed(0).jobs(2)");
         check("shrink = 0", ".shrink(0)");
+        check("preemption_bound = 0", ".preemption_bound(0)");
+        check("preemption_bound = \"rising\"", ".rising_preemption_bound()");
         check("replay = \"r1-3f\"", ".pin(::rsmc::__private::parse_seed(\"r1-3f\"))");
     }
 
@@ -193,10 +189,9 @@ mod tests {
     #[test]
     fn all_errors_are_reported() {
         refuse(
-            "memroy = \"sc\", preemption_bound = 2, seed, seed = 1, max_steps = 0",
+            "memroy = \"sc\", seed, seed = 1, max_steps = 0",
             &[
                 "unknown argument `memroy`, did you mean `memory`?",
-                "`preemption_bound` is not implemented yet",
                 "`seed` needs a value, for example `seed = 42`",
                 "argument `seed` is given twice",
                 "`max_steps` must be at least 1",

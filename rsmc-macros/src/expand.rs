@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn after_an_error_the_function_is_still_there() {
         let expansion = test(
-            quote!(preemption_bound = 1),
+            quote!(max_steps = 0),
             quote!(
                 #[test]
                 async fn f(x: u8) {
@@ -200,14 +200,14 @@ mod tests {
                 }
             ),
         );
-        let [planned, twice, asynchronous, parameter] = [
-            "`preemption_bound` is not implemented yet",
+        let [number, twice, asynchronous, parameter] = [
+            "`max_steps` must be at least 1",
             "`#[rsmc::test]` makes this a test already, this would run it twice: remove one of them",
             "rsmc::test cannot run async functions yet",
             "rsmc::test runs functions without parameters: nothing would pass these",
         ];
         let expected = quote! {
-            ::core::compile_error! { #planned }
+            ::core::compile_error! { #number }
             ::core::compile_error! { #twice }
             ::core::compile_error! { #asynchronous }
             ::core::compile_error! { #parameter }

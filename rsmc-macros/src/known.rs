@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     Explorer,
     /// An integer from the first number to the second, of the named type.
     Integer(u64, u64, &'static str),
+    /// A number of preemptions, or the word for one that rises.
+    Bound,
     /// `true` or `false`.
     Bool,
     /// A duration as text, of at least so many milliseconds.
@@ -45,6 +47,7 @@ pub(crate) const KNOWN: &[Known] = &[
     Known { name: "reuse", kind: Kind::Bool, example: "reuse = true" },
     Known { name: "shrink", kind: Kind::Integer(0, u32::MAX as u64, "u32"), example: "shrink = 0" },
     Known { name: "seed", kind: Kind::Integer(0, u64::MAX, "u64"), example: "seed = 42" },
+    Known { name: "preemption_bound", kind: Kind::Bound, example: "preemption_bound = 2" },
     Known { name: "jobs", kind: Kind::Integer(1, usize::MAX as u64, "usize"), example: "jobs = 2" },
     Known { name: "replay", kind: Kind::Replay, example: "replay = \"<the seed that the failing test printed>\"" },
 ];

@@ -45,6 +45,8 @@ pub(crate) fn read(known: &Known, name: &Ident, value: &Expr) -> Result<Asked> {
         Kind::Memory => return memory(known, value),
         Kind::Explorer => explorer(known, value)?,
         Kind::Integer(min, max, ty) => integer(known, value, *min..=*max, ty)?,
+        Kind::Bound if matches!(literal(value), Some(Lit::Str(_))) => return rising(value, name).map(Asked::Setter),
+        Kind::Bound => integer(known, value, 0..=u64::from(u32::MAX), "u32")?,
         Kind::Bool => boolean(known, value)?,
         Kind::Duration(least) => time(known, value, *least)?,
         Kind::Replay => {
@@ -130,6 +132,21 @@ fn boolean(known: &Known, value: &Expr) -> Result<TokenStream> {
     match literal(value) {
         Some(Lit::Bool(bool)) => Ok(bool.into_token_stream()),
         _ => Err(wrong_type(known, value, "`true` or `false`")),
+    }
+}
+
+/// Reads the word for a bound that rises.
+fn rising(value: &Expr, name: &Ident) -> Result<TokenStream> {
+    match literal(value) {
+        Some(Lit::Str(text)) if text.value() == "rising" => {
+            let setter = Ident::new("rising_preemption_bound", name.span());
+            Ok(quote!(.#setter()))
+        }
+        _ => {
+            let message =
+                "`preemption_bound` takes a whole number, for example `preemption_bound = 2`, or `\"rising\"`";
+            Err(Error::new_spanned(value, message))
+        }
     }
 }
 

@@ -18,4 +18,10 @@ fn text() {}
 #[rsmc::test(spin_bound = 2u8)]
 fn suffix() {}
 
+#[rsmc::test(preemption_bound = -1)]
+fn negative_bound() {}
+
+#[rsmc::test(preemption_bound = "two")]
+fn bound_as_text() {}
+
 fn main() {}

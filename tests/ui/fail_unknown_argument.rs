@@ -9,9 +9,6 @@ fn unknown() {}
 #[rsmc::test(seed = 1, seed = 2)]
 fn twice() {}
 
-#[rsmc::test(preemption_bound = 2)]
-fn planned() {}
-
 fn main() {
     // Nothing is missing because of the errors above.
     misspelt();

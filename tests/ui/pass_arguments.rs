@@ -16,6 +16,7 @@ fn no_arguments() {}
     keep_going = true,
     check_races = false,
     shrink = 0,
+    preemption_bound = 2,
     seed = 0,
     jobs = 2
 )]

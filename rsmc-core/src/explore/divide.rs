@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::explore::PreemptionBound;
 use crate::explore::rf_smc::{Checkpoint, Estimate, Found, MOST_COUNTED, Subtree, Tree};
 use crate::model::MemoryModel;
 use crate::step::{Explorer, Route};
@@ -17,6 +18,8 @@ pub struct Settings {
     pub seed: u64,
     /// The memory of RF-SMC's sets in bytes, where it is set.
     pub sets: Option<usize>,
+    /// The bound of preemptions, where there is one.
+    pub preemption_bound: Option<PreemptionBound>,
 }
 
 /// An explorer that may be able to say how far it is, to be saved, and to be divided.
@@ -28,6 +31,11 @@ pub trait Divisible: Explorer {
 
     /// The number of runs in all, of a check that has made `runs` runs. Valid while a plan is given and not run.
     fn estimate_after(&self, _runs: u64) -> Option<Estimate> {
+        None
+    }
+
+    /// The bound of preemptions that an exploration in which it rises has reached.
+    fn level(&self) -> Option<u32> {
         None
     }
 

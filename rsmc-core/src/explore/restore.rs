@@ -20,7 +20,10 @@ impl Task {
     /// An explorer of this part only.
     pub fn explorer(&self, settings: &Settings) -> Box<dyn Divisible> {
         match *self {
-            Task::Subtree(ref subtree) => Box::new(RfSmc::of_subtree(settings.memory, subtree)),
+            Task::Subtree(ref subtree) => {
+                let explorer = RfSmc::of_subtree(settings.memory, subtree);
+                Box::new(explorer.with_preemption_bound(settings.preemption_bound))
+            }
             Task::Livelock(ref route) => Box::new(OnePlan::of_livelock(route.clone())),
             Task::Samples { first, count } => Box::new(Random::among(settings.seed, first..first + count)),
         }

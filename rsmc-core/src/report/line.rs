@@ -36,6 +36,8 @@ struct Line<'a> {
     threads: usize,
     model: String,
     explorer: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preemption_bound: Option<String>,
     seconds: f64,
 }
 
@@ -70,6 +72,7 @@ pub fn line(report: &Report, about: &About<'_>) -> String {
         threads: report.threads,
         model: report.memory.to_string(),
         explorer: report.explorer.to_string(),
+        preemption_bound: report.preemption_bound.map(|bound| bound.to_string()),
         seconds: (report.elapsed.as_secs_f64() * 1e6).round() / 1e6,
     };
     to_json(&line) + "\n"

@@ -56,7 +56,8 @@ use std::time::Duration;
 
 use crate::analysis::race::Race;
 use crate::session::{
-    Config, Estimate, ExplorerKind, Failure, FailureKind, Fewest, MemoryModel, Needs, Remedy, Report, Verdict,
+    Config, Estimate, ExplorerKind, Failure, FailureKind, Fewest, MemoryModel, Needs, PreemptionBound, Remedy, Report,
+    Verdict,
 };
 use crate::step::{BadMemory, Panicked, Pending};
 use crate::trace::Trace;
@@ -154,6 +155,10 @@ pub struct Counts {
     pub memory: MemoryModel,
     /// The explorer.
     pub explorer: ExplorerKind,
+    /// The bound of preemptions.
+    pub preemption_bound: Option<PreemptionBound>,
+    /// The bound that was reached, where it rises.
+    pub level: Option<u32>,
 }
 
 impl From<&Report> for Counts {
@@ -171,6 +176,8 @@ impl From<&Report> for Counts {
             elapsed: report.elapsed,
             memory: report.memory,
             explorer: report.explorer,
+            preemption_bound: report.preemption_bound,
+            level: report.level,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::report::text::{count, wrap};
 use crate::report::{Counts, Finding, command};
-use crate::session::{Estimate, ExplorerKind, FailureKind, Fewest, Limit, MemoryModel};
+use crate::session::{Estimate, ExplorerKind, FailureKind, Fewest, Limit, MemoryModel, PreemptionBound};
 
 /// The line of a check that covered every execution. It says so if there was nothing to explore: then the test may not
 /// test what it seems to.
@@ -17,6 +17,9 @@ pub fn verified(counts: &Counts) -> String {
 const UNMODELLED: &str = "; NOT modelled: a channel that was created outside, or other uses of a static meanwhile";
 
 fn verified_as_modelled(counts: &Counts) -> String {
+    if let Some(PreemptionBound::AtMost(most)) = counts.preemption_bound {
+        return verified_within(counts, most);
+    }
     let (executions, how) = (count(counts.executions, "execution"), how(counts));
     let nothing = match counts.threads {
         0 | 1 => "no other was started through `rsmc_shim::thread`, so there is nothing to interleave",
@@ -27,6 +30,14 @@ fn verified_as_modelled(counts: &Counts) -> String {
         _ => "no atomic, lock or cell of `rsmc_shim` is used by two of them",
     };
     format!("verified: {executions} ({how}), {}: {nothing}", count(counts.threads as u64, "thread"))
+}
+
+/// The line of a check that covered every execution within a bound.
+fn verified_within(counts: &Counts, most: u32) -> String {
+    let most = count(u64::from(most), "preemption");
+    let classes = if counts.executions == 1 { "1 class".to_owned() } else { format!("{} classes", counts.executions) };
+    let how = format!("{}, {}", counts.explorer, counts.memory);
+    format!("verified for all executions with at most {most}: {classes} ({how}){}, {}", reruns(counts), size(counts))
 }
 
 /// The text of a check that a limit ended. It must not look like a success.
@@ -40,15 +51,25 @@ pub fn incomplete(counts: &Counts, limit: Limit) -> String {
     };
     let executions = count(counts.executions, "execution");
     let so_far = format!("no failure in {executions} ({}){}, {}", how(counts), reruns(counts), size(counts));
-    let mut lines = vec![
-        format!("incomplete, NOT a proof: stopped at {reached}"),
-        wrap(&format!("  {so_far}"), "  "),
-        wrap(&format!("  {}", what_is_left(counts)), "  "),
-        "ways on:".to_owned(),
-    ];
+    let mut lines = vec![format!("incomplete, NOT a proof: stopped at {reached}"), wrap(&format!("  {so_far}"), "  ")];
+    lines.extend(counts.level.map(|level| format!("  {}", risen_to(level))));
+    lines.extend([wrap(&format!("  {}", what_is_left(counts)), "  "), "ways on:".to_owned()]);
     let ways = ways_on(counts.explorer, limit, cfg!(unoptimized));
     lines.extend(ways.iter().map(|way| wrap(&format!("- {way}"), "  ")));
     lines.join("\n")
+}
+
+/// The part of the executions that a check with a rising bound has covered.
+fn risen_to(level: u32) -> String {
+    match level.checked_sub(1) {
+        None => "executions without a preemption begun, none covered".to_owned(),
+        Some(covered) => {
+            format!(
+                "verified for all executions with at most {}, {level} begun",
+                count(u64::from(covered), "preemption")
+            )
+        }
+    }
 }
 
 /// The text of a replay that did not fail.
@@ -177,7 +198,8 @@ pub(super) fn replay(seed: &str, name: Option<&str>) -> String {
 }
 
 fn how(counts: &Counts) -> String {
-    format!("{}, {}", counts.explorer, counts.memory)
+    let bound = counts.preemption_bound.map(|bound| format!(", preemption_bound = {bound}"));
+    format!("{}, {}{}", counts.explorer, counts.memory, bound.unwrap_or_default())
 }
 
 fn size(counts: &Counts) -> String {

@@ -114,7 +114,8 @@ impl<'c> Check<'c> {
         let mut report = findings.report(verdict, &clock);
         let is_stopped = matches!(report.verdict, Verdict::Incomplete(Limit::Duration(_) | Limit::Interrupted));
         if clock.is_long() && is_stopped && checkpoint.is_none() {
-            report.notes.push(format!("a check by `{}` cannot be resumed", config.explorer));
+            let rising = if config.explorer.is_divided() { " with a rising bound" } else { "" };
+            report.notes.push(format!("a check by `{}`{rising} cannot be resumed", config.explorer));
         }
         if is_of_code {
             fail_if_trivial(config, &mut report);

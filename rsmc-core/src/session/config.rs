@@ -9,9 +9,9 @@ use crate::explore::{Divisible, OnePlan, Settings};
 use crate::machine::Sees;
 pub use crate::model::MemoryModel;
 use crate::seed::Seed;
-use crate::session::ExplorerKind;
 use crate::session::explorers::{NAMES, explorer, implemented};
 use crate::session::nearest::then_known;
+use crate::session::{ExplorerKind, PreemptionBound};
 
 impl FromStr for ExplorerKind {
     type Err = ConfigError;
@@ -65,6 +65,16 @@ pub enum ConfigError {
         seed: MemoryModel,
         /// The model of the test.
         memory: MemoryModel,
+    },
+    /// A bound of preemptions with an explorer that knows none.
+    #[error(
+        "`preemption_bound` needs the explorer `{}`, and this check has `{explorer}`: RSMC_PREEMPTION_BOUND=none removes the \
+         bound",
+        ExplorerKind::ReadsFrom
+    )]
+    NoBound {
+        /// The explorer.
+        explorer: ExplorerKind,
     },
     /// A number that is too small.
     #[error("`{name}` must be at least {least}")]
@@ -133,6 +143,8 @@ pub struct Config {
     pub pinned: Vec<Seed>,
     /// Seed of the random explorers. Default: 0.
     pub seed: u64,
+    /// The bound of preemptions. Default: none.
+    pub preemption_bound: Option<PreemptionBound>,
     /// The number of processes that explore. Default: 1.
     pub jobs: usize,
     /// The time that one process explores before workers start.
@@ -175,6 +187,7 @@ impl Default for Config {
             replay: None,
             pinned: Vec::new(),
             seed: 0,
+            preemption_bound: None,
             jobs: 1,
             divide_after: Duration::from_millis(200),
             sets: None,
@@ -382,6 +395,33 @@ impl Config {
         self
     }
 
+    /// Covers all executions with at most so many preemptions, and not those that need more. Only `reads-from` can do
+    /// this.
+    ///
+    /// A preemption is a switch from a thread that could go on. A switch is none where the thread waits for a lock, for
+    /// a token of `park`, for the end of another thread, or in a loop; where it has a `spin_loop` or `yield_now`; or
+    /// where it ends. Classes count by the execution with the fewest. Stores that leave their buffers under TSO and
+    /// PSO, and reads of old values under C11, are no preemptions, and are not bounded. See `docs/limits.md`.
+    ///
+    /// ```
+    /// use rsmc_core::session::{Config, PreemptionBound};
+    ///
+    /// assert_eq!(Config::default().preemption_bound, None);
+    /// assert_eq!(Config::default().preemption_bound(2).preemption_bound, Some(PreemptionBound::AtMost(2)));
+    /// ```
+    pub fn preemption_bound(mut self, most: u32) -> Self {
+        self.preemption_bound = Some(PreemptionBound::AtMost(most));
+        self
+    }
+
+    /// Covers all executions without a preemption, then those with one, with two, and so on, each class once, until all
+    /// are covered or a limit is reached. The report of a limit says how far the check has come. Only `reads-from` can
+    /// do this, in one process, and without a checkpoint. It keeps in memory what is left for larger bounds.
+    pub fn rising_preemption_bound(mut self) -> Self {
+        self.preemption_bound = Some(PreemptionBound::Rising);
+        self
+    }
+
     /// Sets the number of worker processes of the same test executable that explore. At least 1.
     ///
     /// The check starts in its own process. Only if it takes longer than 0.2 s, it starts workers: the executable runs
@@ -439,7 +479,13 @@ impl Config {
     /// The settings that explorers need. If several processes explore, the sets of RF-SMC are not bounded.
     pub(super) fn for_explorers(&self) -> Settings {
         let sets = if self.jobs > 1 { Some(usize::MAX) } else { self.sets };
-        Settings { memory: self.effective_memory(), seed: self.seed, sets }
+        let &Self { seed, preemption_bound, .. } = self;
+        Settings { memory: self.effective_memory(), seed, sets, preemption_bound }
+    }
+
+    /// Whether several processes can share the exploration.
+    pub(super) fn is_divided(&self) -> bool {
+        self.explorer.is_divided() && self.preemption_bound != Some(PreemptionBound::Rising)
     }
 
     /// The number of executions that are enough.
@@ -468,6 +514,9 @@ impl Config {
         let (explorer, memory) = (self.explorer, self.effective_memory());
         if !explorer.is_implemented_for(memory) {
             return Err(ConfigError::NotImplemented { explorer, memory });
+        }
+        if self.preemption_bound.is_some() && self.replay.is_none() && explorer != ExplorerKind::ReadsFrom {
+            return Err(ConfigError::NoBound { explorer });
         }
         match &self.replay {
             Some(seed) if seed.model() != memory => Err(ConfigError::SeedOfAnotherModel { seed: seed.model(), memory }),

@@ -36,6 +36,8 @@ pub(super) struct Findings<'c> {
     stale_pins: Vec<String>,
     /// The number of runs that the whole check would take, if it was stopped.
     pub(super) estimate: Option<Estimate>,
+    /// The bound that has been reached, where it rises.
+    pub(super) level: Option<u32>,
 }
 
 /// A failing execution that may be run in another order.
@@ -95,6 +97,7 @@ impl<'c> Findings<'c> {
             notes: Vec::new(),
             stale_pins: Vec::new(),
             estimate: None,
+            level: None,
         }
     }
 
@@ -256,8 +259,11 @@ impl<'c> Findings<'c> {
 
     pub(super) fn report(mut self, verdict: Verdict, clock: &Clock<'_>) -> Report {
         let &Config { jobs, explorer, .. } = self.config;
-        if jobs > 1 && !explorer.is_divided() && clock.is_time_to_divide() {
-            self.notes.push(format!("`jobs` = {jobs} makes no difference: `{explorer}` explores in one process"));
+        if jobs > 1 && !self.config.is_divided() && clock.is_time_to_divide() {
+            let rising = self.config.preemption_bound.filter(|_| explorer.is_divided()).map(|_| " with a rising bound");
+            let rising = rising.unwrap_or_default();
+            self.notes
+                .push(format!("`jobs` = {jobs} makes no difference: `{explorer}`{rising} explores in one process"));
         }
         let elapsed = clock.elapsed();
         self.notes.extend(self.tally.of_hiding());
@@ -283,6 +289,8 @@ impl<'c> Findings<'c> {
             elapsed,
             memory: self.memory,
             explorer,
+            preemption_bound: self.config.preemption_bound,
+            level: self.level,
             notes: self.notes,
             stale_pins: self.stale_pins,
         }

@@ -22,6 +22,7 @@ mod shrink;
 mod tally;
 mod trivial;
 
+pub use crate::explore::PreemptionBound;
 pub use crate::explore::rf_smc::Estimate;
 pub use body::{Body, assert_no_check, check_body};
 pub use check::Check;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::race::Race;
 use crate::seed::Seed;
-use crate::session::{Estimate, ExplorerKind, Fewest, MemoryModel, Needs, Remedy};
+use crate::session::{Estimate, ExplorerKind, Fewest, MemoryModel, Needs, PreemptionBound, Remedy};
 use crate::step::{BadMemory, Panicked, Pending};
 use crate::trace::Trace;
 
@@ -186,6 +186,11 @@ pub struct Report {
     pub memory: MemoryModel,
     /// The explorer.
     pub explorer: ExplorerKind,
+    /// The bound of preemptions, if there is one: a verdict is about the executions within it.
+    pub preemption_bound: Option<PreemptionBound>,
+    /// The bound that was reached when a limit ended a check with a rising bound. Executions within smaller bounds were
+    /// covered.
+    pub level: Option<u32>,
     /// Further remarks, for instance why no worker process started.
     pub notes: Vec<String>,
     /// The notes about pinned seeds that no longer fit the code: their executions were not run.

@@ -49,7 +49,7 @@ impl<'c> Course<'c> {
         if !is_replay && self.findings.run_pinned(executor) {
             return Verdict::Verified;
         }
-        let mut team = crew.filter(|_| !is_replay && config.explorer.is_divided()).map(Team::new);
+        let mut team = crew.filter(|_| !is_replay && config.is_divided()).map(Team::new);
         let mut explorer = match resume.filter(|_| !is_replay).map(|checkpoint| self.resume(checkpoint, executor)) {
             None => config.new_explorer(),
             Some(Begin::Explorer(explorer)) => explorer,
@@ -88,6 +88,7 @@ impl<'c> Course<'c> {
     /// Ends a check at a limit. If the check has a pulse, a checkpoint keeps the plan that was not run, and the rest.
     fn stop(&mut self, limit: Limit, explorer: &mut dyn Divisible, executor: &dyn Executor) -> Verdict {
         self.findings.estimate = explorer.estimate_after(self.findings.tally.runs);
+        self.findings.level = explorer.level();
         if self.clock.is_long() && matches!(limit, Limit::Duration(_) | Limit::Interrupted) {
             explorer.retract();
             let left = explorer.save().map(Left::Explorer);

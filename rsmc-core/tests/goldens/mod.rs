@@ -73,6 +73,8 @@ pub fn counts(executions: u64, threads: usize, events: usize) -> Counts {
         elapsed: Duration::from_millis(210),
         memory: MemoryModel::Sc,
         explorer: ExplorerKind::ReadsFrom,
+        preemption_bound: None,
+        level: None,
     }
 }
 

@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
+use crate::explore::rf_smc::aside::SetAside;
 use crate::explore::rf_smc::revisit::Question;
 use crate::explore::rf_smc::schedule::{Branch, Schedule};
 use crate::explore::rf_smc::seen::Seen;
@@ -29,6 +30,10 @@ pub(super) struct Decision {
     pub(super) pending: Vec<Schedule>,
     /// The schedules that another explorer found, the next one last. They are explored after `pending`.
     pub(super) received: Vec<Branch>,
+    /// The schedules that are explored when the bound of preemptions has risen.
+    pub(super) aside: Vec<SetAside>,
+    /// Its number among the kept decisions, if it has one.
+    pub(super) kept: Option<usize>,
     /// In some run, what it read may have been overwritten while it stood there: see `wait`.
     pub(super) contested: bool,
     /// The number of schedules that were explored, with the current one.
@@ -51,6 +56,8 @@ impl Decision {
             seen,
             pending: Vec::new(),
             received: Vec::new(),
+            aside: Vec::new(),
+            kept: None,
             contested: false,
             explored: 0,
             full: false,

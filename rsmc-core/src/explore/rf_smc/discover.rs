@@ -1,6 +1,7 @@
 //! The schedules that a run shows to be possible at the decisions of its path.
 
 use crate::base::Digest;
+use crate::explore::rf_smc::aside::SetAside;
 use crate::explore::rf_smc::canonical_parent::{Child, has_canonical_parents, new_write};
 use crate::explore::rf_smc::revisit::{Asked, Extent, Revisit};
 use crate::explore::rf_smc::schedule::{Branch, Chosen, Schedule};
@@ -103,10 +104,26 @@ impl RfSmc {
         let (decision, key) = (&mut self.decisions[number], self.finder.sequence.key(run, &self.frame));
         if decision.seen.insert(key) {
             self.budget.note_name(decision);
+            let beyond = self.beyond_bound(run, number);
+            if beyond.is_some() && !self.bound.rises {
+                return;
+            }
             if let Some(packed) = self.find_witness(run, number) {
-                self.budget.add(&mut self.decisions[number], Schedule { key, packed });
+                let (decision, schedule) = (&mut self.decisions[number], Schedule { key, packed });
+                match beyond {
+                    Some(level) => decision.aside.push(SetAside { level, schedule }),
+                    None => self.budget.add(decision, schedule),
+                }
             }
         }
+    }
+
+    /// The lowest bound of preemptions within which the new sequence may be, if that is not the current one.
+    fn beyond_bound(&mut self, run: &Run, number: usize) -> Option<u32> {
+        self.bound.most?;
+        let sequence = &mut self.finder.sequence;
+        sequence.find_unchanged(&self.frame, &self.decisions[number]);
+        self.bound.beyond(run, &self.graph, sequence)
     }
 
     /// The schedule of the new sequence, whose canonical parent this run is, unless it was seen before the set stopped

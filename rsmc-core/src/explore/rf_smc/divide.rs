@@ -4,12 +4,13 @@ use crate::explore::rf_smc::{Estimate, Found, RfSmc, Tree};
 use crate::explore::{Divisible, Division, Saved, Settings, Task};
 
 impl RfSmc {
-    /// This explorer with the memory budget of these settings.
+    /// This explorer with the memory budget and the bound of these settings.
     pub fn with_settings(self, settings: &Settings) -> Self {
-        match settings.sets {
+        let with_sets = match settings.sets {
             Some(bytes) => self.with_memory_budget(bytes),
             None => self,
-        }
+        };
+        with_sets.with_preemption_bound(settings.preemption_bound)
     }
 }
 
@@ -19,15 +20,22 @@ impl Divisible for RfSmc {
     }
 
     fn estimate_after(&self, runs: u64) -> Option<Estimate> {
-        Some(self.estimate().after(runs.saturating_sub(self.runs())))
+        let before = runs.saturating_sub(self.runs());
+        let estimate = self.estimate().after(before);
+        // With a rising bound most of the tree is not on the path.
+        Some(if self.bound.rises { Estimate::of_least(estimate.at_least) } else { estimate })
+    }
+
+    fn level(&self) -> Option<u32> {
+        self.bound.most.filter(|_| self.bound.rises)
     }
 
     fn save(&self) -> Option<Saved> {
-        Some(Saved::Tree(self.checkpoint()))
+        (!self.bound.rises).then(|| Saved::Tree(self.checkpoint()))
     }
 
     fn divide(&self) -> Option<Division> {
-        Some(Division::Tree(Tree::new(self)))
+        (!self.bound.rises).then(|| Division::Tree(Tree::new(self)))
     }
 
     fn found(&self, task: &Task) -> Option<Found> {

@@ -83,6 +83,8 @@
 //! that only wait (`trace::spin`) sound and complete, but not optimal: runs with a frozen thread, and runs that
 //! turn out to repeat an iteration (whose thread then stops), are counted as blocked.
 
+mod aside;
+mod bound;
 mod budget;
 mod c11_witness;
 mod canonical_parent;
@@ -123,6 +125,9 @@ use std::time::Duration;
 
 use crate::base::Digest;
 use crate::consistency::Instance;
+use crate::explore::PreemptionBound;
+use crate::explore::rf_smc::aside::Aside;
+use crate::explore::rf_smc::bound::Bound;
 use crate::explore::rf_smc::budget::MemoryBudget;
 use crate::explore::rf_smc::canonical_parent::{CanonicalParent, has_canonical_parents};
 use crate::explore::rf_smc::decision::Decision;
@@ -171,6 +176,8 @@ pub struct RfSmc {
     /// The schedule of the last plan.
     current: Chosen,
     budget: MemoryBudget,
+    bound: Bound,
+    aside: Aside,
     canonical_parent: CanonicalParent,
     suspended: Suspended,
 }
@@ -186,6 +193,15 @@ impl RfSmc {
     /// on it.
     pub fn with_memory_budget(mut self, bytes: usize) -> Self {
         self.budget.bound = bytes;
+        self
+    }
+
+    /// An exploration of the classes that have an execution within a bound of preemptions, and of some others.
+    pub fn with_preemption_bound(mut self, bound: Option<PreemptionBound>) -> Self {
+        let Some(bound) = bound else { return self };
+        self.bound.most = Some(if let PreemptionBound::AtMost(most) = bound { most } else { 0 });
+        self.bound.rises = bound == PreemptionBound::Rising;
+        self.budget.bound = usize::MAX;
         self
     }
 
@@ -296,7 +312,7 @@ impl RfSmc {
                 self.put_into_effect(number, &next);
                 return Some(next);
             }
-            if !self.resume_path() {
+            if !self.resume_path() && !self.take_up() {
                 return None;
             }
         }
@@ -320,8 +336,7 @@ impl RfSmc {
             if !is_own {
                 break;
             }
-            self.budget.give_back(decision, decision.bytes);
-            self.decisions.pop();
+            self.leave_last();
         }
         None
     }
@@ -411,6 +426,7 @@ impl Explorer for RfSmc {
             let known = self.decisions.len();
             self.graph.compute(run);
             self.waits.begin(run);
+            self.bound.begin(run);
             self.find_entries(run);
             self.extend(run);
             self.discover(run, known);

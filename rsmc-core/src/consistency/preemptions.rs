@@ -1,0 +1,348 @@
+//! The fewest preemptions of events with their sources.
+//!
+//! Problem. Executions of one class differ in how often they take the processor from a thread. Given events, program
+//! order, and the source of each read: the fewest *preemptions* of an order of these events. A preemption is a switch
+//! from a thread whose next event could happen. A switch is none where the thread has no next event among the given
+//! ones, or that event waits: for a lock that is held, for a token, for the end of a thread, or at a hint of a loop
+//! that waits.
+//!
+//! Method. A state says how many events of each thread have happened, which write of each location is the last, and
+//! which thread performed the last event. The search visits the states that need no preemption, then those that need
+//! one, and so on. A thread performs an event at once where that takes nothing from any other order: an event that
+//! writes nothing, and a write that no other event has to read or to come before.
+//!
+//! Two rules for reads. In order: a read takes the write that happened last, as under SC. Out of order: its source has
+//! happened, as in every execution under every model. The second allows more orders, so its number is a lower bound of
+//! those under TSO and PSO. Under C11, where reads of old values are free, it is the number.
+//!
+//! Monotone. The events may be a part of an execution that has, with an event, what comes before it in program order
+//! and its source. Then the execution, with the order restricted to the part, has no fewer preemptions.
+//!
+//! Cost. In the worst case exponential in the number of threads, as the question is NP-hard. Events times states, and
+//! the number of states is limited: a search that has too many returns the number that it has reached, which is a lower
+//! bound.
+//!
+//! Source. Musuvathi and Qadeer, "Iterative context bounding for systematic testing of multithreaded programs", PLDI
+//! 2007, count preemptions of executions. Marmanis, Kokologiannakis and Vafeiadis, "Reconciling preemption bounding with
+//! DPOR", TACAS 2023, count those of a class.
+
+use rustc_hash::FxHashSet;
+
+use crate::base::{LocId, ThreadId};
+use crate::trace::{Action, Op};
+
+/// The number of states after which the search gives up.
+const MOST_STATES: usize = 4_000;
+
+/// No event.
+const NONE: u32 = u32::MAX;
+
+/// A write that no event has to read any more.
+const UNREAD: u32 = NONE - 1;
+
+/// The source of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// It reads nothing.
+    Nothing,
+    /// It reads the initial value.
+    Initial,
+    /// It reads from the event with this number.
+    From(u32),
+}
+
+/// An event; see the module.
+#[derive(Clone, Copy, Debug)]
+pub struct Member {
+    /// Its thread.
+    pub thread: ThreadId,
+    /// Its operation.
+    pub op: Op,
+    /// The value that its location held before, if it reads.
+    pub takes: Takes,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Whether its thread may wait in a loop before it.
+    pub waits: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    thread: u32,
+    /// Its place in its thread.
+    place: u32,
+    loc: u32,
+    takes: Takes,
+    writes: bool,
+    waits: bool,
+    /// It waits while a lock is held.
+    acquires: bool,
+    /// It waits for a token.
+    parks: bool,
+    /// A lock is held after it.
+    holds: bool,
+    /// The number of its predecessors in other threads, up to this event.
+    preds_end: u32,
+    /// The next reader of the value that it reads, the first reader of the value that it writes, and the next write of
+    /// its location.
+    next_reader: u32,
+    first_reader: u32,
+    next_write: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Location {
+    /// Its name.
+    id: LocId,
+    first_reader: u32,
+    first_write: u32,
+    /// Events wait for what it holds.
+    blocks: bool,
+}
+
+/// A state: the thread of the last event, by thread the number of events that have happened, by location the last
+/// write.
+type State = Box<[u32]>;
+
+/// The search; keeps its memory from one to the next.
+#[derive(Debug, Default)]
+pub struct Preemptions {
+    events: Vec<Known>,
+    preds: Vec<u32>,
+    /// By thread: its events.
+    threads: Vec<(ThreadId, Vec<u32>)>,
+    locs: Vec<Location>,
+    /// A read takes the write that happened last.
+    in_order: bool,
+    visited: FxHashSet<State>,
+    now: Vec<State>,
+    later: Vec<State>,
+}
+
+impl Preemptions {
+    /// Forgets all events, and sets the rule for reads.
+    pub fn clear(&mut self, in_order: bool) {
+        self.events.clear();
+        self.preds.clear();
+        self.threads.clear();
+        self.locs.clear();
+        self.in_order = in_order;
+    }
+
+    /// Adds an event and returns its number; `preds` are the events before it in program order. Events are added in an
+    /// order in which they could happen.
+    pub fn push(&mut self, member: &Member, preds: impl Iterator<Item = u32>) -> u32 {
+        let number = self.events.len() as u32;
+        let thread = self.thread_of(member.thread);
+        let loc = self.location(member.op.loc);
+        let events = &self.events;
+        self.preds.extend(preds.filter(|&pred| events[pred as usize].thread != thread));
+        let own = &mut self.threads[thread as usize].1;
+        let place = own.len() as u32;
+        own.push(number);
+        let action = member.op.action;
+        let (acquires, parks) = (action == Action::Acquire, action == Action::Park);
+        let at = &mut self.locs[loc as usize];
+        at.blocks |= acquires || parks;
+        let first_reader = match member.takes {
+            Takes::Nothing => None,
+            Takes::Initial => Some(&mut at.first_reader),
+            Takes::From(source) => Some(&mut self.events[source as usize].first_reader),
+        };
+        let next_reader = first_reader.map_or(NONE, |first| std::mem::replace(first, number));
+        let next_write = if member.writes { std::mem::replace(&mut at.first_write, number) } else { NONE };
+        self.events.push(Known {
+            thread,
+            place,
+            loc,
+            takes: member.takes,
+            writes: member.writes,
+            waits: member.waits,
+            acquires,
+            parks,
+            holds: action.locks() && member.writes,
+            preds_end: self.preds.len() as u32,
+            next_reader,
+            first_reader: NONE,
+            next_write,
+        });
+        number
+    }
+
+    fn thread_of(&mut self, id: ThreadId) -> u32 {
+        let known = self.threads.iter().position(|(other, _)| *other == id);
+        known.unwrap_or_else(|| {
+            self.threads.push((id, Vec::new()));
+            self.threads.len() - 1
+        }) as u32
+    }
+
+    fn location(&mut self, id: LocId) -> u32 {
+        let known = self.locs.iter().position(|other| other.id == id);
+        known.unwrap_or_else(|| {
+            self.locs.push(Location { id, first_reader: NONE, first_write: NONE, blocks: false });
+            self.locs.len() - 1
+        }) as u32
+    }
+
+    /// The fewest preemptions of an order of the events; `limit + 1` if there are more than `limit`, or no order.
+    pub fn fewest(&mut self, limit: u32) -> u32 {
+        self.visited.clear();
+        self.now.clear();
+        self.later.clear();
+        let mut first = vec![NONE; 1 + self.threads.len() + self.locs.len()];
+        first[1..=self.threads.len()].fill(0);
+        self.now.push(first.into());
+        for reached in 0..=limit {
+            while let Some(state) = self.now.pop() {
+                if self.visited.len() >= MOST_STATES || self.expand(state) {
+                    return reached;
+                }
+            }
+            if self.later.is_empty() {
+                break;
+            }
+            std::mem::swap(&mut self.now, &mut self.later);
+        }
+        limit + 1
+    }
+
+    /// Visits a state. Returns whether all events have happened.
+    fn expand(&mut self, mut state: State) -> bool {
+        while let Some(next) = self.next_of(&state, state[0]).filter(|&next| self.is_harmless(&state, next)) {
+            self.perform(&mut state, next);
+        }
+        if (0..self.threads.len()).all(|thread| self.next_of(&state, thread as u32).is_none()) {
+            return true;
+        }
+        self.forget_unread(&mut state);
+        if !self.visited.insert(state.clone()) {
+            return false;
+        }
+        let current = state[0];
+        let is_preemption = self.next_of(&state, current).is_some_and(|next| self.could_happen(&state, next));
+        for thread in 0..self.threads.len() as u32 {
+            let Some(next) = self.next_of(&state, thread).filter(|&next| self.may_happen(&state, next)) else {
+                continue;
+            };
+            let mut after = state.clone();
+            self.perform(&mut after, next);
+            if thread != current && is_preemption { self.later.push(after) } else { self.now.push(after) }
+        }
+        false
+    }
+
+    /// The next event of a thread.
+    fn next_of(&self, state: &State, thread: u32) -> Option<u32> {
+        let own = &self.threads.get(thread as usize)?.1;
+        own.get(state[1 + thread as usize] as usize).copied()
+    }
+
+    fn perform(&self, state: &mut State, event: u32) {
+        let Known { thread, loc, writes, .. } = self.events[event as usize];
+        state[0] = thread;
+        state[1 + thread as usize] += 1;
+        if writes {
+            state[1 + self.threads.len() + loc as usize] = event;
+        }
+    }
+
+    fn has_happened(&self, state: &State, event: u32) -> bool {
+        let Known { thread, place, .. } = self.events[event as usize];
+        state[1 + thread as usize] > place
+    }
+
+    /// The write of a location that happened last.
+    fn last_write(&self, state: &State, loc: u32) -> u32 {
+        state[1 + self.threads.len() + loc as usize]
+    }
+
+    /// Whether what is before an event in other threads has happened.
+    fn is_reached(&self, state: &State, event: u32) -> bool {
+        let first = event.checked_sub(1).map_or(0, |before| self.events[before as usize].preds_end);
+        let preds = &self.preds[first as usize..self.events[event as usize].preds_end as usize];
+        preds.iter().all(|&pred| self.has_happened(state, pred))
+    }
+
+    /// Whether the next event of a thread waits for nothing, whatever it would read.
+    fn could_happen(&self, state: &State, event: u32) -> bool {
+        let Known { loc, waits, acquires, parks, .. } = self.events[event as usize];
+        let last = || self.events.get(self.last_write(state, loc) as usize);
+        let is_held = || last().is_some_and(|last| last.holds);
+        let has_token = || last().is_some_and(|last| !last.parks);
+        !waits && self.is_reached(state, event) && !(acquires && is_held()) && (!parks || has_token())
+    }
+
+    /// Whether an event can happen now as it is given.
+    fn may_happen(&self, state: &State, event: u32) -> bool {
+        let Known { loc, takes, writes, acquires, .. } = self.events[event as usize];
+        if !self.is_reached(state, event) {
+            return false;
+        }
+        let last = self.last_write(state, loc);
+        if !self.in_order {
+            let is_held = || self.events.get(last as usize).is_some_and(|last| last.holds);
+            let has_source = |source: u32| self.has_happened(state, source);
+            return !(acquires && is_held()) && !matches!(takes, Takes::From(source) if !has_source(source));
+        }
+        let takes_last = match takes {
+            Takes::Nothing => true,
+            Takes::Initial => last == NONE,
+            Takes::From(source) => last == source,
+        };
+        takes_last && !(writes && self.is_needed(state, self.first_reader(loc, last), event))
+    }
+
+    /// The first reader of what a location holds after this write.
+    fn first_reader(&self, loc: u32, last: u32) -> u32 {
+        match last {
+            NONE => self.locs[loc as usize].first_reader,
+            UNREAD => NONE,
+            last => self.events[last as usize].first_reader,
+        }
+    }
+
+    /// Whether one of these readers has not happened, other than this event.
+    fn is_needed(&self, state: &State, first_reader: u32, but: u32) -> bool {
+        let mut reader = first_reader;
+        while let Some(known) = self.events.get(reader as usize) {
+            if reader != but && !self.has_happened(state, reader) {
+                return true;
+            }
+            reader = known.next_reader;
+        }
+        false
+    }
+
+    /// Whether the event of the thread that is at work may happen at once: no order is lost.
+    fn is_harmless(&self, state: &State, event: u32) -> bool {
+        let Known { loc, writes, waits, .. } = self.events[event as usize];
+        if waits || !self.may_happen(state, event) {
+            return false;
+        }
+        let location = &self.locs[loc as usize];
+        if !writes || (!self.in_order && !location.blocks) {
+            return true;
+        }
+        let mut write = location.first_write;
+        while let Some(known) = self.events.get(write as usize) {
+            if write != event && !self.has_happened(state, write) {
+                return !location.blocks && !self.is_needed(state, self.events[event as usize].first_reader, NONE);
+            }
+            write = known.next_write;
+        }
+        true
+    }
+
+    /// Makes states equal that differ in writes only that no event has to read.
+    fn forget_unread(&self, state: &mut State) {
+        let first = 1 + self.threads.len();
+        for (loc, location) in self.locs.iter().enumerate() {
+            let last = state[first + loc];
+            let is_read = || self.in_order && self.is_needed(state, self.first_reader(loc as u32, last), NONE);
+            if last != NONE && !location.blocks && !is_read() {
+                state[first + loc] = UNREAD;
+            }
+        }
+    }
+}

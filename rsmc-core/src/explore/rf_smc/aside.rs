@@ -1,0 +1,158 @@
+//! Schedules that are set aside until the bound of preemptions has risen.
+//!
+//! Problem. Explore the classes with few preemptions first, and none twice. A schedule that needs more preemptions than
+//! the bound is explored when the bound has risen. By then its decision has left the path, and with it the set of the
+//! schedules that were seen there.
+//!
+//! Method. A decision that leaves the path is kept if it has schedules aside, or if a kept decision stands below it. A
+//! kept decision knows the one above it, the answer of that one on the path, and the part of `τ` between the two. When
+//! the path is empty, the bound rises, and the path to a kept decision with a schedule that is now within the bound
+//! becomes the path again. So every decision is in one place, on the path or kept, and has one set.
+//!
+//! Memory. All decisions above a schedule that is aside, with their sets.
+
+use crate::base::EventId;
+use crate::explore::rf_smc::RfSmc;
+use crate::explore::rf_smc::decision::Decision;
+use crate::explore::rf_smc::schedule::Schedule;
+use crate::explore::rf_smc::tau::NamedEntry;
+
+/// A schedule that is aside, and a bound within which it may be.
+#[derive(Debug)]
+pub(super) struct SetAside {
+    pub(super) level: u32,
+    pub(super) schedule: Schedule,
+}
+
+/// A decision that is kept, or one on the path that stands above a kept one.
+#[derive(Debug)]
+struct Kept {
+    /// The decision above, and its answer on the path to this one: the event there, and whether it is frozen.
+    above: Option<(usize, EventId, bool)>,
+    /// The entries of `τ` from the place of the decision above to the place of this one.
+    tau: Vec<NamedEntry>,
+    /// `None` while it is on the path.
+    decision: Option<Decision>,
+    /// The number of kept decisions right below.
+    below: usize,
+}
+
+/// The kept decisions; see the module.
+#[derive(Debug, Default)]
+pub(super) struct Aside {
+    kept: Vec<Option<Kept>>,
+    free: Vec<usize>,
+}
+
+impl Aside {
+    fn get(&mut self, number: usize) -> &mut Kept {
+        self.kept[number].as_mut().expect("a kept decision stays while one below it is kept")
+    }
+
+    fn insert(&mut self, above: Option<(usize, EventId, bool)>, tau: Vec<NamedEntry>) -> usize {
+        if let Some((above, ..)) = above {
+            self.get(above).below += 1;
+        }
+        let kept = Kept { above, tau, decision: None, below: 0 };
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.kept.push(None);
+            self.kept.len() - 1
+        });
+        self.kept[number] = Some(kept);
+        number
+    }
+
+    /// Forgets a decision that has left the path, and those above it that are not needed any more. Decisions on the
+    /// path are needed.
+    fn forget(&mut self, number: usize) {
+        self.free.push(number);
+        let above = self.kept[number].take().and_then(|kept| kept.above);
+        if let Some((above, ..)) = above {
+            let kept = self.get(above);
+            kept.below -= 1;
+            if kept.below == 0 && kept.decision.as_ref().is_some_and(|decision| decision.aside.is_empty()) {
+                self.forget(above);
+            }
+        }
+    }
+
+    /// The lowest bound within which a schedule may be.
+    fn lowest(&self) -> Option<u32> {
+        let decisions = self.kept.iter().flatten().filter_map(|kept| kept.decision.as_ref());
+        decisions.flat_map(|decision| &decision.aside).map(|aside| aside.level).min()
+    }
+
+    /// A decision with a schedule that may be within a bound.
+    fn within(&self, level: u32) -> Option<usize> {
+        let is_within = |kept: &Kept| {
+            let decision = kept.decision.as_ref();
+            decision.is_some_and(|decision| decision.aside.iter().any(|aside| aside.level <= level))
+        };
+        self.kept.iter().position(|kept| kept.as_ref().is_some_and(is_within))
+    }
+}
+
+impl RfSmc {
+    /// Takes the last decision from the path, and keeps it if it is needed for schedules that are aside.
+    pub(super) fn leave_last(&mut self) {
+        let Some(mut decision) = self.decisions.pop() else { return };
+        let bytes = decision.bytes;
+        self.budget.give_back(&mut decision, bytes);
+        let has_below = |aside: &mut Aside, number: usize| aside.get(number).below > 0;
+        match decision.kept {
+            Some(number) if decision.aside.is_empty() && !has_below(&mut self.aside, number) => {
+                self.aside.forget(number);
+            }
+            None if decision.aside.is_empty() => {}
+            kept => {
+                let number = kept.unwrap_or_else(|| self.keep(decision.at));
+                decision.kept = Some(number);
+                self.aside.get(number).decision = Some(decision);
+            }
+        }
+    }
+
+    /// Makes a place among the kept decisions for one below the path, which stands at this place of `τ`, and for those
+    /// on the path. Returns its number.
+    fn keep(&mut self, at: usize) -> usize {
+        let (mut above, mut from) = (None, 0);
+        for number in 0..self.decisions.len() {
+            let Decision { at, kept, id, frozen, .. } = self.decisions[number];
+            let kept = kept.unwrap_or_else(|| self.aside.insert(above, self.tau[from..at].to_vec()));
+            self.decisions[number].kept = Some(kept);
+            (above, from) = (Some((kept, id, frozen)), at);
+        }
+        self.aside.insert(above, self.tau[from..at].to_vec())
+    }
+
+    /// Makes the path to a kept decision with a schedule within the bound the path again, and raises the bound before
+    /// if there is none. Returns whether there is a schedule.
+    pub(super) fn take_up(&mut self) -> bool {
+        let Some(level) = self.bound.most.max(self.aside.lowest()).filter(|_| self.aside.lowest().is_some()) else {
+            return false;
+        };
+        self.bound.most = Some(level);
+        let mut number = self.aside.within(level);
+        self.tau.clear();
+        let (mut decisions, mut parts, mut answer) = (Vec::new(), Vec::new(), None);
+        while let Some(at) = number {
+            let kept = self.aside.get(at);
+            let mut decision = kept.decision.take().expect("the path is empty");
+            if let Some((id, frozen)) = answer {
+                (decision.id, decision.frozen) = (id, frozen);
+            }
+            parts.push(kept.tau.clone());
+            answer = kept.above.map(|(_, id, frozen)| (id, frozen));
+            number = kept.above.map(|(above, ..)| above);
+            decisions.push(decision);
+        }
+        parts.iter().rev().for_each(|part| self.tau.extend_from_slice(part));
+        for mut decision in decisions.into_iter().rev() {
+            let is_within = |aside: &mut SetAside| aside.level <= level;
+            let within: Vec<SetAside> = decision.aside.extract_if(.., is_within).collect();
+            within.into_iter().for_each(|aside| self.budget.add(&mut decision, aside.schedule));
+            self.decisions.push(decision);
+        }
+        true
+    }
+}

@@ -1,0 +1,109 @@
+//! The bound of preemptions.
+//!
+//! Problem. Run every class that has an execution with at most `k` preemptions once, and as few others as possible. A
+//! schedule leads to runs that have its events and to what these runs discover at the decisions above, whose classes
+//! need not have its events.
+//!
+//! Method. A schedule is left out if its events need more than `k` preemptions in every order
+//! ([`Preemptions`](crate::consistency::Preemptions)). The revisited event counts only if it is a load, and the one
+//! that is reversed with it does not. Its name stays in the set of its decision.
+//!
+//! Why no class is missed. Take a class and its execution with the fewest preemptions. RF-SMC reaches the class by a
+//! revisit of a read `r` that takes a write `w`, and it discovers the revisit in a run in which `r` reads something
+//! else. Such a run follows the same execution up to `w`, leaves out `w` and what needs it, and lets `r` and what
+//! follows in its thread take the values that are there: it has no more preemptions, since it has no other switches.
+//! The write `w` itself is the next event of its thread. So every schedule on the way is a part of an execution that
+//! has no more preemptions than the class. Where updates of two threads are reversed this fails: the run that
+//! discovers it has them in the other order, and needs one preemption more. So a schedule with such updates may have
+//! one more.
+//!
+//! This is an argument and no proof, since `τ` has events before a decision that the execution does not need there.
+//! `tests/bound_oracle.rs` compares the classes with brute force.
+//!
+//! Sets of names are not bounded while preemptions are: the canonical parent of a schedule may be left out.
+//!
+//! Waiting loops. A thread may wait before each of its reads, as far as this bound knows: switches there are free.
+//!
+//! Source. Coons, Musuvathi, McKinley, "Bounded partial-order reduction", OOPSLA 2013; Marmanis, Kokologiannakis,
+//! Vafeiadis, "Reconciling preemption bounding with DPOR", TACAS 2023, whose explorations of graphs need a slack that
+//! grows with the number of threads.
+
+use crate::base::ThreadId;
+use crate::consistency::{Member, Preemptions, Takes};
+use crate::explore::rf_smc::entry::RevisedEntry;
+use crate::explore::rf_smc::graph::Graph;
+use crate::explore::rf_smc::revisit::{OpRef, preds_of};
+use crate::explore::rf_smc::sequence::NewSequence;
+use crate::step::Run;
+use crate::trace::{Action, NoteKind, Trace};
+
+/// The number of bounds above the current one that are told apart before they are reached.
+const LOOK_AHEAD: u32 = 3;
+
+/// The bound; keeps its memory from one schedule to the next.
+#[derive(Debug, Default)]
+pub(super) struct Bound {
+    /// The largest number of preemptions; `None`: no bound.
+    pub(super) most: Option<u32>,
+    /// It rises when all schedules within it have been explored.
+    pub(super) rises: bool,
+    /// The number of preemptions that a schedule may have beyond the bound.
+    slack: u32,
+    search: Preemptions,
+    /// By event of the run: its number in the search.
+    numbers: Vec<u32>,
+    /// The events of the run behind a hint.
+    hinted: Vec<usize>,
+}
+
+impl Bound {
+    /// Turns to a run.
+    pub(super) fn begin(&mut self, run: &Run) {
+        self.hinted.clear();
+        if self.most.is_some() {
+            let present = run.trace.present().filter(|(thread, _)| run.trace.count(*thread) > 0);
+            self.slack = present.count().saturating_sub(2) as u32;
+            let hints = run.trace.notes.iter().filter(|note| note.kind == NoteKind::Hint);
+            self.hinted.extend(hints.filter_map(|note| next_event(&run.trace, note.thread, note.at)));
+        }
+    }
+
+    /// The lowest bound within which a new sequence may be, if that is not the current one.
+    pub(super) fn beyond(&mut self, run: &Run, graph: &Graph, sequence: &NewSequence) -> Option<u32> {
+        let most = self.most?;
+        self.search.clear(graph.model().is_sequential());
+        self.numbers.resize(run.trace.events.len(), 0);
+        for at in sequence.unchanged().iter() {
+            let entry = RevisedEntry::of(run, OpRef::Event(at));
+            self.numbers[at] = self.push(run, graph, &entry, self.hinted.contains(&at));
+        }
+        if let Some(first) = sequence.first.filter(|first| first.op.action == Action::Load) {
+            self.push(run, graph, &first, false);
+        }
+        let slack = self.slack;
+        let ahead = if self.rises { LOOK_AHEAD } else { 0 };
+        let level = self.search.fewest(most.saturating_add(slack + ahead)).saturating_sub(slack);
+        (level > most).then_some(level)
+    }
+
+    /// Adds an event to the search. Returns its number there.
+    fn push(&mut self, run: &Run, graph: &Graph, entry: &RevisedEntry, hinted: bool) -> u32 {
+        let numbers = &self.numbers;
+        let reads = entry.op.action.reads();
+        let takes = match entry.source.and_then(OpRef::event) {
+            Some(write) => Takes::From(numbers[write]),
+            None if reads => Takes::Initial,
+            None => Takes::Nothing,
+        };
+        let waits = hinted || run.has_waits && reads;
+        let member = Member { thread: entry.id.thread, op: entry.op, takes, writes: entry.writes, waits };
+        let preds = preds_of(run, graph, entry.who).iter().map(|&pred| numbers[pred as usize]);
+        self.search.push(&member, preds)
+    }
+}
+
+/// The first event of a thread at this position or behind it.
+fn next_event(trace: &Trace, thread: ThreadId, from: u32) -> Option<usize> {
+    let own = trace.of_thread(thread);
+    own.get(own.partition_point(|&at| at < from)).map(|&at| at as usize)
+}
