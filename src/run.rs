@@ -75,9 +75,15 @@ pub fn check_with(config: Config, body: impl Fn() + Sync) {
 /// ```
 #[track_caller]
 pub fn explore(config: &Config, body: impl Fn() + Sync) -> Report {
+    explore_body(config, &body)
+}
+
+/// See [`explore`]. It is compiled once, not for every body.
+#[track_caller]
+fn explore_body(config: &Config, body: &(dyn Fn() + Sync)) -> Report {
     let which = Which::next(None, Location::caller());
     said::say_in_vain("rsmc::explore", config, &said::who(which.test(), Location::caller()));
-    match jobs::check(&which, config, &body, |body, crew| body.check().crew(crew).run()) {
+    match jobs::check(&which, config, body, |body, crew| body.check().crew(crew).run()) {
         Ok(report) => report,
         Err(error) => panic!("rsmc: {error}"),
     }

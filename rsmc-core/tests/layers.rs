@@ -76,23 +76,6 @@ const OTHER_WORDS: &[(&str, &str)] = &[("rsmc-core/src/report/rows.rs", "\"sc\""
 /// No file is longer.
 const LONGEST_FILE: usize = 600;
 
-/// The circles of imports that are left, each by its files below `src`, and why.
-const CIRCLES_LEFT: &[(&[&str], &str)] = &[(
-    &[
-        "session/driver.rs",
-        "session/failure_signature.rs",
-        "session/judge.rs",
-        "session/model_attribution.rs",
-        "session/outcome.rs",
-        "session/probe.rs",
-        "session/remedy.rs",
-        "session/shrink/mod.rs",
-        "session/shrink/cost.rs",
-        "session/shrink/trial.rs",
-    ],
-    "an outcome has what was found out about its failure by judging other runs",
-)];
-
 /// The functions that may be longer than others, each by its file and name, and why.
 const LONG_FUNCTIONS: &[(&str, &str, &str)] =
     &[("rsmc-core/src/explore/view_xplore/mod.rs", "look", "the stages of a frame, one after the other")];
@@ -216,13 +199,7 @@ fn the_glossary_names_what_exists() {
 #[test]
 fn files_import_each_other_in_no_circle() {
     let circles = Crate::at(&source()).circles();
-    let is_left = |files: &[String]| CIRCLES_LEFT.iter().any(|(left, _)| *left == files);
-    let new = circles.iter().filter(|circle| !is_left(&circle.files));
-    let new: Vec<String> = new.map(|circle| format!("{:#?}", circle)).collect();
-    assert!(new.is_empty(), "these import each other: {}", new.join("\n"));
-    let gone = |files: &[&str]| !circles.iter().any(|circle| circle.files == files);
-    let gone: Vec<_> = CIRCLES_LEFT.iter().filter(|(files, _)| gone(files)).collect();
-    assert!(gone.is_empty(), "these import each other no longer: {gone:?}");
+    assert!(circles.is_empty(), "these import each other: {circles:#?}");
 }
 
 /// The functions that are too large and not named, and those that are named and not too large.

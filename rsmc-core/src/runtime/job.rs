@@ -45,8 +45,8 @@ impl Execution {
         let me = self.running.get();
         loop {
             let youngest = self.core.borrow_mut().fibers[me].locals.take_youngest();
-            let Some(value) = youngest else { return };
-            drop(self.catch(me, move || drop(value)));
+            let mut value @ Some(_) = youngest else { return };
+            drop(self.catch(me, &mut || drop(value.take())));
         }
     }
 }

@@ -88,7 +88,7 @@ impl Execution {
     }
 
     /// Runs a thread's code and catches its panic, which is then on record as one that left the thread.
-    pub(super) fn catch<T>(&self, me: ThreadId, code: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+    pub(super) fn catch(&self, me: ThreadId, code: &mut dyn FnMut()) -> Result<(), Box<dyn Any + Send>> {
         let result = catch_unwind(AssertUnwindSafe(code));
         if let Err(payload) = &result
             && !payload.is::<Teardown>()

@@ -42,6 +42,18 @@ pub fn check_body<T: Send>(
     body: &(dyn Fn() + Sync),
     check: impl FnOnce(&mut Body<'_>) -> T + Send,
 ) -> Result<T, ConfigError> {
+    let (mut check, mut result) = (Some(check), None);
+    in_own_thread(config, body, &mut |body| result = check.take().map(|check| check(body)))?;
+    Ok(result.expect("the check has returned"))
+}
+
+/// Runs `check` once, in an OS thread of its own. It is compiled once, not for every check of a test program.
+#[track_caller]
+fn in_own_thread(
+    config: &Config,
+    body: &(dyn Fn() + Sync),
+    check: &mut (dyn FnMut(&mut Body<'_>) + Send),
+) -> Result<(), ConfigError> {
     assert_no_check();
     config.validate()?;
     let memory = config.effective_memory();
@@ -59,7 +71,7 @@ pub fn check_body<T: Send>(
         builder.spawn_scoped(scope, check).expect("this process can start a thread").join()
     });
     match result {
-        Ok(result) => Ok(result),
+        Ok(()) => Ok(()),
         Err(payload) => passed_on(payload),
     }
 }

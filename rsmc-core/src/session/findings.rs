@@ -9,10 +9,12 @@ use crate::session::driver::{Next, Ran, Sink};
 use crate::session::failure_signature::FailureSignature;
 use crate::session::jobs::Problem;
 use crate::session::judge::{Finding, failure, judge, unseen, why_stale};
+use crate::session::model_attribution::find_models;
 use crate::session::progress::Clock;
+use crate::session::remedy::find_remedy;
 use crate::session::shrink::{Cost, LONGEST as SHRINKS_FOR, shrink};
 use crate::session::tally::Tally;
-use crate::session::{Config, Estimate, Failure, FailureKind, MemoryModel, Needs, Remedy, Report, Seen, Verdict};
+use crate::session::{Config, Estimate, Failure, FailureKind, MemoryModel, Needs, Report, Seen, Verdict};
 use crate::step::{End, Executor, Forced, Plan, Run, Step};
 use crate::trace::reads_from_class;
 
@@ -208,7 +210,7 @@ impl<'c> Findings<'c> {
             self.notes.push(format!("the search for a smaller schedule was cut off after {seconds} s; see `shrink`"));
         }
         if !executor.is_broken() {
-            let (needs, runs) = Needs::of(&same, shrunk.strong.as_deref(), self.memory, self.config, executor);
+            let (needs, runs) = find_models(&same, shrunk.strong.as_deref(), self.memory, self.config, executor);
             let is_of_orderings = match &needs {
                 Some(Needs::Model { strongest, .. }) => !strongest.is_sequential(),
                 Some(Needs::Race { .. }) => true,
@@ -217,7 +219,7 @@ impl<'c> Findings<'c> {
             first.needs = needs;
             self.extra_runs += runs;
             if is_of_orderings && !executor.is_broken() {
-                let (remedy, runs) = Remedy::of(&first.trace, self.memory, self.config, executor);
+                let (remedy, runs) = find_remedy(&first.trace, self.memory, self.config, executor);
                 first.remedy = remedy;
                 self.extra_runs += runs;
             }

@@ -13,13 +13,12 @@
 //!
 //! Limits. Fences are neither added nor made stronger, and no more than two places are changed.
 
-use std::fmt;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::base::LocId;
 use crate::session::probe::{Answer, Probe};
-use crate::session::{Config, MemoryModel};
+use crate::session::{Config, MemoryModel, Remedy};
 use crate::step::Executor;
 use crate::trace::{Action, Site, Trace};
 
@@ -29,42 +28,30 @@ const MOST_TRIES: usize = 64;
 /// The time that all explorations may take together.
 const LONGEST: Duration = Duration::from_secs(3);
 
-/// Orderings with which no execution of the test fails: found by exploring.
-///
-/// Its text is that of reports: "no execution fails with `Release` at src/queue.rs:41".
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Remedy {
-    /// The places in the source, and the weakest ordering that the operations there need.
-    pub changes: Vec<(Site, Ordering)>,
-}
-
-impl Remedy {
-    /// Looks for a remedy for a failure with this trace; also returns the number of runs.
-    pub(super) fn of(
-        trace: &Trace,
-        memory: MemoryModel,
-        config: &Config,
-        executor: &mut dyn Executor,
-    ) -> (Option<Self>, u64) {
-        let places = places(trace);
-        let all: Vec<_> = places.iter().map(|place| (place.site, Ordering::SeqCst)).collect();
-        if all.is_empty() || !executor.strengthen(&all) {
-            return (None, 0);
-        }
-        let knowledge = executor.knowledge();
-        let mut probe = Probe { config, same: None, executor, runs: 0, until: Instant::now() + LONGEST };
-        let mut mends = |changes: &[(Site, Ordering)]| {
-            probe.executor.strengthen(changes);
-            probe.executor.know(&knowledge);
-            !probe.executor.is_broken() && matches!(probe.explore(memory), Answer::Holds)
-        };
-        let found = if mends(&all) { ways(&places).into_iter().take(MOST_TRIES).find(|way| mends(way)) } else { None };
-        let runs = probe.runs;
-        executor.strengthen(&[]);
-        executor.know(&knowledge);
-        (found.map(|changes| Self { changes }), runs)
+/// Looks for a remedy for a failure with this trace; also returns the number of runs.
+pub(super) fn find_remedy(
+    trace: &Trace,
+    memory: MemoryModel,
+    config: &Config,
+    executor: &mut dyn Executor,
+) -> (Option<Remedy>, u64) {
+    let places = places(trace);
+    let all: Vec<_> = places.iter().map(|place| (place.site, Ordering::SeqCst)).collect();
+    if all.is_empty() || !executor.strengthen(&all) {
+        return (None, 0);
     }
+    let knowledge = executor.knowledge();
+    let mut probe = Probe { config, same: None, executor, runs: 0, until: Instant::now() + LONGEST };
+    let mut mends = |changes: &[(Site, Ordering)]| {
+        probe.executor.strengthen(changes);
+        probe.executor.know(&knowledge);
+        !probe.executor.is_broken() && matches!(probe.explore(memory), Answer::Holds)
+    };
+    let found = if mends(&all) { ways(&places).into_iter().take(MOST_TRIES).find(|way| mends(way)) } else { None };
+    let runs = probe.runs;
+    executor.strengthen(&[]);
+    executor.know(&knowledge);
+    (found.map(|changes| Remedy { changes }), runs)
 }
 
 /// A place in the source at which atomic operations are performed.
@@ -128,12 +115,4 @@ fn ways(places: &[Place]) -> Vec<Vec<(Site, Ordering)>> {
         }
     }
     ways
-}
-
-impl fmt::Display for Remedy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let change = |(site, order): &(Site, Ordering)| format!("`{order:?}` at {site}");
-        let changes: Vec<String> = self.changes.iter().map(change).collect();
-        write!(f, "no execution fails with {}", changes.join(" and "))
-    }
 }

@@ -133,6 +133,9 @@ impl Builder {
         if let Some(executions) = self.max_permutations {
             config = config.max_executions(executions as u64);
         }
+        if let Some(most) = self.preemption_bound {
+            config = config.preemption_bound(u32::try_from(most).unwrap_or(u32::MAX));
+        }
         if let Some(time) = self.max_duration {
             config = config.max_duration(time);
         }

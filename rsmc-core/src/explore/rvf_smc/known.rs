@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use imbl::OrdMap;
+use rpds::RedBlackTreeMap;
 
 use crate::base::{EventId, Id, ThreadId};
 use crate::explore::looks::{Looks, Standing};
@@ -13,7 +13,7 @@ use crate::trace::{Histories, LocInfo, Op, ProgramOrder, Trace};
 pub(super) type Writes = Arc<[Option<EventId>]>;
 
 /// The good writes of every read that has been decided.
-pub(super) type GoodWrites = OrdMap<EventId, Writes>;
+pub(super) type GoodWrites = RedBlackTreeMap<EventId, Writes>;
 
 /// A run as it is kept. All nodes that it realises share it.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use imbl::OrdMap;
+use rpds::RedBlackTreeMap;
 
 use crate::base::EventId;
 use crate::explore::by_source::BySource;
@@ -11,7 +11,7 @@ use crate::explore::rvf_smc::known::{Extent, GoodWrites, Known, Next, Writes};
 use crate::trace::{Effect, Op};
 
 /// Every read that an ancestor was done with.
-pub(super) type CausalMap = OrdMap<EventId, Done>;
+pub(super) type CausalMap = RedBlackTreeMap<EventId, Done>;
 
 /// The writes that were tried for a read.
 #[derive(Clone, Debug)]
@@ -172,7 +172,7 @@ impl Node {
             current.possible = true;
         }
         let good: Writes = choice.good.into();
-        Seed { good: self.good.update(read.id, good), causal: self.causal.clone(), before: self.extent.counts.clone() }
+        Seed { good: self.good.insert(read.id, good), causal: self.causal.clone(), before: self.extent.counts.clone() }
     }
 
     /// Ends the current read: all of its values were tried.
@@ -181,7 +181,7 @@ impl Node {
         let is_done = current.possible || current.mapped;
         if is_done {
             let done = Done { counts: self.extent.counts.clone(), refused: current.refused.into() };
-            self.causal.insert(current.read.id, done);
+            self.causal.insert_mut(current.read.id, done);
         }
         // Where it is blocked, or its thread may wait for ever instead, that says nothing about the other reads.
         self.backtrack |= !is_done || current.waits || self.known.waits(&current.read).next().is_some();

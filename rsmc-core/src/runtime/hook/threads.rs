@@ -91,6 +91,13 @@ fn with_thread_name<R>(thread: ThreadId, look: impl Fn(Option<&str>) -> R) -> R 
 
 /// Runs a thread's code and catches its panic. One that leaves the thread is on record for the report.
 pub fn catch<T>(code: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+    let (mut code, mut value) = (Some(code), None);
+    catch_once(&mut || value = code.take().map(|code| code()))?;
+    Ok(value.expect("the code has returned"))
+}
+
+/// See [`catch`]. It is compiled once, not for every thread of a test program.
+fn catch_once(code: &mut dyn FnMut()) -> Result<(), Box<dyn Any + Send>> {
     in_current(|execution| execution.catch(execution.running.get(), code)).expect("called in an execution")
 }
 

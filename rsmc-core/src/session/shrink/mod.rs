@@ -38,13 +38,12 @@ mod search;
 mod trial;
 
 pub(super) use cost::Cost;
-pub use trial::Fewest;
 
 use std::time::Duration;
 
-use crate::session::Config;
 use crate::session::failure_signature::FailureSignature;
 use crate::session::judge::{Finding, judge};
+use crate::session::{Config, Fewest};
 use crate::step::{Executor, Plan, Run, Step};
 use trial::Trial;
 

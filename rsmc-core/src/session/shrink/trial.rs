@@ -3,25 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use crate::session::Config;
 use crate::session::failure_signature::FailureSignature;
 use crate::session::judge::judge;
 use crate::session::shrink::{Cost, LONGEST, plan};
+use crate::session::{Config, Fewest};
 use crate::step::{End, Executor, Knowledge, Run, Step};
-
-/// The number of context switches of a schedule, compared with the fewest that its failure needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Fewest {
-    /// No smaller schedule was looked for, or none can be.
-    Unsought,
-    /// The fewest that were found within the limits.
-    Found,
-    /// No execution with this failure has fewer.
-    Possible,
-    /// One more than the fewest possible, which saves a delayed store or a read of an old value.
-    OneMore,
-}
 
 /// A schedule with the failure.
 #[derive(Clone, Debug)]

@@ -39,7 +39,9 @@ where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
     if !hook::executions::in_run() {
-        return scope_outside(body);
+        let (mut body, mut value) = (Some(body), None);
+        scope_outside(&mut |scope| value = body.take().map(|body| body(scope)));
+        return value.expect("the body has returned");
     }
     let kind = Kind::Model(Mutex::new(Vec::new()));
     let scope = Scope { kind, scope: PhantomData, env: PhantomData };
@@ -52,10 +54,8 @@ where
     }
 }
 
-fn scope_outside<'env, F, T>(body: F) -> T
-where
-    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
-{
+/// Runs `body` once, with std's threads. It is compiled once, not for every scope of a test program.
+fn scope_outside<'env>(body: &mut dyn for<'scope> FnMut(&'scope Scope<'scope, 'env>)) {
     let place: OnceCell<Scope<'static, 'static>> = OnceCell::new();
     std::thread::scope(|inner| {
         // SAFETY: only lifetimes change. `place` lives until std's scope returns, which is when the last thread that
@@ -66,8 +66,8 @@ where
             let scope = place.get_or_init(|| Scope { kind, scope: PhantomData, env: PhantomData });
             std::mem::transmute(scope)
         };
-        body(scope)
-    })
+        body(scope);
+    });
 }
 
 impl<'scope> Scope<'scope, '_> {
@@ -127,6 +127,8 @@ impl Builder {
     {
         let kind = match &scope.kind {
             Kind::Std(inner) => {
+                // In a box: see `Builder::spawn_unchecked`.
+                let code: Box<dyn FnOnce() -> T + Send + 'scope> = Box::new(code);
                 let handle = self.into_std().spawn_scoped(inner, code)?;
                 let thread = Thread::of_std(handle.thread().clone());
                 HandleKind::Std(handle, thread)

@@ -45,7 +45,22 @@ pub(super) unsafe fn start<'a, T: 'a>(name: Option<String>, code: impl FnOnce() 
     }
     let packet = StdArc::new(Packet { end: Tag::new(), result: UnsafeCell::new(None) });
     let theirs = StdArc::clone(&packet);
-    let main: Box<dyn FnOnce() + 'a> = Box::new(move || run(code, theirs));
+    let main = Box::new(move || end(hook::threads::catch(code), theirs));
+    // SAFETY: the caller promises it.
+    unsafe { start_main(name, main, packet) }
+}
+
+/// Starts a modelled thread that runs `main`, which writes the packet. It is compiled for each `T` once, whatever the
+/// thread runs.
+///
+/// # Safety
+/// As for [`start`].
+#[track_caller]
+unsafe fn start_main<'a, T: 'a>(
+    name: Option<String>,
+    main: Box<dyn FnOnce() + 'a>,
+    packet: StdArc<Packet<T>>,
+) -> Started<T> {
     // SAFETY: only the lifetime changes, and the caller answers for it.
     let main = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce()>>(main) };
     let is_named = name.is_some();
@@ -57,9 +72,8 @@ pub(super) unsafe fn start<'a, T: 'a>(name: Option<String>, code: impl FnOnce() 
     started
 }
 
-/// Runs the code of a modelled thread. Only the unwinding of a finished execution leaves it.
-fn run<T>(code: impl FnOnce() -> T, packet: StdArc<Packet<T>>) {
-    let result = hook::threads::catch(code);
+/// Ends a modelled thread whose code has this result.
+fn end<T>(result: Result<T>, packet: StdArc<Packet<T>>) {
     if result.as_ref().is_err_and(|payload| hook::executions::is_teardown(&**payload)) {
         return;
     }
@@ -230,6 +244,8 @@ impl Builder {
             // SAFETY: the caller promises that what the thread borrows outlives it.
             return Ok(JoinHandle(Kind::Model(unsafe { start(self.name, code) })));
         }
+        // In a box, std's function is compiled for each `T` once, and not for every thread of a test program.
+        let code: Box<dyn FnOnce() -> T + Send + '_> = Box::new(code);
         // SAFETY: the caller promises what std asks for.
         let handle = unsafe { self.into_std().spawn_unchecked(code)? };
         let thread = Thread::of_std(handle.thread().clone());
