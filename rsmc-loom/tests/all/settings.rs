@@ -46,6 +46,32 @@ fn a_bound_on_executions_passes() {
     builder.check(|| add_twice(false));
 }
 
+/// Three threads that add in two steps: the fewer preemptions, the fewer executions.
+#[test]
+fn a_bound_of_preemptions() {
+    let executions = |bound| {
+        let runs = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let counted = std::sync::Arc::clone(&runs);
+        let mut builder = Builder::new();
+        builder.preemption_bound = bound;
+        builder.check(move || {
+            counted.fetch_add(1, SeqCst);
+            let count = Arc::new(AtomicUsize::new(0));
+            let add = |count: &AtomicUsize| (0..2).for_each(|_| count.store(count.load(SeqCst) + 1, SeqCst));
+            let thread = |count: &Arc<AtomicUsize>| {
+                let count = Arc::clone(count);
+                thread::spawn(move || add(&count))
+            };
+            let threads = [thread(&count), thread(&count)];
+            add(&count);
+            threads.map(|thread| thread.join().unwrap());
+        });
+        runs.load(SeqCst)
+    };
+    let found = [Some(0), Some(1), Some(2), None].map(executions);
+    assert!(found.is_sorted() && found[0] < found[1] && found[1] < found[3], "{found:?}");
+}
+
 /// Runs one of the tests below in a process of its own, with a variable, and returns what it says on stderr.
 fn said(test: &str, variable: Option<(&str, &str)>) -> (bool, String) {
     let mut command = Command::new(std::env::current_exe().expect("a test is a file"));
