@@ -117,7 +117,7 @@ fn keep(which: &Which, path: Option<&Path>, checkpoint: &Checkpoint) -> String {
     match file::write(path, which.name(), checkpoint) {
         Ok(()) => {
             let command = which.for_cargo().map_or("… in front of the same command".to_owned(), command);
-            format!("to go on from here: RSMC_RESUME=1 {command}")
+            format!("to go on from here:\nRSMC_RESUME=1 {command}")
         }
         Err(error) => format!("it cannot be resumed: {} cannot be written: {error}", path.display()),
     }

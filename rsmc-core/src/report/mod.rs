@@ -231,8 +231,13 @@ pub fn text(report: &Report, options: &RenderOptions<'_>) -> String {
     options.put(text + &notes(report))
 }
 
+/// The notes. What a note has after its first line is a command, which is not broken.
 fn notes(report: &Report) -> String {
-    report.notes.iter().map(|note| format!("\n{}", text::wrap(&format!("note: {note}"), "  "))).collect()
+    let shown = |note: &String| {
+        let (what, command) = note.split_at(note.find('\n').unwrap_or(note.len()));
+        format!("\n{}{command}", text::wrap(&format!("note: {what}"), "  "))
+    };
+    report.notes.iter().map(shown).collect()
 }
 
 /// The report of a failing execution, from its parts.
