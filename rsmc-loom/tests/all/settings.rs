@@ -64,7 +64,7 @@ fn a_bound_of_preemptions() {
             };
             let threads = [thread(&count), thread(&count)];
             add(&count);
-            threads.map(|thread| thread.join().unwrap());
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
         });
         runs.load(SeqCst)
     };
