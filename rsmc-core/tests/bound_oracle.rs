@@ -1,7 +1,7 @@
 //! Preemption bounds against brute force: every class that has an execution with few preemptions is run, and none twice.
 //!
 //! Brute force runs every interleaving and counts the preemptions of each by its rows alone. The fewest of a class is
-//! the minimum over its executions. `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose programs, as in
+//! the minimum over its executions. An exploration in which the bound rises runs every class once. `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose programs, as in
 //! `rf_smc_oracle`.
 
 use std::cell::Cell;
@@ -109,6 +109,10 @@ fn fewest(program: &Program, memory: MemoryModel) -> Option<BTreeMap<Digest, u32
     Some(classes.into_iter().map(|(class, fewest)| (class, fewest.expect("a class has an execution"))).collect())
 }
 
+/// The number of programs of each mix, unless the environment has another one. Each is explored six times.
+const PROGRAMS: u64 = 12;
+
+/// The bounds that are compared.
 const BOUNDS: [Option<u32>; 5] = [Some(0), Some(1), Some(2), Some(3), None];
 
 /// Figures of a comparison: by bound, the number of classes that are within it, and of those that were run.
@@ -154,9 +158,8 @@ const BOUNDED: Bounded = Bounded;
 impl Bounded {
     fn compare(&self, name: &str, memory: MemoryModel, size: Size, weights: &Weights) {
         let figures = Figures::default();
-        oracle::compare(&format!("{name} under {memory}"), size, weights, &|program, _| {
-            difference(program, memory, 0, &figures)
-        });
+        let difference = |program: &Program, _| difference(program, memory, 0, &figures);
+        oracle::compare_some(PROGRAMS, &format!("{name} under {memory}"), size, weights, &difference);
         report(name, memory, &figures);
     }
 }
@@ -182,7 +185,7 @@ fn everything_of_two_threads() {
 
 /// Random programs in which a thread waits in a loop.
 fn compare_waiting(memory: MemoryModel) {
-    let (programs, first) = (oracle::number("RSMC_ORACLE_PROGRAMS", 60), oracle::number("RSMC_ORACLE_SEED", 0));
+    let (programs, first) = (oracle::number("RSMC_ORACLE_PROGRAMS", PROGRAMS), oracle::number("RSMC_ORACLE_SEED", 0));
     let figures = Figures::default();
     for seed in first..first + programs {
         let program = spinning::program(seed, memory);

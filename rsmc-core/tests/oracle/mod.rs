@@ -83,7 +83,12 @@ pub type Difference<'a> = &'a dyn Fn(&Program, u64) -> Option<String>;
 
 /// Looks for a difference on the random programs of a mix.
 pub fn compare(name: &str, size: Size, weights: &Weights, difference: Difference) {
-    let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 60), number("RSMC_ORACLE_SEED", 0));
+    compare_some(60, name, size, weights, difference);
+}
+
+/// Looks for a difference on so many random programs of a mix, unless the environment has another number.
+pub fn compare_some(programs: u64, name: &str, size: Size, weights: &Weights, difference: Difference) {
+    let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", programs), number("RSMC_ORACLE_SEED", 0));
     for seed in first..first + programs {
         let program = random(seed, size, weights);
         if let Some(found) = difference(&program, seed) {

@@ -1,32 +1,31 @@
 //! The bound of preemptions.
 //!
 //! Problem. Run every class that has an execution with at most `k` preemptions once, and as few others as possible. A
-//! schedule leads to runs that have its events and to what these runs discover at the decisions above, whose classes
-//! need not have its events.
+//! schedule leads to runs that have its events, and also to what these runs discover at the decisions above, in classes
+//! that need not have its events.
 //!
-//! Method. A schedule is left out if its events need more than `k` preemptions in every order
-//! ([`Preemptions`](crate::consistency::Preemptions)). The revisited event counts only if it is a load, and the one
-//! that is reversed with it does not. Its name stays in the set of its decision.
+//! Method. Of a schedule's events the fewest preemptions of an order are computed
+//! ([`Preemptions`](crate::consistency::Preemptions)). The revisited event counts if it is a load; the one that is
+//! reversed with it does not. If the number is greater than `k` by more than the *slack*, the schedule is left out. Its
+//! name stays in the set of its decision. The slack is the number of threads with events, less two.
 //!
-//! Why no class is missed. Take a class and its execution with the fewest preemptions. RF-SMC reaches the class by a
-//! revisit of a read `r` that takes a write `w`, and it discovers the revisit in a run in which `r` reads something
-//! else. Such a run follows the same execution up to `w`, leaves out `w` and what needs it, and lets `r` and what
-//! follows in its thread take the values that are there: it has no more preemptions, since it has no other switches.
-//! The write `w` itself is the next event of its thread. So every schedule on the way is a part of an execution that
-//! has no more preemptions than the class. Where updates of two threads are reversed this fails: the run that
-//! discovers it has them in the other order, and needs one preemption more. So a schedule with such updates may have
-//! one more.
+//! Why there is slack. Take a class and its execution with the fewest preemptions. RF-SMC reaches the class by a revisit
+//! of a read `r` that takes a write `w`, which it discovers in a run in which `r` reads something else. There is such a
+//! run that follows the same execution, but stops the thread of `w` before `w`, and lets `r` and what follows it take
+//! what is there. A sequence on the way to this run may have `w` nevertheless, behind `r`, so the thread of `w` is
+//! interrupted once more. The same holds for the runs that lead to this run, each with another `w`. But one thread has
+//! `r`, and one is last; so at most the number of threads less two are interrupted in this way. It is an argument, no
+//! proof: `tests/bound_oracle.rs` compares the classes with brute force. With less slack it finds classes that are
+//! missed.
 //!
-//! This is an argument and no proof, since `τ` has events before a decision that the execution does not need there.
-//! `tests/bound_oracle.rs` compares the classes with brute force.
+//! Sets of names are not bounded while preemptions are: the run that is the canonical parent of a schedule may be left
+//! out.
 //!
-//! Sets of names are not bounded while preemptions are: the canonical parent of a schedule may be left out.
-//!
-//! Waiting loops. A thread may wait before each of its reads, as far as this bound knows: switches there are free.
+//! Waiting loops. Where threads wait in loops, a thread may wait before each of its reads, as far as is known here:
+//! switches there are free.
 //!
 //! Source. Coons, Musuvathi, McKinley, "Bounded partial-order reduction", OOPSLA 2013; Marmanis, Kokologiannakis,
-//! Vafeiadis, "Reconciling preemption bounding with DPOR", TACAS 2023, whose explorations of graphs need a slack that
-//! grows with the number of threads.
+//! Vafeiadis, "Reconciling preemption bounding with DPOR", TACAS 2023: explorations of graphs need such a slack.
 
 use crate::base::ThreadId;
 use crate::consistency::{Member, Preemptions, Takes};

@@ -75,6 +75,9 @@
 //!
 //! (10) *Parts that are not explored* (`NoteKind::Explore`). A read in such a part of a run is no decision.
 //!
+//! (11) *Bounded preemptions* (`bound`). Schedules that need too many preemptions are left out, or set aside until the
+//! bound has risen (`aside`). Then not every class is run.
+//!
 //! Under TSO and PSO `τ` has the events only, at the moment at which a store enters its buffer; witnesses and plans
 //! say when it leaves. Only the rules that exclude a revisit differ (`graph`).
 //!
