@@ -1,4 +1,6 @@
-//! `lazy_static!`.
+//! `lazy_static!`, and the error that loom has in this module as well.
+
+pub use rsmc_shim::thread::AccessError;
 
 /// Declares statics that are made at their first use in an execution, and dropped at its end; as the crate of that
 /// name.

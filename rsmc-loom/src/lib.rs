@@ -49,7 +49,7 @@ pub mod cell;
 pub mod explore;
 pub mod future;
 pub mod hint;
-mod lazy_static;
+pub mod lazy_static;
 pub mod model;
 pub mod sync;
 pub mod thread;

@@ -49,7 +49,7 @@ impl RfSmc {
         for revisit in &found {
             self.decisions[number].contested |= wait::may_be_reversed(run, revisit);
             if self.waits.repeats(run, revisit) {
-                may_stay = true;
+                may_stay |= !wait::goes_on_anyway(revisit);
                 continue;
             }
             self.finder.sequence.revisit(run, &self.graph, &self.frame, &self.decisions[number], revisit);

@@ -53,7 +53,7 @@
 //! (6) *Waiting loops* (`wait`). A revisit that completes an iteration which changes nothing is refused. Where another
 //! write may come in between, the decision has one more answer instead: the thread stays where it is. Its part of the
 //! tree is explored with the thread frozen, to discover what the thread could read later, and whether it can wait for
-//! ever.
+//! ever. A failure without cause that completes an iteration is refused only: the operation has other answers.
 //!
 //! (7) *Alternatives.* A decision at an operation that has alternatives (a choice, the failure of a weak
 //! compare-exchange) has the sources of each of them as answers, and its set tells them apart. A sequence with more

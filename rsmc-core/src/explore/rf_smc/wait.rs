@@ -5,6 +5,9 @@
 //! value again, and so the write that would have let it go on came before. What other threads do then would be lost,
 //! and so would a thread that waits for ever.
 //!
+//! A failure without cause that completes an iteration needs no more than the refusal. Without its iteration the execution
+//! is one of the program in which the operation does not fail there, and the thread goes on with another outcome.
+//!
 //! Method. The decision at such a read has the answer "stays where it is", if another write may have come between what
 //! it read and the end of waiting, or two updates may be reversed. The explorer gives it when all others were explored.
 //! It explores that part of the tree with the thread frozen; the runs in it are no classes, but they show at the
@@ -65,6 +68,18 @@ pub(super) fn may_be_reversed(run: &Run, revisit: &Revisit) -> bool {
     revisit.reversed.is_some() || (revisit.action != Action::Load && source.is_some_and(Event::updates))
 }
 
+/// Whether the thread of a revisit that completes an iteration need not wait: it failed without cause, and its operation
+/// has other outcomes with the same source.
+pub(super) fn goes_on_anyway(revisit: &Revisit) -> bool {
+    revisit.action.is_spurious() && revisit.reversed.is_none()
+}
+
+/// As [`goes_on_anyway`], for a run that shows the iteration: the event of the decision failed without cause.
+fn went_on_anyway(run: &Run, decision: &Decision) -> bool {
+    let event = run.trace.events.iter().rfind(|event| event.id == decision.id);
+    event.is_some_and(|event| event.op.action.is_spurious())
+}
+
 impl RfSmc {
     /// Observes a run that was cut short, since the answer of a decision completes an iteration that changes nothing:
     /// its thread waits instead.
@@ -74,7 +89,8 @@ impl RfSmc {
         let is_planned = decision.pending.iter().any(|schedule| schedule.key == Digest::EMPTY)
             || decision.received.iter().any(|branch| branch.suffix.is_empty());
         let is_its_own = run.waits.last().is_some_and(|wait| wait.next.thread == decision.id.thread);
-        if is_its_own && !is_planned && decision.contested && !decision.frozen {
+        let may_stay = decision.contested && !decision.frozen && !went_on_anyway(run, decision);
+        if is_its_own && !is_planned && may_stay {
             self.graph.compute(run);
             self.find_entries(run);
             self.frame.turn_to(&self.decisions[number]);

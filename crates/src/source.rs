@@ -1,0 +1,131 @@
+//! The published source of a crate, and a copy of it that can be compiled on its own.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::MetadataCommand;
+use toml::{Table, Value};
+
+use crate::list::{Checker, Crate};
+use crate::{Error, here};
+
+/// The folder below which everything is copied and compiled.
+pub fn corpus() -> PathBuf {
+    here().join("target/corpus")
+}
+
+/// The folder in which cargo keeps the published source; cargo downloads it first if need be.
+pub fn published(one: &Crate) -> Result<PathBuf, Error> {
+    let folder = corpus().join("fetch").join(&one.name);
+    fs::create_dir_all(folder.join("src"))?;
+    fs::write(folder.join("src/lib.rs"), "")?;
+    let manifest = folder.join("Cargo.toml");
+    fs::write(
+        &manifest,
+        format!(
+            "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[workspace]\n\n\
+             [dependencies]\n{} = {{ version = \"={}\", default-features = false }}\n",
+            one.name, one.version
+        ),
+    )?;
+    let metadata = MetadataCommand::new().manifest_path(manifest).exec()?;
+    let is_it = |package: &&cargo_metadata::Package| package.name.as_str() == one.name;
+    let package = metadata.packages.iter().find(is_it).ok_or("cargo does not name the package")?;
+    let folder = package.manifest_path.parent().ok_or("a manifest is in a folder")?;
+    Ok(folder.into())
+}
+
+/// A copy of the source whose manifest names a workspace of its own, leaves out the dev-dependencies that the list cuts,
+/// and for rsmc has rsmc-loom in loom's place. No other file changes.
+pub fn prepared(one: &Crate, checker: Checker, published: &Path) -> Result<PathBuf, Error> {
+    let folder = corpus().join(checker.to_string()).join(&one.name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    copy(published, &folder)?;
+    let lock = folder.join("Cargo.lock");
+    if lock.exists() {
+        fs::remove_file(lock)?;
+    }
+    let path = folder.join("Cargo.toml");
+    let mut manifest: Table = toml::from_str(&fs::read_to_string(&path)?)?;
+    manifest.insert("workspace".into(), Value::Table(Table::new()));
+    cut(&mut manifest, &one.cut)?;
+    if one.debug_assertions {
+        manifest.insert("profile".into(), with_assertions()?);
+    }
+    if checker == Checker::Rsmc {
+        manifest.insert("patch".into(), patch(&manifest)?);
+    }
+    fs::write(path, toml::to_string(&manifest)?)?;
+    Ok(folder)
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes dev-dependencies, those of targets as well.
+///
+/// # Errors
+/// A name that is no dev-dependency.
+fn cut(manifest: &mut Table, names: &[String]) -> Result<(), Error> {
+    for name in names {
+        let mut is_cut = cut_one(manifest, name);
+        if let Some(Value::Table(targets)) = manifest.get_mut("target") {
+            for (_, target) in targets.iter_mut() {
+                is_cut |= target.as_table_mut().is_some_and(|target| cut_one(target, name));
+            }
+        }
+        if !is_cut {
+            return Err(format!("`{name}` is no dev-dependency").into());
+        }
+    }
+    Ok(())
+}
+
+/// Removes a dev-dependency, and tells whether it was there.
+fn cut_one(table: &mut Table, name: &str) -> bool {
+    let dependencies = table.get_mut("dev-dependencies").and_then(Value::as_table_mut);
+    dependencies.is_some_and(|dependencies| dependencies.remove(name).is_some())
+}
+
+/// A release profile with debug assertions in the crate, and not in what it depends on.
+fn with_assertions() -> Result<Value, Error> {
+    let profile = "release = { debug-assertions = true, package.\"*\".debug-assertions = false }";
+    Ok(Value::Table(toml::from_str(profile)?))
+}
+
+/// `[patch.crates-io]` with rsmc-loom under loom's name and version.
+fn patch(manifest: &Table) -> Result<Value, Error> {
+    let version = loom_version(manifest).ok_or("the manifest does not name loom")?;
+    let package = if version.starts_with("0.5") { "loom-0.5" } else { "loom-0.7" };
+    let path = here().parent().ok_or("the package is in a folder")?.join("rsmc-loom/patch").join(package);
+    let path = path.to_str().ok_or("the path is not Unicode")?;
+    let loom = Table::from_iter([("path".to_owned(), Value::String(path.to_owned()))]);
+    let registry = Table::from_iter([("loom".to_owned(), Value::Table(loom))]);
+    Ok(Value::Table(Table::from_iter([("crates-io".to_owned(), Value::Table(registry))])))
+}
+
+/// The version of loom for which the manifest asks, wherever it does.
+fn loom_version(table: &Table) -> Option<&str> {
+    table.iter().find_map(|(name, value)| {
+        let inner = value.as_table()?;
+        let is_loom = name == "loom" || inner.get("package").and_then(Value::as_str) == Some("loom");
+        if is_loom && let Some(Value::String(version)) = inner.get("version") {
+            return Some(version.as_str());
+        }
+        loom_version(inner)
+    })
+}
