@@ -23,8 +23,8 @@
 //! bound.
 //!
 //! Source. Musuvathi and Qadeer, "Iterative context bounding for systematic testing of multithreaded programs", PLDI
-//! 2007, count preemptions of executions. Marmanis, Kokologiannakis and Vafeiadis, "Reconciling preemption bounding with
-//! DPOR", TACAS 2023, count those of a class.
+//! 2007, count preemptions of executions. Marmanis, Kokologiannakis and Vafeiadis, "Reconciling preemption bounding
+//! with DPOR", TACAS 2023, count those of a class.
 
 use rustc_hash::FxHashSet;
 
@@ -283,7 +283,7 @@ impl Preemptions {
         if !self.in_order {
             let is_held = || self.events.get(last as usize).is_some_and(|last| last.holds);
             let has_source = |source: u32| self.has_happened(state, source);
-            return !(acquires && is_held()) && !matches!(takes, Takes::From(source) if !has_source(source));
+            return !(acquires && is_held() || matches!(takes, Takes::From(source) if !has_source(source)));
         }
         let takes_last = match takes {
             Takes::Nothing => true,

@@ -14,15 +14,8 @@
 use crate::base::EventId;
 use crate::explore::rf_smc::RfSmc;
 use crate::explore::rf_smc::decision::Decision;
-use crate::explore::rf_smc::schedule::Schedule;
+use crate::explore::rf_smc::schedule::SetAside;
 use crate::explore::rf_smc::tau::NamedEntry;
-
-/// A schedule that is aside, and a bound within which it may be.
-#[derive(Debug)]
-pub(super) struct SetAside {
-    pub(super) level: u32,
-    pub(super) schedule: Schedule,
-}
 
 /// A decision that is kept, or one on the path that stands above a kept one.
 #[derive(Debug)]
@@ -100,14 +93,14 @@ impl RfSmc {
         self.budget.give_back(&mut decision, bytes);
         let has_below = |aside: &mut Aside, number: usize| aside.get(number).below > 0;
         match decision.kept {
-            Some(number) if decision.aside.is_empty() && !has_below(&mut self.aside, number) => {
-                self.aside.forget(number);
+            Some(number) if decision.aside.is_empty() && !has_below(&mut self.bound.aside, number) => {
+                self.bound.aside.forget(number);
             }
             None if decision.aside.is_empty() => {}
             kept => {
                 let number = kept.unwrap_or_else(|| self.keep(decision.at));
                 decision.kept = Some(number);
-                self.aside.get(number).decision = Some(decision);
+                self.bound.aside.get(number).decision = Some(decision);
             }
         }
     }
@@ -118,25 +111,27 @@ impl RfSmc {
         let (mut above, mut from) = (None, 0);
         for number in 0..self.decisions.len() {
             let Decision { at, kept, id, frozen, .. } = self.decisions[number];
-            let kept = kept.unwrap_or_else(|| self.aside.insert(above, self.tau[from..at].to_vec()));
+            let kept = kept.unwrap_or_else(|| self.bound.aside.insert(above, self.tau[from..at].to_vec()));
             self.decisions[number].kept = Some(kept);
             (above, from) = (Some((kept, id, frozen)), at);
         }
-        self.aside.insert(above, self.tau[from..at].to_vec())
+        self.bound.aside.insert(above, self.tau[from..at].to_vec())
     }
 
     /// Makes the path to a kept decision with a schedule within the bound the path again, and raises the bound before
     /// if there is none. Returns whether there is a schedule.
     pub(super) fn take_up(&mut self) -> bool {
-        let Some(level) = self.bound.most.max(self.aside.lowest()).filter(|_| self.aside.lowest().is_some()) else {
+        let Some(level) =
+            self.bound.most.max(self.bound.aside.lowest()).filter(|_| self.bound.aside.lowest().is_some())
+        else {
             return false;
         };
         self.bound.most = Some(level);
-        let mut number = self.aside.within(level);
+        let mut number = self.bound.aside.within(level);
         self.tau.clear();
         let (mut decisions, mut parts, mut answer) = (Vec::new(), Vec::new(), None);
         while let Some(at) = number {
-            let kept = self.aside.get(at);
+            let kept = self.bound.aside.get(at);
             let mut decision = kept.decision.take().expect("the path is empty");
             if let Some((id, frozen)) = answer {
                 (decision.id, decision.frozen) = (id, frozen);

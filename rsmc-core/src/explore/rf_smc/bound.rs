@@ -9,8 +9,8 @@
 //! reversed with it does not. If the number is greater than `k` by more than the *slack*, the schedule is left out. Its
 //! name stays in the set of its decision. The slack is the number of threads with events, less two.
 //!
-//! Why there is slack. Take a class and its execution with the fewest preemptions. RF-SMC reaches the class by a revisit
-//! of a read `r` that takes a write `w`, which it discovers in a run in which `r` reads something else. There is such a
+//! Why there is slack. Take a class and its execution with the fewest preemptions. RF-SMC reaches it by a revisit of a
+//! read `r` that takes a write `w`, which it discovers in a run in which `r` reads something else. There is such a
 //! run that follows the same execution, but stops the thread of `w` before `w`, and lets `r` and what follows it take
 //! what is there. A sequence on the way to this run may have `w` nevertheless, behind `r`, so the thread of `w` is
 //! interrupted once more. The same holds for the runs that lead to this run, each with another `w`. But one thread has
@@ -29,6 +29,7 @@
 
 use crate::base::ThreadId;
 use crate::consistency::{Member, Preemptions, Takes};
+use crate::explore::rf_smc::aside::Aside;
 use crate::explore::rf_smc::entry::RevisedEntry;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::revisit::{OpRef, preds_of};
@@ -48,6 +49,8 @@ pub(super) struct Bound {
     pub(super) rises: bool,
     /// The number of preemptions that a schedule may have beyond the bound.
     slack: u32,
+    /// The schedules that are beyond it, if it rises.
+    pub(super) aside: Aside,
     search: Preemptions,
     /// By event of the run: its number in the search.
     numbers: Vec<u32>,

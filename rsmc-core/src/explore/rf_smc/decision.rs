@@ -8,9 +8,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
-use crate::explore::rf_smc::aside::SetAside;
 use crate::explore::rf_smc::revisit::Question;
-use crate::explore::rf_smc::schedule::{Branch, Schedule};
+use crate::explore::rf_smc::schedule::{Branch, Schedule, SetAside};
 use crate::explore::rf_smc::seen::Seen;
 use crate::explore::rf_smc::steps::Steps;
 

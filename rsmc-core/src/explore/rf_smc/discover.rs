@@ -1,10 +1,9 @@
 //! The schedules that a run shows to be possible at the decisions of its path.
 
 use crate::base::Digest;
-use crate::explore::rf_smc::aside::SetAside;
 use crate::explore::rf_smc::canonical_parent::{Child, has_canonical_parents, new_write};
 use crate::explore::rf_smc::revisit::{Asked, Extent, Revisit};
-use crate::explore::rf_smc::schedule::{Branch, Chosen, Schedule};
+use crate::explore::rf_smc::schedule::{Branch, Chosen, Schedule, SetAside};
 use crate::explore::rf_smc::steps::Packed;
 use crate::explore::rf_smc::witness_finder::Standing;
 use crate::explore::rf_smc::{RfSmc, wait};
@@ -96,7 +95,7 @@ impl RfSmc {
         self.finder.sequence.find_unchanged(&self.frame, decision);
         let (unchanged, is_reversed) = (self.finder.sequence.unchanged(), revisit.reversed.is_some());
         let child = Child { run, graph, unchanged, reader, write, is_reversed };
-        child.is_sc().then(|| self.canonical_parent.is_parent_of(&child))
+        child.is_sc().then(|| self.finder.canonical_parent.is_parent_of(&child))
     }
 
     /// Adds the schedule of the new sequence to its decision, if the sequence is possible and was not seen.

@@ -129,10 +129,9 @@ use std::time::Duration;
 use crate::base::Digest;
 use crate::consistency::Instance;
 use crate::explore::PreemptionBound;
-use crate::explore::rf_smc::aside::Aside;
 use crate::explore::rf_smc::bound::Bound;
 use crate::explore::rf_smc::budget::MemoryBudget;
-use crate::explore::rf_smc::canonical_parent::{CanonicalParent, has_canonical_parents};
+use crate::explore::rf_smc::canonical_parent::has_canonical_parents;
 use crate::explore::rf_smc::decision::Decision;
 use crate::explore::rf_smc::frame::Frame;
 use crate::explore::rf_smc::graph::Graph;
@@ -180,8 +179,6 @@ pub struct RfSmc {
     current: Chosen,
     budget: MemoryBudget,
     bound: Bound,
-    aside: Aside,
-    canonical_parent: CanonicalParent,
     suspended: Suspended,
 }
 

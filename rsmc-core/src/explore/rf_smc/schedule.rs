@@ -58,6 +58,13 @@ impl Branch {
     }
 }
 
+/// A schedule that is aside, and a bound within which it may be.
+#[derive(Debug)]
+pub(super) struct SetAside {
+    pub(super) level: u32,
+    pub(super) schedule: Schedule,
+}
+
 /// The schedule of the current plan.
 #[derive(Debug, Default)]
 pub(super) enum Chosen {

@@ -5,8 +5,9 @@
 //! value again, and so the write that would have let it go on came before. What other threads do then would be lost,
 //! and so would a thread that waits for ever.
 //!
-//! A failure without cause that completes an iteration needs no more than the refusal. Without its iteration the execution
-//! is one of the program in which the operation does not fail there, and the thread goes on with another outcome.
+//! A failure without cause that completes an iteration needs no more than the refusal. Without its iteration the
+//! execution is one of the program in which the operation does not fail there, and the thread goes on with another
+//! outcome.
 //!
 //! Method. The decision at such a read has the answer "stays where it is", if another write may have come between what
 //! it read and the end of waiting, or two updates may be reversed. The explorer gives it when all others were explored.
@@ -68,8 +69,8 @@ pub(super) fn may_be_reversed(run: &Run, revisit: &Revisit) -> bool {
     revisit.reversed.is_some() || (revisit.action != Action::Load && source.is_some_and(Event::updates))
 }
 
-/// Whether the thread of a revisit that completes an iteration need not wait: it failed without cause, and its operation
-/// has other outcomes with the same source.
+/// Whether the thread of a revisit that completes an iteration need not wait: it failed without cause, and its
+/// operation has other outcomes with the same source.
 pub(super) fn goes_on_anyway(revisit: &Revisit) -> bool {
     revisit.action.is_spurious() && revisit.reversed.is_none()
 }

@@ -9,6 +9,7 @@ use std::time::Instant;
 use crate::base::EventId;
 use crate::consistency::near_sc::{Answer, NearSc, Part};
 use crate::explore::rf_smc::Effort;
+use crate::explore::rf_smc::canonical_parent::CanonicalParent;
 use crate::explore::rf_smc::decision::Decision;
 use crate::explore::rf_smc::frame::Frame;
 use crate::explore::rf_smc::graph::Graph;
@@ -32,6 +33,8 @@ pub(super) struct WitnessFinder {
     pub(super) sequence: NewSequence,
     pub(super) steps: RunSteps,
     pub(super) question: Question,
+    /// Finds the run that discovers the sequence, where that is known without a set.
+    pub(super) canonical_parent: CanonicalParent,
     splicer: Splicer,
     near_sc: NearSc,
     /// The execution that was found.
