@@ -7,6 +7,7 @@ mod accesses;
 mod addresses;
 mod arc;
 mod arc_counts;
+mod bounds;
 mod browser;
 mod channels;
 mod checkpoint;
