@@ -28,8 +28,8 @@ pub struct Crate {
     pub features: Vec<String>,
     /// What `--cfg` sets.
     pub cfgs: Vec<String>,
-    /// The crate is compiled with its own `cfgs` only. Others are compiled with those of all, so that their dependencies,
-    /// and rsmc, are compiled once.
+    /// The crate is compiled with its own `cfgs` only. Others are compiled with those of all, so that rsmc and their
+    /// dependencies are compiled once.
     #[serde(default)]
     pub alone: bool,
     /// The suite is compiled with debug assertions, as the crate's own CI does.

@@ -4,9 +4,9 @@
 //! cargo run --release --manifest-path crates/Cargo.toml -- [NAME…] [--limit SECONDS] [--only loom|rsmc]
 //! ```
 //!
-//! `crates.toml` lists the crates. Cargo gets their published sources, which are copied below `crates/target/corpus` and
-//! compiled there as they are; only their manifests change. Each test runs in a process of its own. `results.toml` keeps
-//! the results, and `docs/crates.md` shows them.
+//! `crates.toml` lists the crates. Cargo gets their published sources, which are copied below `crates/target/corpus`
+//! and compiled there as they are; only their manifests change. Each test runs in a process of its own. `results.toml`
+//! keeps the results, and `docs/crates.md` shows them.
 //!
 //! With `--sample` the crates of the sample run under rsmc only, nothing is written, and a test that does not end as
 //! `crates.toml` says is an error.

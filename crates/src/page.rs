@@ -11,9 +11,9 @@ use crate::{Error, here};
 const HEAD: &str = "\
 # Loom suites of published crates
 
-The loom suites of published crates, unchanged, under loom and under rsmc. Only their manifests differ: `[patch.crates-io]`
-puts rsmc-loom in loom's place, and dev-dependencies that a suite does not use are left out. Each test runs in a process of its
-own, in release mode, with the bounds that the crate's own CI sets for loom.
+The loom suites of published crates, unchanged, under loom and under rsmc. Only their manifests differ:
+`[patch.crates-io]` puts rsmc-loom in loom's place, and dev-dependencies that a suite does not use are left out.
+Each test runs in a process of its own, in release mode, with the bounds that the crate's own CI sets for loom.
 
 This page is written by
 
@@ -22,16 +22,18 @@ cargo run --release --manifest-path crates/Cargo.toml                    # every
 cargo run --release --manifest-path crates/Cargo.toml -- parking st3     # some of them
 ```
 
-from `crates/crates.toml` and `crates/results.toml`.
+from `crates/crates.toml` and `crates/results.toml`. The figures are of 2026-11-25, with limits of 2 to 20 s, on a
+machine that others used at the same time.
 
-*Unfinished* is a test that its checker had not finished within the limit of time that the crate's section says. rsmc has the
-same limit for each model of a test. *Executions* are those of all models in a test; loom does not print their number for tests
-that make a `Builder` of their own. Of an unfinished test they are those that were done in time. *Seconds* are those of the
-processor. rsmc explores classes of executions under C11, with the same bound on preemptions. Tests that are `#[ignore]`d do
-not run.
+*Unfinished* is a test that its checker had not finished within the limit of time that the crate's section says.
+rsmc has the same limit for each model of a test. *Executions* are those of all models in a test; loom does not
+print their number for tests that make a `Builder` of their own. Of an unfinished test they are those that were done
+in time. *Seconds* are those of the processor. rsmc explores classes of executions under C11, with the same bound on
+preemptions. Tests that are `#[ignore]`d do not run.
 
-Of these crates the published packages have no suite for loom: arc-swap, async-broadcast, atomic-waker, crossbeam-utils, flume,
-kanal, once_cell, spin, try-lock, want. crossbeam-utils has loom's types only for those that depend on it.
+The published packages of these crates have no suite for loom: arc-swap, async-broadcast, atomic-waker,
+crossbeam-utils, flume, kanal, once_cell, spin, try-lock, want. crossbeam-utils has loom's types only for those that
+depend on it.
 
 ";
 
@@ -57,8 +59,8 @@ fn text(list: &List, results: &Results) -> Result<String, Error> {
 
 fn overview(page: &mut String, found: &[(&Crate, &CrateResult)]) -> Result<(), Error> {
     page.push_str(
-        "| crate | tests | loom: passed | failed | unfinished | seconds | rsmc: passed | failed | unfinished | seconds |\n\
-         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        "| crate | tests | loom: passed | failed | unfinished | seconds | rsmc: passed | failed | unfinished | seconds \
+         |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
     let mut all = Vec::new();
     for (one, result) in found {

@@ -36,8 +36,8 @@ pub fn published(one: &Crate) -> Result<PathBuf, Error> {
     Ok(folder.into())
 }
 
-/// A copy of the source whose manifest names a workspace of its own, leaves out the dev-dependencies that the list cuts,
-/// and for rsmc has rsmc-loom in loom's place. No other file changes.
+/// A copy of the source whose manifest names a workspace of its own, leaves out the dev-dependencies that the list
+/// cuts, and for rsmc has rsmc-loom in loom's place. No other file changes.
 pub fn prepared(one: &Crate, checker: Checker, published: &Path) -> Result<PathBuf, Error> {
     let folder = corpus().join(checker.to_string()).join(&one.name);
     if folder.exists() {
