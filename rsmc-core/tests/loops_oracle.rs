@@ -307,7 +307,9 @@ fn programs_that_were_wrong_are_right() {
     let locked_and_read = "init y = 0\nt1:\n while a == 0 {\n lock m\n b = y\n unlock m\n }\nt2:\n g0 = trylock m\n g1 = trylock m\nt3:\n y = 1\n";
     let until_it_changes =
         "init z = 0\nt1:\n while a == 0 {\n lock m\n b = z\n unlock m\n }\nt2:\n z = 1\n z = 0\nt3:\n g1 = trylock m\n";
-    for text in [seen_later, zeros, locked, locked_and_read, until_it_changes] {
+    let seen_and_for_ever = "init x = 0\nt1:\n while a == 0 {\n lock m\n a = x\n unlock m\n }\nt2:\n a = add(x, 1)\n x = 0\nt3:\n \
+        g0 = trylock m\n";
+    for text in [seen_later, zeros, locked, locked_and_read, until_it_changes, seen_and_for_ever] {
         for memory in [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso] {
             let (program, family) = (parse(text).unwrap(), Family::loops(memory));
             let wrong = differences(&program, family, &mut Tally::default());

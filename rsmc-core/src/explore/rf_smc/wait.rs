@@ -14,7 +14,8 @@
 //! It explores that part of the tree with the thread frozen; the runs in it are no classes, but they show at the
 //! decision what else the thread could read. Of every such run it also asks whether the frozen threads can wait for
 //! ever: whether the run's events have an execution in which the locations they watch end with the values they saw. If
-//! so, it runs that execution.
+//! so, it runs that execution. Where another thread has seen a lock that a frozen thread holds, the thread's iteration
+//! is part of that execution, and it waits behind it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -168,7 +169,8 @@ impl Waits {
         let spins = run.waiting.iter().filter(|pending| matches!(pending.why, Why::Spin { .. }));
         let ways: Vec<Vec<Way>> = spins.map(|pending| self.ways(run, graph, pending)).collect();
         let class = reads_from_class(&run.trace);
-        for way in together(&ways).into_iter().filter(|way| !way.is_seen(&run.trace, false)) {
+        for way in together(&ways) {
+            let way = if way.is_seen(&run.trace, false) { finished(way, run) } else { way };
             let Way { watched, begun } = way;
             let question = watched.iter().fold(class, |name, watched| name.with(watched.name()));
             if !self.known.insert(question) {
@@ -273,6 +275,15 @@ impl Waits {
             }
         }
     }
+}
+
+/// A way whose begun events others have seen: they stay, and the threads finish their iterations, of which this is all
+/// that others can see, and wait behind them. A lock that they hold they give back.
+fn finished(way: Way, run: &Run) -> Way {
+    let events = way.begun.iter().filter_map(|&id| run.trace.position(id)).map(|at| &run.trace.events[at]);
+    let changed: FxHashSet<LocId> = events.filter(|event| event.changes()).map(|event| event.op.loc).collect();
+    let watched = way.watched.into_iter().filter(|watched| !changed.contains(&watched.loc)).collect();
+    Way { watched, begun: Vec::new() }
 }
 
 /// The source of an event, if only these events stay: updates that are left out left the value as it was.
