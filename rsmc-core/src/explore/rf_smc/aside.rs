@@ -11,6 +11,8 @@
 //!
 //! Memory. All decisions above a schedule that is aside, with their sets.
 
+use std::collections::BTreeSet;
+
 use crate::base::EventId;
 use crate::explore::rf_smc::RfSmc;
 use crate::explore::rf_smc::decision::Decision;
@@ -35,6 +37,8 @@ struct Kept {
 pub(super) struct Aside {
     kept: Vec<Option<Kept>>,
     free: Vec<usize>,
+    /// The decisions with schedules aside that are not on the path, by the lowest bound of these.
+    by_level: BTreeSet<(u32, usize)>,
 }
 
 impl Aside {
@@ -69,19 +73,26 @@ impl Aside {
         }
     }
 
-    /// The lowest bound within which a schedule may be.
-    fn lowest(&self) -> Option<u32> {
-        let decisions = self.kept.iter().flatten().filter_map(|kept| kept.decision.as_ref());
-        decisions.flat_map(|decision| &decision.aside).map(|aside| aside.level).min()
+    /// Takes a decision from the path. If it has schedules aside, it can be found by the lowest of their bounds.
+    fn put(&mut self, number: usize, decision: Decision) {
+        self.by_level.extend(decision.lowest_aside().map(|level| (level, number)));
+        self.get(number).decision = Some(decision);
     }
 
-    /// A decision with a schedule that may be within a bound.
-    fn within(&self, level: u32) -> Option<usize> {
-        let is_within = |kept: &Kept| {
-            let decision = kept.decision.as_ref();
-            decision.is_some_and(|decision| decision.aside.iter().any(|aside| aside.level <= level))
-        };
-        self.kept.iter().position(|kept| kept.as_ref().is_some_and(is_within))
+    /// Moves a decision to the path.
+    fn take(&mut self, number: usize) -> Decision {
+        let decision = self.get(number).decision.take().expect("it is not on the path");
+        if let Some(level) = decision.lowest_aside() {
+            self.by_level.remove(&(level, number));
+        }
+        decision
+    }
+}
+
+impl Decision {
+    /// The lowest bound within which one of its schedules that are aside may be.
+    fn lowest_aside(&self) -> Option<u32> {
+        self.aside.iter().map(|aside| aside.level).min()
     }
 }
 
@@ -100,7 +111,7 @@ impl RfSmc {
             kept => {
                 let number = kept.unwrap_or_else(|| self.keep(decision.at));
                 decision.kept = Some(number);
-                self.bound.aside.get(number).decision = Some(decision);
+                self.bound.aside.put(number, decision);
             }
         }
     }
@@ -121,18 +132,15 @@ impl RfSmc {
     /// Makes the path to a kept decision with a schedule within the bound the path again, and raises the bound before
     /// if there is none. Returns whether there is a schedule.
     pub(super) fn take_up(&mut self) -> bool {
-        let Some(level) =
-            self.bound.most.max(self.bound.aside.lowest()).filter(|_| self.bound.aside.lowest().is_some())
-        else {
-            return false;
-        };
+        let Some(&(lowest, last)) = self.bound.aside.by_level.first() else { return false };
+        let level = self.bound.most.map_or(lowest, |most| most.max(lowest));
         self.bound.most = Some(level);
-        let mut number = self.bound.aside.within(level);
+        let mut number = Some(last);
         self.tau.clear();
         let (mut decisions, mut parts, mut answer) = (Vec::new(), Vec::new(), None);
         while let Some(at) = number {
+            let mut decision = self.bound.aside.take(at);
             let kept = self.bound.aside.get(at);
-            let mut decision = kept.decision.take().expect("the path is empty");
             if let Some((id, frozen)) = answer {
                 (decision.id, decision.frozen) = (id, frozen);
             }
