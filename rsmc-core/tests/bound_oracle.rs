@@ -99,7 +99,7 @@ fn classes<T: Default>(program: &Program, config: &Config, see: impl Fn(&mut T, 
 }
 
 /// The fewest preemptions of each class.
-fn fewest(program: &Program, memory: MemoryModel) -> Option<BTreeMap<Digest, u32>> {
+pub fn fewest(program: &Program, memory: MemoryModel) -> Option<BTreeMap<Digest, u32>> {
     let config = Config::default().memory(memory).explorer(ExplorerKind::Exhaustive);
     let see = |fewest: &mut Option<u32>, run: &Run| {
         let count = preemptions(run);

@@ -160,6 +160,30 @@ fn under_c11() {
     compare_mixes(MemoryModel::C11);
 }
 
+/// What is left out by a bound of preemptions is left out after a stop, too.
+#[test]
+fn bounded_preemptions() {
+    let mut totals = Totals::default();
+    for seed in 0..number("RSMC_ORACLE_PROGRAMS", 60) / 6 {
+        for (weights, memory) in [Weights::UPDATES, Weights::LOCKS].into_iter().zip([MemoryModel::Sc, MemoryModel::C11])
+        {
+            let program = random(seed, oracle::BUFFERED_OF_THREE, &weights);
+            compare(&program, &config(memory).preemption_bound(seed as u32 % 2), seed, &mut totals);
+        }
+    }
+    assert!(totals.stops > 100, "{} stops", totals.stops);
+}
+
+#[test]
+fn a_rising_bound_leaves_no_checkpoint() {
+    let program = random(3, oracle::SMALL, &Weights::ATOMICS);
+    let config = config(MemoryModel::Sc).rising_preemption_bound();
+    let (report, checkpoint) = part(&program, &config, None, 2, &mut History::new());
+    assert_eq!(report.level, Some(0));
+    assert_eq!(report.notes, ["a check by `reads-from` with a rising bound cannot be resumed"]);
+    assert!(checkpoint.is_none());
+}
+
 /// Loops that wait: what was learned before a stop is known after it, threads stay frozen, livelocks are counted once.
 #[test]
 fn loops_that_wait() {

@@ -21,6 +21,7 @@ use rsmc_core::step::{End, Run};
 use rsmc_core::trace::reads_from_class;
 use rsmc_testkit::litmus::{Interpreter, Program, Weights, random};
 
+use crate::bound_oracle;
 use crate::oracle::{self, number};
 use crate::spinning;
 
@@ -280,6 +281,39 @@ fn under_pso() {
 #[test]
 fn under_c11() {
     compare_mixes(MemoryModel::C11);
+}
+
+/// Workers run every class within a bound of preemptions, and none twice. Which others they run depends on who
+/// discovers a schedule first.
+#[test]
+fn bounded_preemptions() {
+    let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 60) / 3, number("RSMC_ORACLE_SEED", 0));
+    let mut divided = 0;
+    for seed in first..first + programs {
+        for weights in [Weights::ATOMICS, Weights::UPDATES, Weights::LOCKS] {
+            let program = random(seed, oracle::THREE_THREADS, &weights);
+            let Some(fewest) = bound_oracle::fewest(&program, MemoryModel::Sc) else { continue };
+            let most = seed as u32 % 3;
+            let config = config(MemoryModel::Sc).preemption_bound(most);
+            let mut crew = Fake::new(&program, &config, seed);
+            let shared = Rc::clone(&crew.classes);
+            let mut executor = interpreter(&program, MemoryModel::Sc);
+            let check = Check::new(&config, &mut executor).observe(|run, counts| {
+                if counts {
+                    note(&mut shared.borrow_mut(), run);
+                }
+            });
+            check.crew(Some(&mut crew)).run();
+            let found = shared.borrow();
+            let within = fewest.iter().filter(|(_, count)| **count <= most);
+            let missed = within.filter(|(class, _)| !found.contains_key(class)).count();
+            let extra = found.keys().filter(|class| !fewest.contains_key(class)).count();
+            let twice = found.values().filter(|(_, runs)| *runs > 1).count();
+            assert_eq!((missed, extra, twice), (0, 0, 0), "seed {seed}: missed, extra, twice in\n{program}");
+            divided += crew.early;
+        }
+    }
+    assert!(divided > 10, "{divided} early");
 }
 
 #[test]
