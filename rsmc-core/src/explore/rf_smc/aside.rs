@@ -67,7 +67,7 @@ impl Aside {
         if let Some((above, ..)) = above {
             let kept = self.get(above);
             kept.below -= 1;
-            if kept.below == 0 && kept.decision.as_ref().is_some_and(|decision| decision.aside.is_empty()) {
+            if kept.below == 0 && kept.decision.as_ref().is_some_and(|decision| decision.aside().is_empty()) {
                 self.forget(above);
             }
         }
@@ -90,27 +90,41 @@ impl Aside {
 }
 
 impl Decision {
+    /// Sets a schedule aside.
+    pub(super) fn set_aside(&mut self, schedule: SetAside) {
+        self.later.get_or_insert_default().aside.push(schedule);
+    }
+
+    /// The schedules that are aside.
+    fn aside(&self) -> &[SetAside] {
+        self.later.as_ref().map_or(&[], |later| &later.aside)
+    }
+
+    /// Its number among the kept decisions, if it has one.
+    fn kept(&self) -> Option<usize> {
+        self.later.as_ref().and_then(|later| later.kept)
+    }
+
     /// The lowest bound within which one of its schedules that are aside may be.
     fn lowest_aside(&self) -> Option<u32> {
-        self.aside.iter().map(|aside| aside.level).min()
+        self.aside().iter().map(|aside| aside.level).min()
     }
 }
 
 impl RfSmc {
     /// Takes the last decision from the path, and keeps it if it is needed for schedules that are aside.
+    #[cold]
     pub(super) fn leave_last(&mut self) {
         let Some(mut decision) = self.decisions.pop() else { return };
-        let bytes = decision.bytes;
-        self.budget.give_back(&mut decision, bytes);
         let has_below = |aside: &mut Aside, number: usize| aside.get(number).below > 0;
-        match decision.kept {
-            Some(number) if decision.aside.is_empty() && !has_below(&mut self.bound.aside, number) => {
+        match decision.kept() {
+            Some(number) if decision.aside().is_empty() && !has_below(&mut self.bound.aside, number) => {
                 self.bound.aside.forget(number);
             }
-            None if decision.aside.is_empty() => {}
+            None if decision.aside().is_empty() => {}
             kept => {
                 let number = kept.unwrap_or_else(|| self.keep(decision.at));
-                decision.kept = Some(number);
+                decision.later.get_or_insert_default().kept = Some(number);
                 self.bound.aside.put(number, decision);
             }
         }
@@ -121,9 +135,11 @@ impl RfSmc {
     fn keep(&mut self, at: usize) -> usize {
         let (mut above, mut from) = (None, 0);
         for number in 0..self.decisions.len() {
-            let Decision { at, kept, id, frozen, .. } = self.decisions[number];
-            let kept = kept.unwrap_or_else(|| self.bound.aside.insert(above, self.tau[from..at].to_vec()));
-            self.decisions[number].kept = Some(kept);
+            let Decision { at, id, frozen, .. } = self.decisions[number];
+            let kept = self.decisions[number]
+                .kept()
+                .unwrap_or_else(|| self.bound.aside.insert(above, self.tau[from..at].to_vec()));
+            self.decisions[number].later.get_or_insert_default().kept = Some(kept);
             (above, from) = (Some((kept, id, frozen)), at);
         }
         self.bound.aside.insert(above, self.tau[from..at].to_vec())
@@ -152,7 +168,9 @@ impl RfSmc {
         parts.iter().rev().for_each(|part| self.tau.extend_from_slice(part));
         for mut decision in decisions.into_iter().rev() {
             let is_within = |aside: &mut SetAside| aside.level <= level;
-            let within: Vec<SetAside> = decision.aside.extract_if(.., is_within).collect();
+            let aside = decision.later.as_mut().map(|later| &mut later.aside);
+            let within: Vec<SetAside> =
+                aside.map(|aside| aside.extract_if(.., is_within).collect()).unwrap_or_default();
             within.into_iter().for_each(|aside| self.budget.add(&mut decision, aside.schedule));
             self.decisions.push(decision);
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
 use crate::explore::rf_smc::revisit::Question;
-use crate::explore::rf_smc::schedule::{Branch, Schedule, SetAside};
+use crate::explore::rf_smc::schedule::{Branch, Later, Schedule};
 use crate::explore::rf_smc::seen::Seen;
 use crate::explore::rf_smc::steps::Steps;
 
@@ -29,10 +29,8 @@ pub(super) struct Decision {
     pub(super) pending: Vec<Schedule>,
     /// The schedules that another explorer found, the next one last. They are explored after `pending`.
     pub(super) received: Vec<Branch>,
-    /// The schedules that are explored when the bound of preemptions has risen.
-    pub(super) aside: Vec<SetAside>,
-    /// Its number among the kept decisions, if it has one.
-    pub(super) kept: Option<usize>,
+    /// The part for a rising bound, if it has one. Mostly there is none, so it is small.
+    pub(super) later: Option<Box<Later>>,
     /// In some run, what it read may have been overwritten while it stood there: see `wait`.
     pub(super) contested: bool,
     /// The number of schedules that were explored, with the current one.
@@ -55,8 +53,7 @@ impl Decision {
             seen,
             pending: Vec::new(),
             received: Vec::new(),
-            aside: Vec::new(),
-            kept: None,
+            later: None,
             contested: false,
             explored: 0,
             full: false,

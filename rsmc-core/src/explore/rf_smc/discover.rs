@@ -103,26 +103,27 @@ impl RfSmc {
         let (decision, key) = (&mut self.decisions[number], self.finder.sequence.key(run, &self.frame));
         if decision.seen.insert(key) {
             self.budget.note_name(decision);
-            let beyond = self.beyond_bound(run, number);
-            if beyond.is_some() && !self.bound.rises {
+            if self.bound.most.is_some() && self.is_beyond_bound(run, number, key) {
                 return;
             }
             if let Some(packed) = self.find_witness(run, number) {
-                let (decision, schedule) = (&mut self.decisions[number], Schedule { key, packed });
-                match beyond {
-                    Some(level) => decision.aside.push(SetAside { level, schedule }),
-                    None => self.budget.add(decision, schedule),
-                }
+                self.budget.add(&mut self.decisions[number], Schedule { key, packed });
             }
         }
     }
 
-    /// The lowest bound of preemptions within which the new sequence may be, if that is not the current one.
-    fn beyond_bound(&mut self, run: &Run, number: usize) -> Option<u32> {
-        self.bound.most?;
+    /// Whether the new sequence is beyond the bound of preemptions. If the bound rises, its schedule is set aside.
+    #[cold]
+    fn is_beyond_bound(&mut self, run: &Run, number: usize, key: Digest) -> bool {
         let sequence = &mut self.finder.sequence;
         sequence.find_unchanged(&self.frame, &self.decisions[number]);
-        self.bound.beyond(run, &self.graph, sequence)
+        let Some(level) = self.bound.beyond(run, &self.graph, sequence) else { return false };
+        if self.bound.rises
+            && let Some(packed) = self.find_witness(run, number)
+        {
+            self.decisions[number].set_aside(SetAside { level, schedule: Schedule { key, packed } });
+        }
+        true
     }
 
     /// The schedule of the new sequence, whose canonical parent this run is, unless it was seen before the set stopped

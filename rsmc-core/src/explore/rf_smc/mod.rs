@@ -336,7 +336,12 @@ impl RfSmc {
             if !is_own {
                 break;
             }
-            self.leave_last();
+            self.budget.give_back(decision, decision.bytes);
+            if self.bound.rises {
+                self.leave_last();
+            } else {
+                self.decisions.pop();
+            }
         }
         None
     }

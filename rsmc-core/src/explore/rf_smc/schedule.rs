@@ -65,6 +65,15 @@ pub(super) struct SetAside {
     pub(super) schedule: Schedule,
 }
 
+/// The part of a decision for a rising bound.
+#[derive(Debug, Default)]
+pub(super) struct Later {
+    /// The schedules that are explored when the bound has risen.
+    pub(super) aside: Vec<SetAside>,
+    /// Its number among the kept decisions, if it has one.
+    pub(super) kept: Option<usize>,
+}
+
 /// The schedule of the current plan.
 #[derive(Debug, Default)]
 pub(super) enum Chosen {
