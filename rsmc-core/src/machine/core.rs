@@ -15,7 +15,7 @@ use crate::machine::rules::{Rules, Sees};
 use crate::machine::{Machine, Outcome, Status, Then, Thread};
 use crate::model::{Memory, MemoryModel};
 use crate::step::{End, Knowledge, Panicked, Plan, Run, Watcher};
-use crate::trace::{Event, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
+use crate::trace::{Event, Explore, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
 
 impl Machine {
     /// A machine that has run nothing.
@@ -346,7 +346,7 @@ impl Machine {
     }
 
     /// Records something that is no step.
-    #[inline]
+    #[inline(always)]
     pub fn note(&mut self, thread: ThreadId, kind: NoteKind, site: Site) {
         if self.is_tested(thread) {
             return;
@@ -357,6 +357,12 @@ impl Machine {
             self.threads[thread].visits.clear();
         }
         self.show();
+    }
+
+    /// Notes that a thread asks for what follows to be explored or not.
+    pub fn explore(&mut self, thread: ThreadId, explore: Explore, site: Site) {
+        self.run.trace.pauses |= explore != Explore::On;
+        self.note(thread, NoteKind::Explore(explore), site);
     }
 
     /// Performs the operation that a thread stands before.

@@ -20,6 +20,8 @@ pub struct Trace {
     pub labels: Vec<(LocId, String)>,
     /// The number of notes that say that memory was freed.
     pub frees: u32,
+    /// Whether a note asks for a part not to be explored.
+    pub pauses: bool,
     by_thread: IdVec<ThreadId, Vec<u32>>,
 }
 
@@ -41,13 +43,14 @@ impl Clone for Trace {
 
     /// Keeps the memory.
     fn clone_from(&mut self, other: &Self) {
-        let Self { events, notes, locs, threads, labels, frees, by_thread } = other;
+        let Self { events, notes, locs, threads, labels, frees, pauses, by_thread } = other;
         self.events.clone_from(events);
         self.notes.clone_from(notes);
         self.locs.clone_from(locs);
         self.threads.clone_from(threads);
         self.labels.clone_from(labels);
         self.frees = *frees;
+        self.pauses = *pauses;
         self.by_thread.clone_from(by_thread);
     }
 }
@@ -60,6 +63,7 @@ impl Trace {
         self.locs.clear();
         self.labels.clear();
         self.frees = 0;
+        self.pauses = false;
         self.by_thread.values_mut().for_each(Vec::clear);
         for info in self.threads.values_mut() {
             info.present = false;
@@ -186,7 +190,13 @@ impl Trace {
     }
 
     /// The positions of events in parts that the program does not want explored.
+    #[inline]
     pub fn unexplored(&self) -> Vec<Range<usize>> {
+        if self.pauses { self.parts_unexplored() } else { Vec::new() }
+    }
+
+    #[cold]
+    fn parts_unexplored(&self) -> Vec<Range<usize>> {
         let (mut parts, mut since, mut is_final) = (Vec::new(), None, false);
         for note in &self.notes {
             let NoteKind::Explore(explore) = note.kind else { continue };

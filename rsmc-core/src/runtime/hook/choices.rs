@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use crate::base::LocId;
 use crate::runtime::execution::Execution;
 use crate::runtime::hook::enter::{enter, here};
-use crate::trace::{Action, CHOICE, Explore, LocInfo, NoteKind, Op, Site};
+use crate::trace::{Action, CHOICE, Explore, LocInfo, Op, Site};
 
 /// The largest number of values of one choice: explorers keep a list of those that are to be tried.
 const MOST_VALUES: u64 = 1 << 12;
@@ -37,7 +37,7 @@ pub fn explore(explore: Explore) -> bool {
     let noted = enter(|execution| {
         if !execution.unwinding.get() {
             let (thread, machine) = (execution.running.get(), &mut execution.core.borrow_mut().machine);
-            machine.note(thread, NoteKind::Explore(explore), site);
+            machine.explore(thread, explore, site);
         }
     });
     noted.is_some()

@@ -90,6 +90,7 @@ fn with_thread_name<R>(thread: ThreadId, look: impl Fn(Option<&str>) -> R) -> R 
 }
 
 /// Runs a thread's code and catches its panic. One that leaves the thread is on record for the report.
+#[inline]
 pub fn catch<T>(code: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     let (mut code, mut value) = (Some(code), None);
     catch_once(&mut || value = code.take().map(|code| code()))?;
