@@ -67,8 +67,8 @@ pub(super) struct Freed {
 /// The test body.
 pub(super) struct Body {
     pub(super) main: Rc<dyn Fn()>,
-    /// The address of the user's closure.
-    pub(super) at: usize,
+    /// A place on the stack of the check's caller: what is behind it belongs to the caller.
+    pub(super) caller: usize,
 }
 
 /// The panics of modelled threads, as far as std's count of panics does not tell.
@@ -176,6 +176,11 @@ impl Execution {
         (core.fibers.pools_stacks, core.in_place) = (pools_stacks, in_place);
     }
 
+    /// Says where the stack of the check's caller begins.
+    pub(super) fn set_caller(&mut self, place: usize) {
+        self.body.caller = place;
+    }
+
     pub(super) fn is_broken(&self) -> bool {
         self.broken.get()
     }
@@ -276,7 +281,7 @@ impl Execution {
             if matches!(run.end, End::Complete) {
                 run.leaks.extend(core.births.left());
                 if core.arena.has_alive() {
-                    let lost = core.lost(run, self.registered.stacks(), self.body.at);
+                    let lost = core.lost(run, self.registered.stacks(), self.body.caller);
                     run.leaks.extend(lost);
                 }
             }

@@ -42,13 +42,20 @@ impl<'body> Runtime<'body> {
     /// Prepares to run `body`, with stacks of `stack_size` bytes.
     pub fn new(body: &'body (dyn Fn() + 'body), rules: Rules, stack_size: usize) -> Self {
         panics::install();
-        let at = std::ptr::from_ref(body).addr();
+        let caller = std::ptr::from_ref(body).addr();
         // SAFETY: the coroutines are part of `execution`, which cannot outlive `'body`. One that is leaked never
         // runs again.
         let body = unsafe { coroutine::extend(body) };
         let main = Rc::new(move || drop(threads::catch(|| body())));
-        let execution = Execution::new(Body { main, at }, rules, stack_size);
+        let execution = Execution::new(Body { main, caller }, rules, stack_size);
         Self { watched: Watched::new(&execution), execution, body: PhantomData }
+    }
+
+    /// Says where the stack of the check's caller begins: at this place or behind it. The caller's variables may lead
+    /// to memory that executions leave. Without this it begins at the body, and a variable before that is overlooked.
+    pub fn called_from(mut self, place: usize) -> Self {
+        self.execution.set_caller(place);
+        self
     }
 
     /// Makes the runtime use these savings only, to see what the others are worth.

@@ -30,7 +30,7 @@ const LOOKS: u32 = 64;
 
 impl Core {
     /// The memory that the execution, which is over, has lost.
-    pub(super) fn lost(&mut self, run: &Run, stacks: Vec<Range<usize>>, body: usize) -> Vec<Leak> {
+    pub(super) fn lost(&mut self, run: &Run, stacks: Vec<Range<usize>>, caller: usize) -> Vec<Leak> {
         if self.leak_looks == LOOKS {
             return Vec::new();
         }
@@ -57,7 +57,7 @@ impl Core {
             known: elsewhere.filter_map(|(loc, _)| value(loc)).collect(),
             leads_to: &|block| inside(block).filter_map(|&(_, loc)| value(loc)).collect(),
             blocks,
-            body,
+            caller,
         };
         let Some(known) = reclaim::known(&search) else { return Vec::new() };
         let lost = search.blocks.iter().zip(candidates).zip(known).filter(|(_, known)| !known);

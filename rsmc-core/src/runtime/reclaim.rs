@@ -34,9 +34,8 @@ pub(super) struct Search<'a> {
     pub(super) known: Vec<usize>,
     /// The places to which a block leads by its contents, besides those to which its bytes lead.
     pub(super) leads_to: &'a dyn Fn(&Range<usize>) -> Vec<usize>,
-    /// The address of the body. What is behind it on its stack belongs to the check's caller, and so may
-    /// some bytes before it: a compiler puts the variables of one function in any order.
-    pub(super) body: usize,
+    /// A place on the stack of the check's caller. What is behind it belongs to the caller.
+    pub(super) caller: usize,
 }
 
 /// Elsewhere no thread is left behind.
@@ -66,9 +65,6 @@ mod linux {
     use crate::runtime::leave;
     use crate::runtime::pieces::All;
     use crate::runtime::reclaim::Search;
-
-    /// The bytes of the stack before the body that may belong to the function that made it.
-    const CALLER: usize = 1 << 10;
 
     /// Whether the system shows this process its memory, as an emulator or a sandbox may not.
     pub(in crate::runtime) fn is_possible() -> bool {
@@ -114,9 +110,8 @@ mod linux {
             memory.read(range, &mut |words| marking.look_through(words));
         };
         statics(&maps).for_each(|range| look(range, &mut marking));
-        let behind_body = maps.lines().filter_map(writable).find(|mapping| mapping.contains(&search.body));
-        let since = search.body.saturating_sub(CALLER);
-        behind_body.into_iter().for_each(|mapping| look(since.max(mapping.start)..mapping.end, &mut marking));
+        let stack = maps.lines().filter_map(writable).find(|mapping| mapping.contains(&search.caller));
+        stack.into_iter().for_each(|stack| look(search.caller..stack.end, &mut marking));
         for last in all.idle() {
             // SAFETY: no check has the piece, or gets it while all are held.
             let alive = unsafe { blocks(last) }.filter(|block| !block.is_dead() && !block.is_left());

@@ -62,8 +62,11 @@ fn in_own_thread(
     let rules = Rules { memory, max_steps, spin_bound, spurious, waiting, sees: config.sees, reuse: config.reuse };
     let stuck_after = Some(config.stuck_after).filter(|time| !time.is_zero());
     let name = config.test.as_deref().unwrap_or_default();
+    // The caller's functions, which stand still meanwhile, have their variables behind this one.
+    let here = 0_usize;
+    let caller = (&raw const here).addr();
     let check = move || {
-        let runtime = Runtime::new(body, rules, config.stack_size).of_check(name, stuck_after);
+        let runtime = Runtime::new(body, rules, config.stack_size).called_from(caller).of_check(name, stuck_after);
         check(&mut Body { config, runtime })
     };
     let result = std::thread::scope(|scope| {
