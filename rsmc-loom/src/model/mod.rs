@@ -63,6 +63,8 @@ pub struct Builder {
     pub location: bool,
     /// In loom, print the switches between threads. Here, print every operation while it happens.
     pub log: bool,
+    /// Say how many executions there were.
+    counts: bool,
 }
 
 impl Builder {
@@ -97,7 +99,6 @@ impl Builder {
         if let Some(seed) = seed {
             config = config.pin(rsmc::__private::parse_seed(seed.trim()));
         }
-        let is_counted = std::env::var_os("LOOM_LOG").is_some();
         let see = |report: &Report, say: &dyn Fn(&str)| {
             if let (Verdict::Failed(failure), Some(file)) = (&report.verdict, &self.checkpoint_file)
                 && failure.kind.is_replayed()
@@ -113,7 +114,7 @@ impl Builder {
             if was_stopped() {
                 say("parts of the model were not explored (`stop_exploring`)");
             }
-            if is_counted {
+            if self.counts {
                 say(&format!("completed in {} executions", report.executions));
             }
         };

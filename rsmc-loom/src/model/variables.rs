@@ -14,6 +14,7 @@ use crate::model::Builder;
 /// The variable whose value cannot be read, and the reason.
 pub(super) fn read(value: &dyn Fn(&str) -> Option<OsString>) -> Result<Builder, String> {
     let variables = Variables(value);
+    let log = variables.text("LOOM_LOG")?;
     Ok(Builder {
         max_threads: MAX_THREADS - 1,
         max_branches: variables.number("LOOM_MAX_BRANCHES")?.unwrap_or(1_000),
@@ -24,7 +25,8 @@ pub(super) fn read(value: &dyn Fn(&str) -> Option<OsString>) -> Result<Builder, 
         checkpoint_interval: variables.number("LOOM_CHECKPOINT_INTERVAL")?.unwrap_or(20_000),
         expect_explicit_explore: false,
         location: value("LOOM_LOCATION").is_some(),
-        log: variables.text("LOOM_LOG")?.is_some_and(|log| ["trace", "debug"].iter().any(|word| log.contains(word))),
+        log: log.as_ref().is_some_and(|log| ["trace", "debug"].iter().any(|word| log.contains(word))),
+        counts: log.is_some(),
     })
 }
 

@@ -228,10 +228,13 @@ macro_rules! atomic_common {
 
             /// Loads the value without synchronisation: a data race with every store that happens-before does not
             /// order. For `rsmc-loom`.
+            ///
+            /// # Safety
+            /// None here; loom asks for it: no other thread may store meanwhile.
             #[doc(hidden)]
             #[inline]
             #[track_caller]
-            pub fn unsync_load(&self) -> $value {
+            pub unsafe fn unsync_load(&self) -> $value {
                 let value = self.load(Ordering::Relaxed);
                 self.unsynchronised(CellAccess::Read);
                 value
