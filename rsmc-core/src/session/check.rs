@@ -114,8 +114,7 @@ impl<'c> Check<'c> {
         let mut report = findings.report(verdict, &clock);
         let is_stopped = matches!(report.verdict, Verdict::Incomplete(Limit::Duration(_) | Limit::Interrupted));
         if clock.is_long() && is_stopped && checkpoint.is_none() {
-            let rising = if config.explorer.is_divided() { " with a rising bound" } else { "" };
-            report.notes.push(format!("a check by `{}`{rising} cannot be resumed", config.explorer));
+            report.notes.push(format!("a check by {} cannot be resumed", config.undivided()));
         }
         if is_of_code {
             fail_if_trivial(config, &mut report);

@@ -488,6 +488,12 @@ impl Config {
         self.explorer.is_divided() && self.preemption_bound != Some(PreemptionBound::Rising)
     }
 
+    /// The explorer of a check that several processes cannot share, in words.
+    pub(super) fn undivided(&self) -> String {
+        let bound = if self.explorer.is_divided() { " with a rising bound" } else { "" };
+        format!("`{}`{bound}", self.explorer)
+    }
+
     /// The number of executions that are enough.
     pub(super) fn enough_executions(&self) -> Option<u64> {
         self.max_executions.or(self.explorer.is_random().then_some(RANDOM_EXECUTIONS))

@@ -262,10 +262,8 @@ impl<'c> Findings<'c> {
     pub(super) fn report(mut self, verdict: Verdict, clock: &Clock<'_>) -> Report {
         let &Config { jobs, explorer, .. } = self.config;
         if jobs > 1 && !self.config.is_divided() && clock.is_time_to_divide() {
-            let rising = self.config.preemption_bound.filter(|_| explorer.is_divided()).map(|_| " with a rising bound");
-            let rising = rising.unwrap_or_default();
-            self.notes
-                .push(format!("`jobs` = {jobs} makes no difference: `{explorer}`{rising} explores in one process"));
+            let undivided = self.config.undivided();
+            self.notes.push(format!("`jobs` = {jobs} makes no difference: {undivided} explores in one process"));
         }
         let elapsed = clock.elapsed();
         self.notes.extend(self.tally.of_hiding());
