@@ -300,8 +300,10 @@ fn real_threads_die_with_a_word() {
     let ended = run("exit of a real thread", &[]);
     assert_eq!(ended.status.code(), Some(3), "{ended:?}");
     assert!(ended.said().contains("`exit` was called in a thread that no check knows"), "{ended:?}");
+    // It may come while the check changes its own records.
     let ended = run("signal from outside", &[]);
-    assert!(by(libc_numbers::SIGILL)(&ended) && ended.said().contains("SIGILL in"), "{ended:?}");
+    let said = ["SIGILL in", "in no state to say where"];
+    assert!(by(libc_numbers::SIGILL)(&ended) && said.iter().any(|said| ended.said().contains(said)), "{ended:?}");
     let ended = run("overflow of a real thread", &[]);
     assert!(by(libc_numbers::SIGABRT)(&ended), "{ended:?}");
     assert!(ended.said().contains("has overflowed its stack"), "std says so: {ended:?}");
