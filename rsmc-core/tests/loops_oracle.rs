@@ -362,6 +362,6 @@ fn a_wrong_rule_is_noticed() {
     let mut tally = Tally::default();
     let mut is_noticed =
         |&seed: &u64| !differences(&loops::program(seed, MemoryModel::Sc), family, &mut tally).is_empty();
-    let noticed = (0..100).filter(&mut is_noticed).count();
+    let noticed = (0..200).filter(&mut is_noticed).count();
     assert!(noticed > 3, "{noticed} of {tally:?}");
 }

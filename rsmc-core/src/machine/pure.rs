@@ -8,8 +8,8 @@
 //! machine removes these events from the trace, and the thread waits until a read among them could return something
 //! else.
 //!
-//! Reads change nothing, nor do updates that leave the value as it was, nor locks that are taken and given back, unless
-//! another thread has seen them held. Everything else (a store, a spawn, a join, a cell that is read or written, a
+//! Reads change nothing, nor do updates that leave the value as it was, nor tokens that are set again, nor locks that are
+//! taken and given back, unless another thread has seen them held. Everything else (a store, a spawn, a join, a cell that is read or written, a
 //! reference that is dropped) makes the thread forget the states before it.
 //!
 //! Spurious outcomes, and alternatives of a choice other than the first, do not last: an iteration that one of them
@@ -504,7 +504,7 @@ impl Machine {
         let visits = &mut self.threads[event.id.thread].visits;
         match event.op.action {
             Action::Acquire | Action::TryAcquire | Action::Release { poisoned: false } => visits.turn(event.op.loc),
-            Action::Rmw(_) | Action::Cas { .. } if written == event.read => {}
+            Action::Rmw(_) | Action::Cas { .. } | Action::Unpark if written == event.read => {}
             _ => visits.clear(),
         }
     }

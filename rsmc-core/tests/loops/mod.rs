@@ -66,6 +66,10 @@ const LOOPS: &[&str] = &[
     // They take back what they have changed.
     "while s == 0 {; a = add(X, 1); if a == 0 { s = 1 } else { a = sub(X, 1) }; spin?; }; b = Y?; X = 0?",
     "while s == 0 {; or(X, 2); a = Y; if a { s = 1 }; and(X, 1); }",
+    // They wake others, or themselves.
+    "while a == 0 {; unpark t1; a = X; spin?; }; park?",
+    "while a == 0 {; unpark t2; b = Y?; a = X; }",
+    "while a == 0 {; a = X; if a == 0 { unpark t1 }; b = Y; if b { park }; }",
     // They may fail without cause.
     "while s == 0 {; s = wcas(X, 0, 1); if s == 0 { spin }; }; b = Y?; X.rel = 0",
     "while s == 0 {; s = wcas(X, 0, 1); a = 1 - s; while a == 1 {; a = X; spin?; }; }; Y = 1?; X.rel = 0",
@@ -157,7 +161,7 @@ fn program_with(loops: &[&str], seed: u64, memory: MemoryModel) -> Program {
 fn first_is_main(text: &str, threads: u64) -> String {
     let others = |what: &str| (2..=threads).map(|other| format!("    {what} t{other}\n")).collect::<String>();
     let (own, rest) = text.split_once("t2:").expect("there are two threads");
-    let own = own.replacen("t1:\n", "", 1);
+    let own = own.replacen("t1:\n", "", 1).replace("unpark t1", "unpark main");
     let rest = rest.replace("unpark t1", "unpark main");
     format!("main:\n{}{own}{}t2:{rest}", others("spawn"), others("join"))
 }
