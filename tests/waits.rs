@@ -97,7 +97,7 @@ fn by_reload(sum: &AtomicU32) {
 #[allow(clippy::print_stdout, reason = "the figures, for who asks with --nocapture")]
 fn failures_without_cause_are_no_classes() {
     for (name, body, given_up) in
-        [("lock", by_weak_exchange as fn(&AtomicU32), 22), ("lock after looks", by_looks, 52), ("sum", by_reload, 54)]
+        [("lock", by_weak_exchange as fn(&AtomicU32), 22), ("lock after looks", by_looks, 55), ("sum", by_reload, 54)]
     {
         for memory in [MemoryModel::Sc, MemoryModel::C11] {
             let report = rsmc::explore(&Config::default().memory(memory), move || {

@@ -15,10 +15,11 @@ use rsmc_core::step::{Choice, End, Executor, Plan, Run, Step, Why};
 use rsmc_core::trace::{Effect, Note, NoteKind, reads_from_class};
 use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, parse};
 
+use crate::loops;
 use crate::oracle::{self, mixes};
 use crate::spinning;
 
-/// The number of preemptions of an execution: of switches from a thread that could go on.
+/// The number of preemptions of an execution: of switches from a thread that could go on, and of spurious outcomes.
 fn preemptions(run: &Run) -> u32 {
     let events = &run.trace.events;
     let of_events = |choice: &&Choice| !choice.left_out && !matches!(choice.taken, Step::Flush(_));
@@ -32,7 +33,8 @@ fn preemptions(run: &Run) -> u32 {
             && (choices[at + 1].possible.iter().any(is_its) || is_draining())
             && could_go_on(run, at)
     };
-    (0..events.len().saturating_sub(1)).filter(|&at| is_preemption(at)).count() as u32
+    let spurious = events.iter().filter(|event| event.op.action.is_spurious());
+    ((0..events.len().saturating_sub(1)).filter(|&at| is_preemption(at)).count() + spurious.count()) as u32
 }
 
 /// Whether the thread of an event has not ended right after it, and waits for no other thread, by the rows alone.
@@ -79,23 +81,26 @@ impl Executor for Patient {
     }
 }
 
-/// The classes of a check, by `see` of all their executions; `None` if it takes too many runs.
+/// The classes of a check, by `see` of all their executions; `None` if it takes too many runs, or if one goes on for
+/// ever.
 fn classes<T: Default>(program: &Program, config: &Config, see: impl Fn(&mut T, &Run)) -> Option<BTreeMap<Digest, T>> {
     let rules = Rules::new(config.effective_memory(), 1_000);
     let interpreter = Interpreter::new(program, rules).expect("a generated program is well formed");
     let (mut executor, mut classes) =
         (Patient(interpreter, longest(config.effective_memory())), BTreeMap::<Digest, T>::new());
+    let mut is_endless = false;
     Check::new(&config.clone().keep_going(true).shrink(0), &mut executor)
         .observe(|run, counted| {
             if run.end == End::Learned {
                 classes.clear();
             }
+            is_endless |= matches!(run.end, End::StepLimit { .. } | End::Endless { .. });
             if counted {
                 see(classes.entry(reads_from_class(&run.trace)).or_default(), run);
             }
         })
         .run();
-    (executor.1 > 0).then_some(classes)
+    (executor.1 > 0 && !is_endless).then_some(classes)
 }
 
 /// The fewest preemptions of each class.
@@ -189,7 +194,10 @@ fn compare_waiting(memory: MemoryModel) {
     let (programs, first) = (oracle::number("RSMC_ORACLE_PROGRAMS", PROGRAMS), oracle::number("RSMC_ORACLE_SEED", 0));
     let figures = Figures::default();
     for seed in first..first + programs {
-        let program = spinning::program(seed, memory);
+        let program = match seed % 2 {
+            0 => spinning::program(seed, memory),
+            _ => loops::small(seed, memory),
+        };
         let found = difference(&program, memory, 0, &figures);
         assert_eq!(found, None, "seed {seed} under {memory}:\n{program}");
     }

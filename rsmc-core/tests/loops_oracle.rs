@@ -129,7 +129,7 @@ fn explore_all(program: &Program, family: Family, explorer: ExplorerKind) -> Opt
             if !counted {
                 return;
             }
-            found.waits |= run.has_waits;
+            found.waits |= run.has_waits();
             match run.end {
                 End::Stuck if run.waiting.iter().any(|thread| matches!(thread.why, Why::Spin { .. })) => {
                     found.livelock = true;

@@ -17,29 +17,50 @@ use crate::trace::{Effect, Event, Histories, Op, Source, Trace};
 /// from it for ever.
 const TURNS: usize = 3;
 
-/// The known reads, by what their threads know then, each with the number of events before it that belong to the
-/// iteration.
+/// The known reads, by what their threads know then.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Looks {
-    known: FxHashMap<u64, u32>,
+    known: FxHashMap<u64, Look>,
+}
+
+/// A known read.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    /// The number of events before it that belong to the iteration.
+    before: u32,
+    /// The number of reads that were known before.
+    since: u32,
 }
 
 impl Looks {
     /// Adds the reads that a run shows.
     pub(super) fn learn(&mut self, run: &Run) {
-        self.known.extend(run.looks.iter().copied());
+        self.add(&run.looks);
     }
 
-    /// All known reads, as data.
+    /// The number of known reads.
+    pub(super) fn count(&self) -> u32 {
+        self.known.len() as u32
+    }
+
+    /// Whether one of the reads that a run shows was not known while only `count` reads were.
+    pub(super) fn has_newer(&self, run: &Run, count: u32) -> bool {
+        run.looks.iter().any(|(look, _)| self.known.get(look).is_some_and(|look| look.since >= count))
+    }
+
+    /// All known reads, as data, in the order in which they became known.
     pub(super) fn all(&self) -> Vec<(u64, u32)> {
-        let mut all: Vec<(u64, u32)> = self.known.iter().map(|(&look, &before)| (look, before)).collect();
-        all.sort_unstable();
-        all
+        let mut all: Vec<(u64, Look)> = self.known.iter().map(|(&key, &look)| (key, look)).collect();
+        all.sort_unstable_by_key(|(_, look)| look.since);
+        all.into_iter().map(|(key, look)| (key, look.before)).collect()
     }
 
     /// Adds the reads that another explorer knows.
     pub(super) fn add(&mut self, looks: &[(u64, u32)]) {
-        self.known.extend(looks.iter().copied());
+        for &(key, before) in looks {
+            let since = self.count();
+            self.known.entry(key).or_insert(Look { before, since });
+        }
     }
 
     /// Whether no read is known.
@@ -47,24 +68,26 @@ impl Looks {
         self.known.is_empty()
     }
 
-    /// Whether a thread completes such an iteration if it takes `value` from this write (`None`: the initial value).
-    pub(super) fn complete(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> bool {
-        self.iteration(next, value, write).is_some_and(|before| !next.is_seen(before))
+    /// If a thread completes such an iteration by taking `value` from this write (`None`: the initial value): the
+    /// number of reads that were known before this one.
+    pub(super) fn completes(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> Option<u32> {
+        let look = self.iteration(next, value, write)?;
+        (!next.is_seen(look.before)).then_some(look.since)
     }
 
-    /// As `complete`, but false where other threads may see a lock that the thread takes before it is released.
-    pub(super) fn complete_unseen(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> bool {
-        self.complete(next, value, write) && !next.may_turn()
+    /// As `completes`, but `None` where other threads may see a lock that the thread takes before it is released.
+    pub(super) fn completes_unseen(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> Option<u32> {
+        self.completes(next, value, write).filter(|_| !next.may_turn())
     }
 
     /// Whether other threads could see a change by the iteration that it would complete.
     pub(super) fn may_be_seen(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> bool {
         let changes = |&at: &u32| next.trace.events[at as usize].changes();
-        self.iteration(next, value, write).is_some_and(|before| next.begun(before).iter().any(changes))
+        self.iteration(next, value, write).is_some_and(|look| next.begun(look.before).iter().any(changes))
     }
 
-    /// The number of events before it that belong to the iteration that it would complete.
-    fn iteration(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> Option<u32> {
+    /// The known read, if it is one.
+    fn iteration(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> Option<Look> {
         let source = write.map_or(Source::Init, |at| Source::At(at as u32));
         let effect = next.op.action.effect(value);
         let (read, written) = (next.op.action.returns(value), effect.written());
@@ -87,7 +110,7 @@ impl Looks {
         let op = Op { action: next.op.action.with_alternative(0), ..next.op };
         let next = &Standing { op, ..*next };
         for (value, write) in offers {
-            let Some(before) = self.iteration(next, value, write) else { continue };
+            let Some(Look { before, .. }) = self.iteration(next, value, write) else { continue };
             let begun = next.begun(before).iter().map(|&at| &next.trace.events[at as usize]);
             if begun.clone().any(|event| replaces(event) || event.op.action.alternative() > 0) {
                 continue; // Others may have seen that, or the thread did not choose to wait; if it does, it is earlier.

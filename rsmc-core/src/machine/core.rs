@@ -10,6 +10,7 @@ use crate::machine::ahead::Trust;
 use crate::machine::dice::Dice;
 use crate::machine::endless::{Endless, Turns};
 use crate::machine::graphs::Graphs;
+use crate::machine::loops::Loops;
 use crate::machine::names::Names;
 use crate::machine::rules::{Rules, Sees};
 use crate::machine::{Machine, Outcome, Status, Then, Thread};
@@ -45,7 +46,7 @@ impl Machine {
             taken: None,
             graphs: Graphs::default(),
             names: Names::default(),
-            waits: false,
+            loops: Loops::default(),
             places: Vec::new(),
             trust: Trust::default(),
             again: false,
@@ -69,13 +70,13 @@ impl Machine {
 
     /// The knowledge that the machine keeps from run to run, which does not include what the program observes.
     pub fn knowledge(&self) -> Knowledge {
-        Knowledge { threads: self.names.known(), waits: self.waits, ..Knowledge::default() }
+        Knowledge { threads: self.names.known(), loops: self.loops.numbers.clone(), ..Knowledge::default() }
     }
 
     /// Replaces the knowledge of the machine.
     pub fn know(&mut self, knowledge: &Knowledge) {
         self.names.know(&knowledge.threads);
-        self.waits = knowledge.waits;
+        self.loops = Loops::of(&knowledge.loops);
     }
 
     /// Shows the run so far to `watcher` whenever something happens; `None` ends that.
@@ -139,7 +140,7 @@ impl Machine {
         self.run.model = self.rules.memory;
         self.dice.reset(plan.policy);
         self.run.spurious = self.rules.spurious;
-        self.run.has_waits = self.waits;
+        self.run.loops.clone_from(&self.loops.numbers);
         self.trust.begin();
         self.run.hiding.extend(self.trust.hiding());
         self.admit(ThreadId::MAIN, Status::Running, ThreadInfo { present: true, ..ThreadInfo::default() });

@@ -20,6 +20,7 @@ mod end;
 mod endless;
 mod freed;
 mod graphs;
+mod loops;
 mod names;
 mod patience;
 mod pure;
@@ -35,6 +36,7 @@ use crate::machine::ahead::Trust;
 use crate::machine::dice::Dice;
 use crate::machine::endless::{Endless, Turns};
 use crate::machine::graphs::Graphs;
+use crate::machine::loops::Loops;
 use crate::machine::names::Names;
 use crate::machine::patience::{Patience, Silence};
 use crate::machine::pure::Visits;
@@ -173,8 +175,7 @@ pub struct Machine {
     /// The thread that is held before the access of a cell.
     held: Option<ThreadId>,
     names: Names,
-    /// Whether threads wait in loops, in one execution or another.
-    waits: bool,
+    loops: Loops,
     /// The places at which threads were seen twice without a change in between.
     places: Vec<(u64, Site)>,
     trust: Trust,

@@ -157,7 +157,9 @@ impl Machine {
 
     fn waits_for_change(&mut self, thread: ThreadId, wait: SpinWait) {
         let next = EventId { thread, index: self.run.trace.count(thread) };
+        let site = wait.site;
         self.begin_to_wait(next, 0, wait);
+        self.note_loop(&[site]);
     }
 
     /// The operations of a thread's last iteration with their outcomes, and whether more iterations fit where the

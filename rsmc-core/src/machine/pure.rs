@@ -31,7 +31,7 @@ use crate::machine::ahead::Place;
 use crate::machine::{Machine, SpinWait, Thread};
 use crate::step::{End, SchedulingPolicy, Step, Wait};
 use crate::trace::spin::Watched;
-use crate::trace::{Action, Event, Histories, Op, Site, Source};
+use crate::trace::{Action, Event, Histories, NoteKind, Op, Site, Source};
 
 /// A fingerprint of all that a thread's next steps depend on: equal states have the same future if they read the same.
 pub type State = u128;
@@ -301,6 +301,7 @@ impl Machine {
         if wait.watched.iter().any(|watched| watched.writer.is_some()) {
             self.endless.turns_locks();
         }
+        let sites = self.sites_of_waiting(&gone, forced);
         // An explorer that chooses at random looks elsewhere at last; one that tries all choices does not.
         let chooses = self.reads_are_choices() && self.plan.record_choices;
         let is_stale = chooses && !chose && self.threads[thread].spun_at == Some(self.changes);
@@ -308,10 +309,10 @@ impl Machine {
         if is_stale || is_tried || (forced > 0 && forced == gone.len()) {
             let next = EventId { thread, index: self.run.trace.count(thread) };
             self.run.repeated.get_or_insert(self.steps as u32);
-            match chose {
-                true => self.note_loop(),
-                false => self.begin_to_wait(next, gone.len() as u32, wait),
+            if !chose {
+                self.begin_to_wait(next, gone.len() as u32, wait);
             }
+            self.note_loop(&sites);
             return true;
         }
         let (gone, sources) = (&gone[forced..], &sources[forced..]);
@@ -329,6 +330,7 @@ impl Machine {
         if !chose || forced > 0 {
             state.spun_at = Some(self.changes);
             self.begin_to_wait(next, forced as u32, wait);
+            self.note_loop(&sites);
             self.note_round();
         }
         true
@@ -486,13 +488,29 @@ impl Machine {
         let own = &mut self.threads[next.thread].spin;
         self.spinning += u32::from(own.is_none());
         *own = Some(wait);
-        self.note_loop();
     }
 
-    /// Notes that this program has a loop that waits. If that was not known, the run ends, to be started again.
-    fn note_loop(&mut self) {
-        if !std::mem::replace(&mut self.waits, true) {
-            self.finish(End::Learned);
+    /// The places before which a thread waits that does this iteration again and again: those of its first operation,
+    /// of the first that the plan does not force, and of those behind hints.
+    fn sites_of_waiting(&self, iteration: &[u32], forced: usize) -> Vec<Site> {
+        let thread = self.run.trace.events[iteration[0] as usize].id.thread;
+        let site = |&at: &u32| self.run.trace.events[at as usize].op.site;
+        let mut sites: Vec<Site> = [0, forced].iter().filter_map(|&at| iteration.get(at)).map(site).collect();
+        let notes = self.run.trace.notes.iter().rev().take_while(|note| note.at > iteration[0]);
+        for hint in notes.filter(|note| note.thread == thread && note.kind == NoteKind::Hint) {
+            sites.extend(iteration.iter().find(|&&at| at >= hint.at).map(site));
+        }
+        sites
+    }
+
+    /// Notes that threads wait in a loop before operations at these places. If that was not known and matters, the run
+    /// ends, to be started again.
+    pub(super) fn note_loop(&mut self, sites: &[Site]) {
+        for &site in sites {
+            let is_first = self.loops.numbers.is_empty();
+            if self.loops.note(site) && (is_first || self.plan.names_loops) {
+                self.finish(End::Learned);
+            }
         }
     }
 

@@ -400,7 +400,7 @@ impl Config {
     ///
     /// A preemption is a switch from a thread that could go on. A switch is none where the thread waits for a lock, for
     /// a token of `park`, for the end of another thread, or in a loop; where it has a `spin_loop` or `yield_now`; or
-    /// where it ends. Classes count by the execution with the fewest. Stores that leave their buffers under TSO and
+    /// where it ends. A spurious outcome counts like a preemption. Classes count by the execution with the fewest. Stores that leave their buffers under TSO and
     /// PSO, and reads of old values under C11, are no preemptions, and are not bounded. See `docs/limits.md`.
     ///
     /// ```

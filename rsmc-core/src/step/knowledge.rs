@@ -10,8 +10,8 @@ use crate::trace::Site;
 pub struct Knowledge {
     /// The threads, from id 1 on: the thread that spawned each, and which of its spawns that was. The list only grows.
     pub threads: Vec<(ThreadId, u32)>,
-    /// Whether threads wait in loops.
-    pub waits: bool,
+    /// The numbers ([`Observed::number_of`]) of the lines of operations before which threads wait in loops.
+    pub loops: Vec<u32>,
     /// The observations of the program so far.
     pub observed: Observed,
 }
@@ -41,7 +41,7 @@ impl Knowledge {
             });
             ids.push(ThreadId(at as u32 + 1));
         }
-        self.waits |= other.waits;
+        other.loops.iter().for_each(|&line| note(&mut self.loops, line));
         self.observed.join(&other.observed);
     }
 }
@@ -92,18 +92,19 @@ impl Observed {
 
     /// Notes that a loop at this line keeps state where rsmc does not see it.
     pub fn note_hiding(&mut self, site: Site) {
-        self.note(Self::number_of(&site.to_string()));
-    }
-
-    fn note(&mut self, number: u32) {
-        if !self.counts.contains(&number) {
-            self.counts.push(number);
-        }
+        note(&mut self.counts, Self::number_of(&site.to_string()));
     }
 
     /// Adds the observations of `other`.
     pub fn join(&mut self, other: &Observed) {
         self.ends |= other.ends;
-        other.counts.iter().for_each(|&number| self.note(number));
+        other.counts.iter().for_each(|&number| note(&mut self.counts, number));
+    }
+}
+
+/// Adds a number to a list that may have it.
+fn note(numbers: &mut Vec<u32>, number: u32) {
+    if !numbers.contains(&number) {
+        numbers.push(number);
     }
 }

@@ -119,6 +119,8 @@ pub struct Plan {
     pub record_choices: bool,
     /// Whether any execution that fails will do instead.
     pub may_probe: bool,
+    /// Whether the explorer has to know of every line before which threads wait in loops, and not only of one.
+    pub names_loops: bool,
     /// The thread that is held before an access, if any.
     pub hold: Option<Hold>,
 }
@@ -161,6 +163,7 @@ impl Clone for Plan {
             observed,
             record_choices,
             may_probe,
+            names_loops,
             hold,
         } = other;
         self.forced.clone_from(forced);
@@ -173,6 +176,7 @@ impl Clone for Plan {
         self.observed.clone_from(observed);
         self.record_choices = *record_choices;
         self.may_probe = *may_probe;
+        self.names_loops = *names_loops;
         self.hold = *hold;
     }
 }
@@ -190,6 +194,7 @@ impl Default for Plan {
             observed: Observed::default(),
             record_choices: false,
             may_probe: false,
+            names_loops: false,
             hold: None,
         }
     }

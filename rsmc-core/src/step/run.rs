@@ -273,8 +273,9 @@ pub struct Run {
     /// The reads that completed a pure iteration, by [`crate::trace::Histories::look`], and the number of events of the
     /// thread before each that belong to the iteration.
     pub looks: Vec<(u64, u32)>,
-    /// Whether threads wait in loops in this program, as far as known.
-    pub has_waits: bool,
+    /// The numbers ([`Observed::number_of`]) of the lines of operations before which threads wait in loops in this
+    /// program, as far as known when the run began.
+    pub loops: Vec<u32>,
     /// The number of spurious outcomes that an execution may have.
     pub spurious: u32,
     /// The observations of the program: the events they name are steps.
@@ -308,6 +309,11 @@ impl Run {
         self.hiding.clear();
         self.is_blind = false;
         self.choices.clear();
+    }
+
+    /// Whether threads wait in loops in this program, as far as known.
+    pub fn has_waits(&self) -> bool {
+        !self.loops.is_empty()
     }
 
     /// Whether the execution is maximal: nothing could have happened after its end.

@@ -7,7 +7,8 @@
 //! Method. Of a schedule's events the fewest preemptions of an order are computed
 //! ([`Preemptions`](crate::consistency::Preemptions)). The revisited event counts if it is a load; the one that is
 //! reversed with it does not. If the number is greater than `k` by more than the *slack*, the schedule is left out. Its
-//! name stays in the set of its decision. The slack is the number of threads with events, less two.
+//! name stays in the set of its decision. The slack is the number of threads with events, less two. A spurious outcome
+//! counts like a preemption.
 //!
 //! Why there is slack. Take a class and its execution with the fewest preemptions. RF-SMC reaches it by a revisit of a
 //! read `r` that takes a write `w`, which it discovers in a run in which `r` reads something else. There is such a
@@ -21,21 +22,24 @@
 //! Sets of names are not bounded while preemptions are: the run that is the canonical parent of a schedule may be left
 //! out.
 //!
-//! Waiting loops. Where threads wait in loops, a thread may wait before each of its reads, as far as is known here:
-//! switches there are free.
+//! Waiting loops. A switch is free where the thread may wait in a loop: before an operation behind a hint, and before
+//! each operation at a line where a thread was seen to wait ([`Run::loops`]). If a run shows another such line, the
+//! exploration starts over ([`Plan::names_loops`](crate::step::Plan::names_loops)).
 //!
 //! Source. Coons, Musuvathi, McKinley, "Bounded partial-order reduction", OOPSLA 2013; Marmanis, Kokologiannakis,
 //! Vafeiadis, "Reconciling preemption bounding with DPOR", TACAS 2023: explorations of graphs need such a slack.
 
-use crate::base::ThreadId;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::base::{EventId, ThreadId};
 use crate::consistency::{Member, Preemptions, Takes};
 use crate::explore::rf_smc::aside::Aside;
 use crate::explore::rf_smc::entry::RevisedEntry;
 use crate::explore::rf_smc::graph::Graph;
 use crate::explore::rf_smc::revisit::{OpRef, preds_of};
 use crate::explore::rf_smc::sequence::NewSequence;
-use crate::step::Run;
-use crate::trace::{Action, NoteKind, Trace};
+use crate::step::{Observed, Run};
+use crate::trace::{Action, NoteKind, Site, Trace};
 
 /// The number of bounds above the current one that are told apart before they are reached.
 const LOOK_AHEAD: u32 = 3;
@@ -54,8 +58,10 @@ pub(super) struct Bound {
     search: Preemptions,
     /// By event of the run: its number in the search.
     numbers: Vec<u32>,
-    /// The events of the run behind a hint.
-    hinted: Vec<usize>,
+    /// The events behind a hint, those that threads wait to perform included.
+    hinted: FxHashSet<EventId>,
+    /// The places of operations, with their numbers in [`Run::loops`].
+    lines: FxHashMap<Site, u32>,
 }
 
 impl Bound {
@@ -66,7 +72,7 @@ impl Bound {
             let present = run.trace.present().filter(|(thread, _)| run.trace.count(*thread) > 0);
             self.slack = present.count().saturating_sub(2) as u32;
             let hints = run.trace.notes.iter().filter(|note| note.kind == NoteKind::Hint);
-            self.hinted.extend(hints.filter_map(|note| next_event(&run.trace, note.thread, note.at)));
+            self.hinted.extend(hints.map(|note| next_event(&run.trace, note.thread, note.at)));
         }
     }
 
@@ -75,37 +81,51 @@ impl Bound {
         let most = self.most?;
         self.search.clear(graph.model().is_sequential());
         self.numbers.resize(run.trace.events.len(), 0);
+        let mut spurious = 0;
         for at in sequence.unchanged().iter() {
             let entry = RevisedEntry::of(run, OpRef::Event(at));
-            self.numbers[at] = self.push(run, graph, &entry, self.hinted.contains(&at));
+            self.numbers[at] = self.push(run, graph, &entry);
+            spurious += u32::from(entry.op.action.is_spurious());
         }
-        if let Some(first) = sequence.first.filter(|first| first.op.action == Action::Load) {
-            self.push(run, graph, &first, false);
+        if let Some(first) = sequence.first {
+            spurious += u32::from(first.op.action.is_spurious());
+            if first.op.action == Action::Load {
+                self.push(run, graph, &first);
+            }
         }
         let slack = self.slack;
         let ahead = if self.rises { LOOK_AHEAD } else { 0 };
-        let level = self.search.fewest(most.saturating_add(slack + ahead)).saturating_sub(slack);
+        let enough = most.saturating_add(slack + ahead).saturating_sub(spurious);
+        let level = (self.search.fewest(enough) + spurious).saturating_sub(slack);
         (level > most).then_some(level)
     }
 
     /// Adds an event to the search. Returns its number there.
-    fn push(&mut self, run: &Run, graph: &Graph, entry: &RevisedEntry, hinted: bool) -> u32 {
-        let numbers = &self.numbers;
+    fn push(&mut self, run: &Run, graph: &Graph, entry: &RevisedEntry) -> u32 {
         let reads = entry.op.action.reads();
         let takes = match entry.source.and_then(OpRef::event) {
-            Some(write) => Takes::From(numbers[write]),
+            Some(write) => Takes::From(self.numbers[write]),
             None if reads => Takes::Initial,
             None => Takes::Nothing,
         };
-        let waits = hinted || run.has_waits && reads;
+        let waits = self.hinted.contains(&entry.id) || self.is_in_loop(run, entry.op.site);
         let member = Member { thread: entry.id.thread, op: entry.op, takes, writes: entry.writes, waits };
+        let numbers = &self.numbers;
         let preds = preds_of(run, graph, entry.who).iter().map(|&pred| numbers[pred as usize]);
         self.search.push(&member, preds)
     }
+
+    /// Whether threads wait in a loop before the operation at this place.
+    fn is_in_loop(&mut self, run: &Run, site: Site) -> bool {
+        if !run.has_waits() {
+            return false;
+        }
+        let line = *self.lines.entry(site).or_insert_with(|| Observed::number_of(&site.to_string()));
+        run.loops.contains(&line)
+    }
 }
 
-/// The first event of a thread at this position or behind it.
-fn next_event(trace: &Trace, thread: ThreadId, from: u32) -> Option<usize> {
-    let own = trace.of_thread(thread);
-    own.get(own.partition_point(|&at| at < from)).map(|&at| at as usize)
+/// The first event of a thread at this position or behind it, which it may not have performed.
+fn next_event(trace: &Trace, thread: ThreadId, from: u32) -> EventId {
+    EventId { thread, index: trace.of_thread(thread).partition_point(|&at| at < from) as u32 }
 }

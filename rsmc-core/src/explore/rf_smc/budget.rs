@@ -87,10 +87,10 @@ impl MemoryBudget {
 impl SavedDecision {
     /// The decision that was saved, with its memory in a budget.
     pub(super) fn restore(self, budget: &mut MemoryBudget) -> Decision {
-        let Self { at, id, question, frozen, stays, contested, full, explored, seen, pending } = self;
+        let Self { at, id, question, frozen, stays, asked, contested, full, explored, seen, pending } = self;
         let names = seen.len();
         let decision = Decision::new(at, id, question, seen.into_iter().collect());
-        let mut decision = Decision { frozen, stays, contested, full, explored, ..decision };
+        let mut decision = Decision { frozen, stays, asked, contested, full, explored, ..decision };
         (0..names).for_each(|_| budget.note_name(&mut decision));
         pending.into_iter().for_each(|branch| budget.add_branch(&mut decision, branch));
         decision

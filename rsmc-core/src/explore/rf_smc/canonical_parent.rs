@@ -94,7 +94,7 @@ fn is_plain(action: Action) -> bool {
 pub(super) fn has_canonical_parents(run: &Run, graph: &Graph, ahead: &BitSet, question: Question, at: usize) -> bool {
     question == Question::Source
         && is_plain(run.trace.events[at].op.action)
-        && !run.has_waits
+        && !run.has_waits()
         && graph.is_sc_event(at)
         && graph.are_sc(ahead)
 }

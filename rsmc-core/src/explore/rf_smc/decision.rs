@@ -24,6 +24,8 @@ pub(super) struct Decision {
     pub(super) frozen: bool,
     /// The event whose thread stays where it is, if that answer was explored or is pending.
     pub(super) stays: Option<EventId>,
+    /// The number of known reads that complete an iteration (`wait`) when that answer was planned.
+    pub(super) asked: u32,
     pub(super) seen: Seen,
     /// The schedules that this explorer found, the next one last.
     pub(super) pending: Vec<Schedule>,
@@ -50,6 +52,7 @@ impl Decision {
             question,
             frozen: false,
             stays: None,
+            asked: 0,
             seen,
             pending: Vec::new(),
             received: Vec::new(),
@@ -66,6 +69,12 @@ impl Decision {
         self.pending.len() + self.received.len()
     }
 
+    /// Whether the answer that its thread stays where it is has not been explored yet.
+    pub(super) fn plans_to_stay(&self) -> bool {
+        self.pending.iter().any(|schedule| schedule.key == Digest::EMPTY)
+            || self.received.iter().any(|branch| branch.suffix.is_empty())
+    }
+
     /// Whether a schedule is not explored yet.
     pub(super) fn has_more(&self) -> bool {
         self.pending() > 0
@@ -80,9 +89,9 @@ impl Decision {
 
     /// The decision as data, but for its schedules.
     pub(super) fn save_without_pending(&self) -> SavedDecision {
-        let &Self { at, id, question, frozen, stays, contested, full, explored, .. } = self;
+        let &Self { at, id, question, frozen, stays, asked, contested, full, explored, .. } = self;
         let (seen, pending) = (self.seen.iter().collect(), Vec::new());
-        SavedDecision { at, id, question, frozen, stays, contested, full, explored, seen, pending }
+        SavedDecision { at, id, question, frozen, stays, asked, contested, full, explored, seen, pending }
     }
 }
 
@@ -94,6 +103,7 @@ pub(super) struct SavedDecision {
     pub(super) question: Question,
     pub(super) frozen: bool,
     pub(super) stays: Option<EventId>,
+    pub(super) asked: u32,
     pub(super) contested: bool,
     pub(super) full: bool,
     pub(super) explored: u32,

@@ -43,12 +43,14 @@ impl RfSmc {
 
     /// Adds the schedules of the revisits that were found at one decision, at which this event stands, or none.
     fn discover_at(&mut self, run: &Run, number: usize, at: Option<usize>, children: &mut Vec<(usize, Chosen)>) {
-        let mut may_stay = false;
+        let (mut may_stay, mut is_new) = (false, false);
         let found = std::mem::take(&mut self.revisits.found);
         for revisit in &found {
             self.decisions[number].contested |= wait::may_be_reversed(run, revisit);
-            if self.waits.repeats(run, revisit) {
-                may_stay |= !wait::goes_on_anyway(revisit);
+            if let Some(since) = self.waits.repeats(run, revisit) {
+                let counts = !wait::goes_on_anyway(revisit);
+                may_stay |= counts;
+                is_new |= counts && since >= self.decisions[number].asked;
                 continue;
             }
             self.finder.sequence.revisit(run, &self.graph, &self.frame, &self.decisions[number], revisit);
@@ -59,10 +61,12 @@ impl RfSmc {
             }
         }
         self.revisits.found = found;
-        if let Some(at) = at.filter(|_| run.has_waits && !self.decisions[number].contested) {
+        if let Some(at) = at.filter(|_| run.has_waits() && !self.decisions[number].contested) {
             self.decisions[number].contested = wait::is_contested(run, &self.graph, at);
         }
-        if may_stay && self.decisions[number].contested && self.decisions[number].stays.is_none() {
+        let decision = &self.decisions[number];
+        let may_stay_again = is_new && at.is_some() && decision.stays.is_some() && !decision.plans_to_stay();
+        if may_stay_again || may_stay && decision.contested && decision.stays.is_none() {
             self.discover_waiting(run, number);
         }
         let decision = &mut self.decisions[number];
@@ -76,7 +80,8 @@ impl RfSmc {
     pub(super) fn discover_waiting(&mut self, run: &Run, number: usize) {
         // A worker returns the schedules of its subtree that it did not begin, so no other is put among them.
         let is_above = number < self.inherited;
-        self.decisions[number].stays = Some(self.decisions[number].id);
+        let decision = &mut self.decisions[number];
+        (decision.stays, decision.asked) = (Some(decision.id), self.waits.looks.count());
         self.finder.sequence.end_before_decision(run);
         let Some(packed) = self.find_witness(run, number) else { return };
         let (decision, schedule) = (&mut self.decisions[number], Schedule { key: Digest::EMPTY, packed });

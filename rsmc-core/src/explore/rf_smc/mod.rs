@@ -287,7 +287,8 @@ impl RfSmc {
         for pending in wait::undecided(run, &self.decisions) {
             let decision = Decision::new(self.tau.len(), pending.id, Question::Source, Seen::default());
             let (stays, contested) = (Some(pending.id), wait::saw_a_change(pending));
-            self.decisions.push(Decision { frozen: true, stays, contested, ..decision });
+            let asked = self.waits.looks.count();
+            self.decisions.push(Decision { frozen: true, stays, asked, contested, ..decision });
         }
     }
 
@@ -368,6 +369,7 @@ impl Explorer for RfSmc {
         plan.forced.clear();
         plan.modification.clear();
         plan.frozen.clear();
+        plan.names_loops = self.bound.most.is_some();
         let Some(next) = self.take_next() else { return false };
         (self.current, self.started) = (next, true);
         let schedule = if let Chosen::Schedule(schedule) = &self.current { Some(schedule) } else { None };
@@ -435,7 +437,7 @@ impl Explorer for RfSmc {
             self.find_entries(run);
             self.extend(run);
             self.discover(run, known);
-            if !run.waiting.is_empty() && (run.has_waits || self.purpose == Purpose::Discovery) {
+            if !run.waiting.is_empty() && (run.has_waits() || self.purpose == Purpose::Discovery) {
                 self.waits.look_for_livelock(run, &self.graph);
             }
         }

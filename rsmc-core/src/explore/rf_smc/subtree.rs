@@ -62,7 +62,7 @@ impl Decision {
         let known: FxHashSet<Digest> = before.seen.iter().copied().collect();
         Discovered {
             seen: self.seen.iter().filter(|key| !known.contains(key)).collect(),
-            stays: self.stays.filter(|_| before.stays.is_none()),
+            stays: self.stays.filter(|_| self.pending.iter().any(|schedule| schedule.key == Digest::EMPTY)),
             pending: Branch::all(&self.pending, steps),
         }
     }
@@ -84,12 +84,18 @@ impl RfSmc {
         let (above, own) = self.decisions.split_at(self.inherited);
         let needed = own.iter().rposition(Decision::has_more).map_or(0, |last| last + 1);
         let (own, steps) = (&own[..needed], &self.finder.steps.table);
+        // Whoever goes on does not know in which order this explorer came to know the reads that the subtree has not.
+        let asked = subtree.looks.len() as u32;
+        let saved = |decision: &Decision| {
+            let saved = decision.save(steps);
+            SavedDecision { asked: saved.asked.min(asked), ..saved }
+        };
         let discovered = above.iter().zip(&subtree.path).map(|(decision, before)| decision.discovered(before, steps));
         Found {
             not_begun: above.last().map_or(0, |last| last.received.len()),
             discovered: discovered.collect(),
             tau: self.tau[..own.last().map_or(0, |last| last.at)].to_vec(),
-            own: own.iter().map(|decision| decision.save(steps)).collect(),
+            own: own.iter().map(saved).collect(),
             livelocks: self.waits.livelocks.iter().map(|(class, witness)| (*class, witness.route())).collect(),
             looks: self.waits.looks.all(),
         }

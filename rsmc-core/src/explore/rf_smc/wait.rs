@@ -16,6 +16,10 @@
 //! ever: whether the run's events have an execution in which the locations they watch end with the values they saw. If
 //! so, it runs that execution. Where another thread has seen a lock that a frozen thread holds, the thread's iteration
 //! is part of that execution, and it waits behind it.
+//!
+//! Which reads complete an iteration is learned in any order ([`Looks`]), from other explorers as well. When a decision
+//! meets one that was not known when its thread stayed, that answer is given again: its runs are asked once more
+//! whether the thread can wait for ever.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -88,10 +92,10 @@ impl RfSmc {
     pub(super) fn observe_wait(&mut self, run: &Run) {
         let Some(number) = self.decisions.len().checked_sub(1) else { return };
         let decision = &self.decisions[number];
-        let is_planned = decision.pending.iter().any(|schedule| schedule.key == Digest::EMPTY)
-            || decision.received.iter().any(|branch| branch.suffix.is_empty());
+        let is_planned = decision.plans_to_stay();
         let is_its_own = run.waits.last().is_some_and(|wait| wait.next.thread == decision.id.thread);
-        let may_stay = decision.contested && !decision.frozen && !went_on_anyway(run, decision);
+        let is_new = decision.stays.is_some() && self.waits.looks.has_newer(run, decision.asked);
+        let may_stay = (decision.contested || is_new) && !decision.frozen && !went_on_anyway(run, decision);
         if is_its_own && !is_planned && may_stay {
             self.graph.compute(run);
             self.find_entries(run);
@@ -130,23 +134,22 @@ impl Waits {
         }
     }
 
-    /// Whether the revisit completes an iteration that changes nothing.
-    pub(super) fn repeats(&self, run: &Run, revisit: &Revisit) -> bool {
+    /// If the revisit completes an iteration that changes nothing: the number of reads that were known before this one.
+    pub(super) fn repeats(&self, run: &Run, revisit: &Revisit) -> Option<u32> {
         let at = |source: Option<OpRef>| source.and_then(OpRef::event);
         if self.looks.is_empty() {
-            return false;
+            return None;
         }
         // A lock that the second takes is seen by the first.
-        let second = revisit.reversed.is_some_and(|second| match revisit.actor {
+        let second = revisit.reversed.and_then(|second| match revisit.actor {
             OpRef::Event(first) => {
                 let first = &run.trace.events[first];
-                let next = self.standing(run, second, None);
-                next.is_some_and(|next| self.looks.complete_unseen(&next, first.read, source_of(first)))
+                self.looks.completes_unseen(&self.standing(run, second, None)?, first.read, source_of(first))
             }
-            OpRef::Waiting(_) => false,
+            OpRef::Waiting(_) => None,
         });
         let next = || self.standing(run, revisit.actor, Some(revisit.action));
-        second || next().is_some_and(|next| self.looks.complete(&next, revisit.value, at(revisit.source)))
+        second.or_else(|| self.looks.completes(&next()?, revisit.value, at(revisit.source)))
     }
 
     /// A thread before one of its events or its pending operation, with this action or another one.

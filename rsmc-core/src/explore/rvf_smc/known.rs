@@ -58,7 +58,7 @@ impl Known {
         let mut order = ProgramOrder::default();
         order.compute(&trace);
         let mut histories = Histories::default();
-        if run.has_waits {
+        if run.has_waits() {
             histories.compute(&trace);
         }
         let reads = |op: &Op| op.action.reads();
@@ -130,7 +130,8 @@ impl Known {
         inside: Option<&[bool]>,
     ) -> bool {
         let next = || Standing { inside, ..self.standing(next) };
-        !looks.is_empty() && looks.complete_unseen(&next(), value, write.and_then(|write| self.trace.position(write)))
+        let write = || write.and_then(|write| self.trace.position(write));
+        !looks.is_empty() && looks.completes_unseen(&next(), value, write()).is_some()
     }
 
     /// Whether other threads could see a change by the iteration that it would complete: a lock that is held.

@@ -68,7 +68,7 @@ impl Snapshot {
         self.order.compute(&self.trace);
         self.by_source = by_source;
         self.waits.clone_from(&run.waits);
-        if run.has_waits {
+        if run.has_waits() {
             self.histories.compute(&run.trace);
         }
         self.spurious = run.spurious;
@@ -189,7 +189,9 @@ impl Snapshot {
     /// Whether a thread that next takes `value` from this write would complete an iteration that changes nothing.
     pub(super) fn repeats(&self, looks: &Looks, next: &Next, value: u64, write: Option<EventId>) -> bool {
         !looks.is_empty()
-            && looks.complete_unseen(&self.standing(next), value, write.and_then(|write| self.trace.position(write)))
+            && looks
+                .completes_unseen(&self.standing(next), value, write.and_then(|write| self.trace.position(write)))
+                .is_some()
     }
 
     /// A thread before what it observes next, with what it knows there.

@@ -120,12 +120,12 @@ impl<'a> Trial<'a> {
     /// Adopts the executor's new knowledge. That a loop waits changes no step of a schedule. A newly observed operation
     /// does, so the executor forgets it again; the result is then false.
     fn learn(&mut self) -> bool {
-        let Knowledge { threads, waits, observed } = self.executor.knowledge();
+        let Knowledge { threads, loops, observed } = self.executor.knowledge();
         let is_harmless = observed == self.knowledge.observed;
         // Ids of threads stay: schedules name them.
         self.knowledge.threads = threads;
         if is_harmless {
-            self.knowledge.waits = waits;
+            self.knowledge.loops = loops;
         } else {
             self.executor.know(&self.knowledge);
         }

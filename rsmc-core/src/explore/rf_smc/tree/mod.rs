@@ -227,10 +227,11 @@ impl Tree {
 
     /// Adds the names and schedules that were discovered for a decision above a part; only new ones count.
     fn add(&mut self, number: usize, discovered: Discovered) {
+        let looks = self.looks.count();
         let decision = &mut self.node(number).decision;
         let mut new: FxHashSet<Digest> = discovered.seen.into_iter().filter(|key| decision.seen.insert(*key)).collect();
-        if decision.stays.is_none() && discovered.stays.is_some() {
-            decision.stays = discovered.stays;
+        if let Some(stays) = discovered.stays.filter(|_| !decision.plans_to_stay()) {
+            (decision.stays, decision.asked) = (Some(stays), looks);
             new.insert(Digest::EMPTY);
         }
         // A schedule with a canonical parent has no name in the sets.
