@@ -37,6 +37,12 @@ pub enum EnvError {
         /// Its value.
         value: String,
     },
+    /// A value that is no bound of delays.
+    #[error("`RSMC_DELAY_BOUND` must be a whole number, or `none`, not `{value}`")]
+    NotABoundOfDelays {
+        /// Its value.
+        value: String,
+    },
     /// A value that is neither yes nor no.
     #[error("`{name}` must be 1, or 0, not `{value}`")]
     NotASwitch {
@@ -98,7 +104,7 @@ pub(crate) const REPLAY: &str = "RSMC_REPLAY";
 pub(crate) const LOG: &str = "RSMC_LOG";
 
 /// The variables that rsmc reads.
-const KNOWN: [&str; 14] = [
+const KNOWN: [&str; 15] = [
     REPLAY,
     "RSMC_MEMORY",
     "RSMC_EXPLORER",
@@ -107,6 +113,7 @@ const KNOWN: [&str; 14] = [
     "RSMC_STUCK_AFTER",
     "RSMC_JOBS",
     "RSMC_PREEMPTION_BOUND",
+    "RSMC_DELAY_BOUND",
     LOG,
     "RSMC_SHRINK",
     "RSMC_REPORT_DIR",
@@ -156,6 +163,7 @@ pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Resul
             "RSMC_STUCK_AFTER" => config.stuck_after(duration("RSMC_STUCK_AFTER", value)?),
             "RSMC_JOBS" => config.jobs(jobs(value)?),
             "RSMC_PREEMPTION_BOUND" => bounded(config, value)?,
+            "RSMC_DELAY_BOUND" => delayed(config, value)?,
             LOG if value == "trace" => config,
             LOG => return Err(EnvError::NotALog(value.clone())),
             "RSMC_SHRINK" => config.shrink(u32::try_from(number("RSMC_SHRINK", value)?).unwrap_or(u32::MAX)),
@@ -245,6 +253,13 @@ fn bounded(mut config: Config, value: &str) -> Result<Config, EnvError> {
     }
     let most = value.replace('_', "").parse();
     most.map(|most| config.preemption_bound(most)).map_err(|_| EnvError::NotABound { value: value.to_owned() })
+}
+
+/// A configuration with this bound of delays, or without one.
+fn delayed(mut config: Config, value: &str) -> Result<Config, EnvError> {
+    let bad = |_| EnvError::NotABoundOfDelays { value: value.to_owned() };
+    config.delay_bound = if value == "none" { None } else { Some(value.replace('_', "").parse().map_err(bad)?) };
+    Ok(config)
 }
 
 /// A number of processes, or `all`: one for each core.

@@ -1,8 +1,9 @@
-//! Bounds of preemptions in real code: the figures of `docs/explorers.md`.
+//! Bounds of preemptions and delays in real code: the figures of `docs/explorers.md`.
 
 use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use rsmc::{Config, MemoryModel, Verdict, explore, thread};
+use rsmc::{Config, Explorer, MemoryModel, Verdict, explore, thread};
+use rsmc_core::report::{Counts, verified};
 
 /// Three threads that add twice, by a load and a store.
 fn counters() {
@@ -28,10 +29,11 @@ fn locks() {
     thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(add))));
 }
 
-/// The executions with at most 0, 1, 2 and 3 preemptions, and without a bound.
-fn executions(memory: MemoryModel, body: fn()) -> [u64; 5] {
+/// The executions with at most 0, 1, 2 and 3 preemptions, and without a bound of these.
+fn executions(memory: MemoryModel, delays: Option<u32>, body: fn()) -> [u64; 5] {
     [Some(0), Some(1), Some(2), Some(3), None].map(|bound| {
-        let config = Config::default().memory(memory);
+        let mut config = Config::default().memory(memory);
+        config.delay_bound = delays;
         let report = explore(&bound.map_or(config.clone(), |most| config.preemption_bound(most)), body);
         assert!(matches!(report.verdict, Verdict::Verified), "{report:?}");
         report.executions
@@ -43,9 +45,15 @@ fn the_figures_of_the_page() {
     let page = std::fs::read_to_string("docs/explorers.md").expect("the page is there");
     let programs: [(&str, fn()); 3] = [("counters", counters), ("sums", sums), ("locks", locks)];
     for (name, body) in programs {
-        for memory in [MemoryModel::Sc, MemoryModel::C11] {
-            let found = executions(memory, body).map(|count| count.to_string()).join(" | ");
-            let row = format!("| {name} | {memory} | {found} |");
+        for (memory, delays) in [
+            (MemoryModel::Sc, None),
+            (MemoryModel::C11, Some(0)),
+            (MemoryModel::C11, Some(1)),
+            (MemoryModel::C11, None),
+        ] {
+            let found = executions(memory, delays, body).map(|count| count.to_string()).join(" | ");
+            let bound = delays.map(|most| format!(", delay_bound = {most}")).unwrap_or_default();
+            let row = format!("| {name} | {memory}{bound} | {found} |");
             assert!(page.contains(&row), "the page has no row {row}");
         }
     }
@@ -56,5 +64,21 @@ fn the_figures_of_the_page() {
 fn a_bound_that_rises_covers_all() {
     let report = explore(&Config::default().rising_preemption_bound(), sums);
     assert!(matches!(report.verdict, Verdict::Verified), "{report:?}");
-    assert_eq!(report.executions, executions(MemoryModel::C11, sums)[4]);
+    assert_eq!(report.executions, executions(MemoryModel::C11, None, sums)[4]);
+}
+
+#[test]
+fn a_report_says_what_is_covered() {
+    let said = |config: &Config| verified(&Counts::from(&explore(config, sums)));
+    let delays = said(&Config::default().delay_bound(0));
+    assert!(delays.starts_with("verified for all executions with at most 0 delays: 1107 classes"), "{delays}");
+    let both = said(&Config::default().preemption_bound(1).delay_bound(1));
+    let begins = "verified for all executions with at most 1 preemption and 1 delay: 170 classes (reads-from, c11)";
+    assert!(both.starts_with(begins), "{both}");
+}
+
+#[test]
+#[should_panic(expected = "`delay_bound` needs the explorer `reads-from`, and this check has `view`")]
+fn other_explorers_have_no_bounds() {
+    explore(&Config::default().explorer(Explorer::View).delay_bound(1), sums);
 }

@@ -5,14 +5,14 @@
 //! `RSMC_ORACLE_PROGRAMS` and `RSMC_ORACLE_SEED` choose programs, as in `rf_smc_oracle`.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rsmc_core::base::Digest;
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::session::{Check, Config, ExplorerKind, PreemptionBound};
 use rsmc_core::step::{Choice, End, Executor, Plan, Run, Step, Why};
-use rsmc_core::trace::{Effect, Note, NoteKind, reads_from_class};
+use rsmc_core::trace::{Effect, Event, Note, NoteKind, Source, reads_from_class};
 use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, parse};
 
 use crate::loops;
@@ -95,8 +95,7 @@ fn classes<T: Default>(program: &Program, config: &Config, see: impl Fn(&mut T, 
                 classes.clear();
             }
             is_endless |= matches!(run.end, End::StepLimit { .. } | End::Endless { .. });
-            // Brute force does not try which write may be the newest at the end though another happened later.
-            if counted && run.newest.is_empty() {
+            if counted {
                 see(classes.entry(reads_from_class(&run.trace)).or_default(), run);
             }
         })
@@ -104,15 +103,30 @@ fn classes<T: Default>(program: &Program, config: &Config, see: impl Fn(&mut T, 
     (executor.1 > 0 && !is_endless).then_some(classes)
 }
 
+/// The number of delays of an execution: of reads that take another write than the one that happened last.
+fn delays(run: &Run) -> u32 {
+    let events = &run.trace.events;
+    let is_late = |(at, event): (usize, &Event)| {
+        let is_write = |other: &Event| other.op.loc == event.op.loc && other.written.is_some();
+        let last = events[..at].iter().rposition(is_write).map_or(Source::Init, |last| Source::At(last as u32));
+        event.source != Source::None && event.source != last
+    };
+    events.iter().enumerate().filter(|&event| is_late(event)).count() as u32
+}
+
+/// The preemptions and delays of the executions of each class.
+fn costs(program: &Program, memory: MemoryModel) -> Option<BTreeMap<Digest, BTreeSet<(u32, u32)>>> {
+    let config = Config::default().memory(memory).explorer(ExplorerKind::Exhaustive);
+    let see = |costs: &mut BTreeSet<_>, run: &Run| {
+        costs.insert((preemptions(run), delays(run)));
+    };
+    classes(program, &config, see)
+}
+
 /// The fewest preemptions of each class.
 pub fn fewest(program: &Program, memory: MemoryModel) -> Option<BTreeMap<Digest, u32>> {
-    let config = Config::default().memory(memory).explorer(ExplorerKind::Exhaustive);
-    let see = |fewest: &mut Option<u32>, run: &Run| {
-        let count = preemptions(run);
-        *fewest = Some(fewest.map_or(count, |known| known.min(count)));
-    };
-    let classes = classes(program, &config, see)?;
-    Some(classes.into_iter().map(|(class, fewest)| (class, fewest.expect("a class has an execution"))).collect())
+    let fewest = |costs: BTreeSet<(u32, u32)>| costs.first().expect("a class has an execution").0;
+    Some(costs(program, memory)?.into_iter().map(|(class, costs)| (class, fewest(costs))).collect())
 }
 
 /// The number of programs of each mix, unless the environment has another one. Each is explored six times.
@@ -121,39 +135,63 @@ const PROGRAMS: u64 = 12;
 /// The bounds that are compared.
 const BOUNDS: [Option<u32>; 5] = [Some(0), Some(1), Some(2), Some(3), None];
 
+/// The bounds of delays that are compared, each with every bound of preemptions.
+const DELAYS: [Option<u32>; 3] = [None, Some(0), Some(1)];
+
 /// Figures of a comparison: by bound, the number of classes that are within it, and of those that were run.
-type Figures = [Cell<(u64, u64)>; BOUNDS.len()];
+type Figures = [Cell<(u64, u64)>; BOUNDS.len() * DELAYS.len()];
 
 /// The difference between explorations under a bound and brute force, if there is one. `off` is added to the bound of
 /// the explorer.
 fn difference(program: &Program, memory: MemoryModel, off: i32, figures: &Figures) -> Option<String> {
-    let fewest = fewest(program, memory)?;
-    for (figure, bound) in figures.iter().zip(BOUNDS) {
+    let all = costs(program, memory)?;
+    // Under SC no read is late.
+    let delays = &DELAYS[..if memory.is_sequential() { 1 } else { DELAYS.len() }];
+    let bounds = delays.iter().flat_map(|&delays| BOUNDS.map(|bound| (bound, delays)));
+    for (figure, (bound, delays)) in figures.iter().zip(bounds) {
         let mut config = Config::default().memory(memory);
         let explored = bound.map(|bound| bound.saturating_add_signed(off));
-        config.preemption_bound = explored.map(PreemptionBound::AtMost);
-        let found = classes(program, &config, |runs: &mut u32, _| *runs += 1)?;
-        let within = || fewest.iter().filter(|(_, count)| bound.is_none_or(|bound| **count <= bound));
+        (config.preemption_bound, config.delay_bound) = (explored.map(PreemptionBound::AtMost), delays);
+        let found = classes(program, &config, Runs::add)?;
+        let fits =
+            |cost: &(u32, u32)| bound.is_none_or(|most| cost.0 <= most) && delays.is_none_or(|most| cost.1 <= most);
+        let within = || all.iter().filter(|(_, costs)| costs.iter().any(fits));
         let missed = within().filter(|(class, _)| !found.contains_key(class)).count();
-        let extra = found.keys().filter(|class| !fewest.contains_key(class)).count();
-        let twice = found.values().filter(|runs| **runs > 1).count();
-        let (of, all) = (within().count(), fewest.len());
+        let extra = found.iter().filter(|(class, runs)| !all.contains_key(class) && !runs.is_late).count();
+        let twice = found.values().filter(|runs| runs.count > 1).count();
+        let (of, all) = (within().count(), all.len());
         if missed + extra + twice > 0 {
             let counts = format!("{missed} missed, {extra} extra, {twice} twice, of {of} within, {all} in all");
-            return Some(format!("bound {bound:?}: {counts}"));
+            return Some(format!("bound {bound:?}, delays {delays:?}: {counts}"));
         }
         let (before, run) = figure.get();
         figure.set((before + of as u64, run + found.len() as u64));
     }
-    risen_difference(program, memory, fewest.len())
+    risen_difference(program, memory, &all.into_keys().collect())
 }
 
-/// The difference of an exploration in which the bound rises: it runs each of so many classes once.
-fn risen_difference(program: &Program, memory: MemoryModel, all: usize) -> Option<String> {
+/// The difference of an exploration in which the bound rises: it runs each of these classes once.
+fn risen_difference(program: &Program, memory: MemoryModel, all: &BTreeSet<Digest>) -> Option<String> {
     let config = Config::default().memory(memory).rising_preemption_bound();
-    let found = classes(program, &config, |runs: &mut u32, _| *runs += 1)?;
-    let twice = found.values().filter(|runs| **runs > 1).count();
-    (found.len() != all || twice > 0).then(|| format!("rising: {} classes of {all}, {twice} twice", found.len()))
+    let found = classes(program, &config, Runs::add)?;
+    let missed = all.iter().filter(|class| !found.contains_key(class)).count();
+    let twice = found.values().filter(|runs| runs.count > 1).count();
+    (missed + twice > 0).then(|| format!("rising: {missed} missed, {twice} twice, of {}", all.len()))
+}
+
+/// The runs of a class: their number, and whether brute force may not have it. It does not try which write may be the
+/// newest at the end though another happened later.
+#[derive(Default)]
+struct Runs {
+    count: u32,
+    is_late: bool,
+}
+
+impl Runs {
+    fn add(&mut self, run: &Run) {
+        self.count += 1;
+        self.is_late |= !run.newest.is_empty();
+    }
 }
 
 /// The comparison on random programs, for [`mixes`].
@@ -232,5 +270,19 @@ fn a_bound_that_is_too_small_is_noticed() {
     let (memory, figures) = (MemoryModel::Sc, Figures::default());
     assert_eq!(difference(&program, memory, 0, &figures), None);
     let found = difference(&program, memory, -1, &figures);
-    assert_eq!(found.as_deref(), Some("bound Some(1): 1 missed, 0 extra, 0 twice, of 4 within, 6 in all"));
+    assert_eq!(found.as_deref(), Some("bound Some(1), delays None: 1 missed, 0 extra, 0 twice, of 4 within, 6 in all"));
+}
+
+/// So is a bound of delays: with 0 of them no thread reads an old value.
+#[test]
+fn a_bound_of_delays_that_is_too_small_is_noticed() {
+    let program = parse("t1: x.rlx = 1; y.rlx = 1\nt2: a = y.rlx; b = x.rlx\n").unwrap();
+    let all = costs(&program, MemoryModel::C11).expect("it has few runs");
+    let late = |most: u32| all.values().filter(|costs| costs.iter().all(|(_, delays)| *delays > most)).count();
+    assert_eq!((all.len(), late(0), late(1)), (4, 1, 0));
+    let found = |most: u32| {
+        let config = Config::default().memory(MemoryModel::C11).delay_bound(most);
+        classes(&program, &config, Runs::add).expect("it has few runs").len()
+    };
+    assert_eq!((found(0), found(1)), (3, 4));
 }

@@ -168,7 +168,9 @@ fn bounded_preemptions() {
         for (weights, memory) in [Weights::UPDATES, Weights::LOCKS].into_iter().zip([MemoryModel::Sc, MemoryModel::C11])
         {
             let program = random(seed, oracle::BUFFERED_OF_THREE, &weights);
-            compare(&program, &config(memory).preemption_bound(seed as u32 % 2), seed, &mut totals);
+            let mut config = config(memory).preemption_bound(seed as u32 % 2);
+            config.delay_bound = [None, Some(0), Some(1)][seed as usize % 3];
+            compare(&program, &config, seed, &mut totals);
         }
     }
     assert!(totals.stops > 100, "{} stops", totals.stops);

@@ -32,6 +32,7 @@ fn diagram(run: &Run, memory: MemoryModel) -> Diagram {
         memory,
         explorer: ExplorerKind::Random,
         preemption_bound: None,
+        delay_bound: None,
         level: None,
     };
     Diagram::new(&finding, None, &counts, &Config::default())

@@ -11,9 +11,9 @@
 //! one, and so on. A thread performs an event at once where that takes nothing from any other order: an event that
 //! writes nothing, and a write that no other event has to read or to come before.
 //!
-//! Two rules for reads. In order: a read takes the write that happened last, as under SC. Out of order: its source has
-//! happened, as in every execution under every model. The second allows more orders, so its number is a lower bound of
-//! those under TSO and PSO. Under C11, where reads of old values are free, it is the number.
+//! Reads. The source of a read has happened, as in every execution under every model. A read whose source did not
+//! happen last is a *delay*. With a bound of 0 delays the orders are those of SC. Without such a bound there are more
+//! orders than executions under TSO and PSO, so the number is a lower bound of theirs.
 //!
 //! Monotone. The events may be a part of an execution that has, with an event, what comes before it in program order
 //! and its source. Then the execution, with the order restricted to the part, has no fewer preemptions.
@@ -101,7 +101,7 @@ struct Location {
 }
 
 /// A state: the thread of the last event, by thread the number of events that have happened, by location the last
-/// write.
+/// write, and the number of delays.
 type State = Box<[u32]>;
 
 /// The search; keeps its memory from one to the next.
@@ -112,21 +112,21 @@ pub struct Preemptions {
     /// By thread: its events.
     threads: Vec<(ThreadId, Vec<u32>)>,
     locs: Vec<Location>,
-    /// A read takes the write that happened last.
-    in_order: bool,
+    /// The largest number of delays.
+    delays: Option<u32>,
     visited: FxHashSet<State>,
     now: Vec<State>,
     later: Vec<State>,
 }
 
 impl Preemptions {
-    /// Forgets all events, and sets the rule for reads.
-    pub fn clear(&mut self, in_order: bool) {
+    /// Forgets all events, and bounds delays.
+    pub fn clear(&mut self, delays: Option<u32>) {
         self.events.clear();
         self.preds.clear();
         self.threads.clear();
         self.locs.clear();
-        self.in_order = in_order;
+        self.delays = delays;
     }
 
     /// Adds an event and returns its number; `preds` are the events before it in program order. Events are added in an
@@ -185,26 +185,28 @@ impl Preemptions {
         }) as u32
     }
 
-    /// The fewest preemptions of an order of the events; `limit + 1` if there are more than `limit`, or no order.
-    pub fn fewest(&mut self, limit: u32) -> u32 {
+    /// The fewest preemptions of an order of the events; `limit + 1` if there are more than `limit`, and `None` if
+    /// there is no order.
+    pub fn fewest(&mut self, limit: u32) -> Option<u32> {
         self.visited.clear();
         self.now.clear();
         self.later.clear();
-        let mut first = vec![NONE; 1 + self.threads.len() + self.locs.len()];
+        let mut first = vec![NONE; 1 + self.late()];
         first[1..=self.threads.len()].fill(0);
+        first[self.late()] = 0;
         self.now.push(first.into());
         for reached in 0..=limit {
             while let Some(state) = self.now.pop() {
                 if self.visited.len() >= MOST_STATES || self.expand(state) {
-                    return reached;
+                    return Some(reached);
                 }
             }
             if self.later.is_empty() {
-                break;
+                return None;
             }
             std::mem::swap(&mut self.now, &mut self.later);
         }
-        limit + 1
+        Some(limit.saturating_add(1))
     }
 
     /// Visits a state. Returns whether all events have happened.
@@ -240,6 +242,9 @@ impl Preemptions {
 
     fn perform(&self, state: &mut State, event: u32) {
         let Known { thread, loc, writes, .. } = self.events[event as usize];
+        if self.delays.is_some() && !self.takes_last(state, event) {
+            state[self.late()] += 1;
+        }
         state[0] = thread;
         state[1 + thread as usize] += 1;
         if writes {
@@ -250,6 +255,11 @@ impl Preemptions {
     fn has_happened(&self, state: &State, event: u32) -> bool {
         let Known { thread, place, .. } = self.events[event as usize];
         state[1 + thread as usize] > place
+    }
+
+    /// The place of the number of delays in a state.
+    fn late(&self) -> usize {
+        1 + self.threads.len() + self.locs.len()
     }
 
     /// The write of a location that happened last.
@@ -280,17 +290,26 @@ impl Preemptions {
             return false;
         }
         let last = self.last_write(state, loc);
-        if !self.in_order {
-            let is_held = || self.events.get(last as usize).is_some_and(|last| last.holds);
-            let has_source = |source: u32| self.has_happened(state, source);
-            return !(acquires && is_held() || matches!(takes, Takes::From(source) if !has_source(source)));
+        let is_held = || self.events.get(last as usize).is_some_and(|last| last.holds);
+        let has_source = |source: u32| self.has_happened(state, source);
+        if acquires && is_held() || matches!(takes, Takes::From(source) if !has_source(source)) {
+            return false;
         }
-        let takes_last = match takes {
+        let Some(most) = self.delays else { return true };
+        let spent = state[self.late()] + u32::from(!self.takes_last(state, event));
+        // The readers of what it overwrites would be late.
+        let is_too_early = || writes && spent == most && self.is_needed(state, self.first_reader(loc, last), event);
+        spent <= most && !is_too_early()
+    }
+
+    /// Whether an event takes the write that happened last, or nothing.
+    fn takes_last(&self, state: &State, event: u32) -> bool {
+        let Known { loc, takes, .. } = self.events[event as usize];
+        match takes {
             Takes::Nothing => true,
-            Takes::Initial => last == NONE,
-            Takes::From(source) => last == source,
-        };
-        takes_last && !(writes && self.is_needed(state, self.first_reader(loc, last), event))
+            Takes::Initial => self.last_write(state, loc) == NONE,
+            Takes::From(source) => self.last_write(state, loc) == source,
+        }
     }
 
     /// The first reader of what a location holds after this write.
@@ -321,8 +340,12 @@ impl Preemptions {
             return false;
         }
         let location = &self.locs[loc as usize];
-        if !writes || (!self.in_order && !location.blocks) {
+        if !writes || (self.delays.is_none() && !location.blocks) {
             return true;
+        }
+        let overwritten = self.first_reader(loc, self.last_write(state, loc));
+        if self.delays.is_some() && self.is_needed(state, overwritten, event) {
+            return false;
         }
         let mut write = location.first_write;
         while let Some(known) = self.events.get(write as usize) {
@@ -339,7 +362,7 @@ impl Preemptions {
         let first = 1 + self.threads.len();
         for (loc, location) in self.locs.iter().enumerate() {
             let last = state[first + loc];
-            let is_read = || self.in_order && self.is_needed(state, self.first_reader(loc as u32, last), NONE);
+            let is_read = || self.delays.is_some() && self.is_needed(state, self.first_reader(loc as u32, last), NONE);
             if last != NONE && !location.blocks && !is_read() {
                 state[first + loc] = UNREAD;
             }

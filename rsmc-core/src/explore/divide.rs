@@ -20,6 +20,8 @@ pub struct Settings {
     pub sets: Option<usize>,
     /// The bound of preemptions, where there is one.
     pub preemption_bound: Option<PreemptionBound>,
+    /// The bound of delays, where there is one.
+    pub delay_bound: Option<u32>,
 }
 
 /// An explorer that may be able to say how far it is, to be saved, and to be divided.

@@ -22,7 +22,9 @@ impl Task {
         match *self {
             Task::Subtree(ref subtree) => {
                 let explorer = RfSmc::of_subtree(settings.memory, subtree);
-                Box::new(explorer.with_preemption_bound(settings.preemption_bound))
+                Box::new(
+                    explorer.with_preemption_bound(settings.preemption_bound).with_delay_bound(settings.delay_bound),
+                )
             }
             Task::Livelock(ref route) => Box::new(OnePlan::of_livelock(route.clone())),
             Task::Samples { first, count } => Box::new(Random::among(settings.seed, first..first + count)),

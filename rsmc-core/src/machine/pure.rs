@@ -8,9 +8,9 @@
 //! machine removes these events from the trace, and the thread waits until a read among them could return something
 //! else.
 //!
-//! Reads change nothing, nor do updates that leave the value as it was, nor tokens that are set again, nor locks that are
-//! taken and given back, unless another thread has seen them held. Everything else (a store, a spawn, a join, a cell that is read or written, a
-//! reference that is dropped) makes the thread forget the states before it.
+//! Reads change nothing, nor do updates that leave the value as it was, tokens that are set again, and locks that are
+//! taken and given back, unless another thread has seen them held. Everything else (a store, a spawn, a join, a cell
+//! that is read or written, a reference that is dropped) makes the thread forget the states before it.
 //!
 //! Spurious outcomes, and alternatives of a choice other than the first, do not last: an iteration that one of them
 //! made go on is left out as well, but the thread need not wait, since it may do something else where it is. Where an

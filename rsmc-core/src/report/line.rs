@@ -38,6 +38,8 @@ struct Line<'a> {
     explorer: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     preemption_bound: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay_bound: Option<u32>,
     seconds: f64,
 }
 
@@ -73,6 +75,7 @@ pub fn line(report: &Report, about: &About<'_>) -> String {
         model: report.memory.to_string(),
         explorer: report.explorer.to_string(),
         preemption_bound: report.preemption_bound.map(|bound| bound.to_string()),
+        delay_bound: report.delay_bound,
         seconds: (report.elapsed.as_secs_f64() * 1e6).round() / 1e6,
     };
     to_json(&line) + "\n"

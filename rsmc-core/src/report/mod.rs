@@ -157,6 +157,8 @@ pub struct Counts {
     pub explorer: ExplorerKind,
     /// The bound of preemptions.
     pub preemption_bound: Option<PreemptionBound>,
+    /// The bound of delays.
+    pub delay_bound: Option<u32>,
     /// The bound that was reached, where it rises.
     pub level: Option<u32>,
 }
@@ -177,6 +179,7 @@ impl From<&Report> for Counts {
             memory: report.memory,
             explorer: report.explorer,
             preemption_bound: report.preemption_bound,
+            delay_bound: report.delay_bound,
             level: report.level,
         }
     }

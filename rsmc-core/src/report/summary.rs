@@ -17,8 +17,8 @@ pub fn verified(counts: &Counts) -> String {
 const UNMODELLED: &str = "; NOT modelled: a channel that was created outside, or other uses of a static meanwhile";
 
 fn verified_as_modelled(counts: &Counts) -> String {
-    if let Some(PreemptionBound::AtMost(most)) = counts.preemption_bound {
-        return verified_within(counts, most);
+    if let Some(bounds) = bounds(counts) {
+        return verified_within(counts, &bounds);
     }
     let (executions, how) = (count(counts.executions, "execution"), how(counts));
     let nothing = match counts.threads {
@@ -32,9 +32,21 @@ fn verified_as_modelled(counts: &Counts) -> String {
     format!("verified: {executions} ({how}), {}: {nothing}", count(counts.threads as u64, "thread"))
 }
 
-/// The line of a check that covered every execution within a bound.
-fn verified_within(counts: &Counts, most: u32) -> String {
-    let most = count(u64::from(most), "preemption");
+/// The bounds of a check that covered every execution within them. A bound that rises has risen to the end.
+fn bounds(counts: &Counts) -> Option<String> {
+    let preemptions = match counts.preemption_bound {
+        Some(PreemptionBound::AtMost(most)) => Some(count(u64::from(most), "preemption")),
+        Some(PreemptionBound::Rising) | None => None,
+    };
+    let delays = counts.delay_bound.map(|most| count(u64::from(most), "delay"));
+    match (preemptions, delays) {
+        (Some(preemptions), Some(delays)) => Some(format!("{preemptions} and {delays}")),
+        (preemptions, delays) => preemptions.or(delays),
+    }
+}
+
+/// The line of a check that covered every execution within bounds.
+fn verified_within(counts: &Counts, most: &str) -> String {
     let classes = if counts.executions == 1 { "1 class".to_owned() } else { format!("{} classes", counts.executions) };
     let how = format!("{}, {}", counts.explorer, counts.memory);
     format!("verified for all executions with at most {most}: {classes} ({how}){}, {}", reruns(counts), size(counts))
@@ -52,7 +64,7 @@ pub fn incomplete(counts: &Counts, limit: Limit) -> String {
     let executions = count(counts.executions, "execution");
     let so_far = format!("no failure in {executions} ({}){}, {}", how(counts), reruns(counts), size(counts));
     let mut lines = vec![format!("incomplete, NOT a proof: stopped at {reached}"), wrap(&format!("  {so_far}"), "  ")];
-    lines.extend(counts.level.map(|level| format!("  {}", risen_to(level))));
+    lines.extend(counts.level.map(|level| format!("  {}", risen_to(level, counts.delay_bound))));
     lines.extend([wrap(&format!("  {}", what_is_left(counts)), "  "), "ways on:".to_owned()]);
     let ways = ways_on(counts.explorer, limit, cfg!(unoptimized));
     lines.extend(ways.iter().map(|way| wrap(&format!("- {way}"), "  ")));
@@ -60,14 +72,13 @@ pub fn incomplete(counts: &Counts, limit: Limit) -> String {
 }
 
 /// The part of the executions that a check with a rising bound has covered.
-fn risen_to(level: u32) -> String {
+fn risen_to(level: u32, delays: Option<u32>) -> String {
     match level.checked_sub(1) {
         None => "executions without a preemption begun, none covered".to_owned(),
         Some(covered) => {
-            format!(
-                "verified for all executions with at most {}, {level} begun",
-                count(u64::from(covered), "preemption")
-            )
+            let delays = delays.map(|most| format!(" and {}", count(u64::from(most), "delay"))).unwrap_or_default();
+            let covered = count(u64::from(covered), "preemption");
+            format!("verified for all executions with at most {covered}{delays}, {level} begun")
         }
     }
 }
@@ -198,8 +209,9 @@ pub(super) fn replay(seed: &str, name: Option<&str>) -> String {
 }
 
 fn how(counts: &Counts) -> String {
-    let bound = counts.preemption_bound.map(|bound| format!(", preemption_bound = {bound}"));
-    format!("{}, {}{}", counts.explorer, counts.memory, bound.unwrap_or_default())
+    let preemptions = counts.preemption_bound.map(|bound| format!(", preemption_bound = {bound}"));
+    let delays = counts.delay_bound.map(|bound| format!(", delay_bound = {bound}"));
+    format!("{}, {}{}{}", counts.explorer, counts.memory, preemptions.unwrap_or_default(), delays.unwrap_or_default())
 }
 
 fn size(counts: &Counts) -> String {

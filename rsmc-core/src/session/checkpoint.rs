@@ -124,7 +124,8 @@ fn settings(config: &Config) -> Vec<(String, String)> {
     let &Config { max_steps, spin_bound, spurious, stack_size, keep_going, .. } = config;
     let &Config { check_races, check_leaks, check_lost, check_joins, reuse, seed, .. } = config;
     let bound = config.preemption_bound.map_or_else(|| "none".to_owned(), |bound| bound.to_string());
-    let pairs: [(&str, &dyn std::fmt::Display); 14] = [
+    let delays = config.delay_bound.map_or_else(|| "none".to_owned(), |bound| bound.to_string());
+    let pairs: [(&str, &dyn std::fmt::Display); 15] = [
         ("memory", &config.effective_memory()),
         ("explorer", &config.explorer),
         ("max_steps", &max_steps),
@@ -139,6 +140,7 @@ fn settings(config: &Config) -> Vec<(String, String)> {
         ("reuse", &reuse),
         ("seed", &seed),
         ("preemption_bound", &bound),
+        ("delay_bound", &delays),
     ];
     pairs.map(|(name, value)| (name.to_owned(), value.to_string())).into()
 }

@@ -66,13 +66,14 @@ pub enum ConfigError {
         /// The model of the test.
         memory: MemoryModel,
     },
-    /// A bound of preemptions with an explorer that knows none.
+    /// A bound of preemptions or delays with an explorer that knows none.
     #[error(
-        "`preemption_bound` needs the explorer `{}`, and this check has `{explorer}`: RSMC_PREEMPTION_BOUND=none removes the \
-         bound",
-        ExplorerKind::ReadsFrom
+        "`{name}` needs the explorer `{}`, and this check has `{explorer}`: RSMC_{}=none removes the bound",
+        ExplorerKind::ReadsFrom, name.to_uppercase()
     )]
     NoBound {
+        /// The argument.
+        name: &'static str,
         /// The explorer.
         explorer: ExplorerKind,
     },
@@ -145,6 +146,8 @@ pub struct Config {
     pub seed: u64,
     /// The bound of preemptions. Default: none.
     pub preemption_bound: Option<PreemptionBound>,
+    /// The bound of delays. Default: none.
+    pub delay_bound: Option<u32>,
     /// The number of processes that explore. Default: 1.
     pub jobs: usize,
     /// The time that one process explores before workers start.
@@ -188,6 +191,7 @@ impl Default for Config {
             pinned: Vec::new(),
             seed: 0,
             preemption_bound: None,
+            delay_bound: None,
             jobs: 1,
             divide_after: Duration::from_millis(200),
             sets: None,
@@ -400,8 +404,9 @@ impl Config {
     ///
     /// A preemption is a switch from a thread that could go on. A switch is none where the thread waits for a lock, for
     /// a token of `park`, for the end of another thread, or in a loop; where it has a `spin_loop` or `yield_now`; or
-    /// where it ends. A spurious outcome counts like a preemption. Classes count by the execution with the fewest. Stores that leave their buffers under TSO and
-    /// PSO, and reads of old values under C11, are no preemptions, and are not bounded. See `docs/limits.md`.
+    /// where it ends. A spurious outcome counts like a preemption. Classes count by the execution with the fewest.
+    /// Stores that leave their buffers under TSO and PSO are no preemptions, and neither are reads of old values, which
+    /// have a bound of their own ([`delay_bound`](Self::delay_bound)). See `docs/limits.md`.
     ///
     /// ```
     /// use rsmc_core::session::{Config, PreemptionBound};
@@ -411,6 +416,23 @@ impl Config {
     /// ```
     pub fn preemption_bound(mut self, most: u32) -> Self {
         self.preemption_bound = Some(PreemptionBound::AtMost(most));
+        self
+    }
+
+    /// Covers all executions with at most so many delays, and not those that need more. Only `reads-from` can do this.
+    ///
+    /// A delay is a read of an old value: it takes another write than the one that happened last. Under SC there are
+    /// none. With a bound of 0, a check under a weaker model covers the executions that there are under SC; races are
+    /// judged by the weaker model. With a bound of preemptions as well, an execution is within both.
+    ///
+    /// ```
+    /// use rsmc_core::session::Config;
+    ///
+    /// assert_eq!(Config::default().delay_bound, None);
+    /// assert_eq!(Config::default().delay_bound(1).delay_bound, Some(1));
+    /// ```
+    pub fn delay_bound(mut self, most: u32) -> Self {
+        self.delay_bound = Some(most);
         self
     }
 
@@ -479,8 +501,8 @@ impl Config {
     /// The settings that explorers need. If several processes explore, the sets of RF-SMC are not bounded.
     pub(super) fn for_explorers(&self) -> Settings {
         let sets = if self.jobs > 1 { Some(usize::MAX) } else { self.sets };
-        let &Self { seed, preemption_bound, .. } = self;
-        Settings { memory: self.effective_memory(), seed, sets, preemption_bound }
+        let &Self { seed, preemption_bound, delay_bound, .. } = self;
+        Settings { memory: self.effective_memory(), seed, sets, preemption_bound, delay_bound }
     }
 
     /// Whether several processes can share the exploration.
@@ -521,8 +543,13 @@ impl Config {
         if !explorer.is_implemented_for(memory) {
             return Err(ConfigError::NotImplemented { explorer, memory });
         }
-        if self.preemption_bound.is_some() && self.replay.is_none() && explorer != ExplorerKind::ReadsFrom {
-            return Err(ConfigError::NoBound { explorer });
+        let bounds =
+            [("preemption_bound", self.preemption_bound.is_some()), ("delay_bound", self.delay_bound.is_some())];
+        if let Some((name, _)) = bounds.into_iter().find(|&(_, is_set)| is_set)
+            && self.replay.is_none()
+            && explorer != ExplorerKind::ReadsFrom
+        {
+            return Err(ConfigError::NoBound { name, explorer });
         }
         match &self.replay {
             Some(seed) if seed.model() != memory => Err(ConfigError::SeedOfAnotherModel { seed: seed.model(), memory }),

@@ -290,6 +290,7 @@ impl<'c> Findings<'c> {
             memory: self.memory,
             explorer,
             preemption_bound: self.config.preemption_bound,
+            delay_bound: self.config.delay_bound,
             level: self.level,
             notes: self.notes,
             stale_pins: self.stale_pins,

@@ -109,6 +109,8 @@ pub struct Report {
     pub explorer: ExplorerKind,
     /// The bound of preemptions, if there is one: a verdict is about the executions within it.
     pub preemption_bound: Option<PreemptionBound>,
+    /// The bound of delays, if there is one: a verdict is about the executions within it.
+    pub delay_bound: Option<u32>,
     /// The bound that was reached when a limit ended a check with a rising bound. Executions within smaller bounds were
     /// covered.
     pub level: Option<u32>,

@@ -74,6 +74,7 @@ pub fn counts(executions: u64, threads: usize, events: usize) -> Counts {
         memory: MemoryModel::Sc,
         explorer: ExplorerKind::ReadsFrom,
         preemption_bound: None,
+        delay_bound: None,
         level: None,
     }
 }

@@ -1,14 +1,14 @@
-//! The bound of preemptions.
+//! The bounds of preemptions and delays.
 //!
-//! Problem. Run every class that has an execution with at most `k` preemptions once, and as few others as possible. A
-//! schedule leads to runs that have its events, and also to what these runs discover at the decisions above, in classes
-//! that need not have its events.
+//! Problem. Run every class that has an execution with at most `k` preemptions and at most `d` delays (reads of old
+//! values) once, and as few others as possible. A schedule leads to runs that have its events, and also to what these
+//! runs discover at the decisions above, in classes that need not have its events.
 //!
 //! Method. Of a schedule's events the fewest preemptions of an order are computed
 //! ([`Preemptions`](crate::consistency::Preemptions)). The revisited event counts if it is a load; the one that is
 //! reversed with it does not. If the number is greater than `k` by more than the *slack*, the schedule is left out. Its
 //! name stays in the set of its decision. The slack is the number of threads with events, less two. A spurious outcome
-//! counts like a preemption.
+//! counts like a preemption. Orders with more than `d` delays and the slack do not count.
 //!
 //! Why there is slack. Take a class and its execution with the fewest preemptions. RF-SMC reaches it by a revisit of a
 //! read `r` that takes a write `w`, which it discovers in a run in which `r` reads something else. There is such a
@@ -44,11 +44,19 @@ use crate::trace::{Action, NoteKind, Site, Trace};
 /// The number of bounds above the current one that are told apart before they are reached.
 const LOOK_AHEAD: u32 = 3;
 
+/// The bound of preemptions where only delays are bounded.
+pub(super) const NONE: u32 = NEVER - 1;
+
+/// The level of a sequence that is within no bound of preemptions.
+pub(super) const NEVER: u32 = u32::MAX;
+
 /// The bound; keeps its memory from one schedule to the next.
 #[derive(Debug, Default)]
 pub(super) struct Bound {
     /// The largest number of preemptions; `None`: no bound.
     pub(super) most: Option<u32>,
+    /// The largest number of delays; `None`: no bound.
+    pub(super) delays: Option<u32>,
     /// It rises when all schedules within it have been explored.
     pub(super) rises: bool,
     /// The number of preemptions that a schedule may have beyond the bound.
@@ -76,10 +84,12 @@ impl Bound {
         }
     }
 
-    /// The lowest bound within which a new sequence may be, if that is not the current one.
+    /// The lowest bound within which a new sequence may be, if that is not the current one; [`NEVER`] if it has too
+    /// many delays.
     pub(super) fn beyond(&mut self, run: &Run, graph: &Graph, sequence: &NewSequence) -> Option<u32> {
         let most = self.most?;
-        self.search.clear(graph.model().is_sequential());
+        let delays = self.delays.map(|most| most.saturating_add(self.slack));
+        self.search.clear(if graph.model().is_sequential() { Some(0) } else { delays });
         self.numbers.resize(run.trace.events.len(), 0);
         let mut spurious = 0;
         for at in sequence.unchanged().iter() {
@@ -96,7 +106,8 @@ impl Bound {
         let slack = self.slack;
         let ahead = if self.rises { LOOK_AHEAD } else { 0 };
         let enough = most.saturating_add(slack + ahead).saturating_sub(spurious);
-        let level = (self.search.fewest(enough) + spurious).saturating_sub(slack);
+        let fewest = self.search.fewest(enough);
+        let level = fewest.map_or(NEVER, |fewest| (fewest + spurious).saturating_sub(slack));
         (level > most).then_some(level)
     }
 

@@ -6,7 +6,7 @@ use crate::explore::rf_smc::revisit::{Asked, Extent, Revisit};
 use crate::explore::rf_smc::schedule::{Branch, Chosen, Schedule, SetAside};
 use crate::explore::rf_smc::steps::Packed;
 use crate::explore::rf_smc::witness_finder::Standing;
-use crate::explore::rf_smc::{RfSmc, wait};
+use crate::explore::rf_smc::{RfSmc, bound, wait};
 use crate::step::Run;
 
 impl RfSmc {
@@ -124,6 +124,7 @@ impl RfSmc {
         sequence.find_unchanged(&self.frame, &self.decisions[number]);
         let Some(level) = self.bound.beyond(run, &self.graph, sequence) else { return false };
         if self.bound.rises
+            && level != bound::NEVER
             && let Some(packed) = self.find_witness(run, number)
         {
             self.decisions[number].set_aside(SetAside { level, schedule: Schedule { key, packed } });

@@ -10,7 +10,7 @@ impl RfSmc {
             Some(bytes) => self.with_memory_budget(bytes),
             None => self,
         };
-        with_sets.with_preemption_bound(settings.preemption_bound)
+        with_sets.with_preemption_bound(settings.preemption_bound).with_delay_bound(settings.delay_bound)
     }
 }
 

@@ -205,6 +205,16 @@ impl RfSmc {
         self
     }
 
+    /// An exploration of the classes that have an execution with at most so many delays, and of some others.
+    pub fn with_delay_bound(mut self, most: Option<u32>) -> Self {
+        if most.is_some() {
+            self.bound.delays = most;
+            self.bound.most.get_or_insert(bound::NONE);
+            self.budget.bound = usize::MAX;
+        }
+        self
+    }
+
     /// Shows every question that is put to the verifier, and whether the answer was yes, to `observe`.
     pub fn on_question(&mut self, observe: impl FnMut(&Instance, bool) + 'static) {
         self.finder.question.observe = Some(Box::new(observe));
