@@ -48,7 +48,8 @@ fn who_looks_at_a_check_is_asked_while_an_explorer_thinks() {
     let every = Duration::from_millis(50);
     let report = check_body(&config, &apart, |body| body.check().pulse(every, &mut pulse).run()).unwrap();
     assert!(matches!(report.verdict, Verdict::Incomplete(Limit::Interrupted)), "{report:?}");
-    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+    // On a busy machine it took more than three; the explorer would think for minutes.
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }
 
 /// No check can try all of them, and the first few are there at once.
