@@ -46,12 +46,14 @@ impl RfSmc {
         let (mut may_stay, mut is_new) = (false, false);
         let found = std::mem::take(&mut self.revisits.found);
         for revisit in &found {
-            self.decisions[number].contested |= wait::may_be_reversed(run, revisit);
-            if let Some(since) = self.waits.repeats(run, revisit) {
-                let counts = !wait::goes_on_anyway(revisit);
-                may_stay |= counts;
-                is_new |= counts && since >= self.decisions[number].asked;
-                continue;
+            if run.has_waits() {
+                self.decisions[number].contested |= wait::may_be_reversed(run, revisit);
+                if let Some(since) = self.waits.repeats(run, revisit) {
+                    let counts = !wait::goes_on_anyway(revisit);
+                    may_stay |= counts;
+                    is_new |= counts && since >= self.decisions[number].asked;
+                    continue;
+                }
             }
             self.finder.sequence.revisit(run, &self.graph, &self.frame, &self.decisions[number], revisit);
             match self.is_canonical_parent(run, number, at, revisit) {
