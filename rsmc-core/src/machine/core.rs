@@ -140,9 +140,7 @@ impl Machine {
         self.run.model = self.rules.memory;
         self.dice.reset(plan.policy);
         self.run.spurious = self.rules.spurious;
-        if self.run.loops.len() + self.loops.numbers.len() > 0 {
-            self.run.loops.clone_from(&self.loops.numbers);
-        }
+        self.run.loops.clone_from(&self.loops.numbers);
         self.trust.begin();
         self.run.hiding.extend(self.trust.hiding());
         self.admit(ThreadId::MAIN, Status::Running, ThreadInfo { present: true, ..ThreadInfo::default() });

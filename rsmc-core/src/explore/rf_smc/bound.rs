@@ -17,7 +17,8 @@
 //! interrupted once more. The same holds for the runs that lead to this run, each with another `w`. But one thread has
 //! `r`, and one is last; so at most the number of threads less two are interrupted in this way. It is an argument, no
 //! proof: `tests/bound_oracle.rs` compares the classes with brute force. With less slack it finds classes that are
-//! missed.
+//! missed. Delays have the same slack, since a sequence on the way may have more of them for the same reason; of 150
+//! programs of each mix none needed it.
 //!
 //! Sets of names are not bounded while preemptions are: the run that is the canonical parent of a schedule may be left
 //! out.
