@@ -263,6 +263,26 @@ fn c11_waiting() {
     compare_waiting(MemoryModel::C11);
 }
 
+/// In the first, threads with an update each come to a class by way of runs in which one of them is interrupted once
+/// more. In the second, an update must be reversed with three others of one thread, one after the other.
+#[test]
+fn classes_behind_updates_that_are_reversed() {
+    let interrupted = "init y = 0, z = 0
+t1: y = 1; a, b = cas(z, 1, 1); c, d = cas(y, 1, 2)
+t2: e = or(z, 1); f = add(y, 1); g = or(y, 2)
+t3: z = 1; h = swap(y, 1); i = swap(y, 2)
+";
+    let one_by_one = "init x = 0, z = 1
+t1: a = or(z, 1); b, c = cas(x, 0, a + 1)
+t2: d = swap(z, 1); e = swap(x, 1); f = swap(x, e + 1); g = add(x, 2)
+t3: h = add(x, 1)
+";
+    for program in [interrupted, one_by_one] {
+        let program = parse(program).unwrap();
+        assert_eq!(difference(&program, MemoryModel::Sc, 0, &Figures::default()), None, "{program}");
+    }
+}
+
 /// Agreement that cannot fail proves nothing: a bound that is too small by one is noticed.
 #[test]
 fn a_bound_that_is_too_small_is_noticed() {

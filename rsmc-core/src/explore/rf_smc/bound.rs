@@ -6,19 +6,27 @@
 //!
 //! Method. Of a schedule's events the fewest preemptions of an order are computed
 //! ([`Preemptions`](crate::consistency::Preemptions)). The revisited event counts if it is a load; the one that is
-//! reversed with it does not. If the number is greater than `k` by more than the *slack*, the schedule is left out. Its
-//! name stays in the set of its decision. The slack is the number of threads with events, less two. A spurious outcome
-//! counts like a preemption. Orders with more than `d` delays and the slack do not count.
+//! reversed with it does not. A spurious outcome counts like a preemption. A schedule is explored for two reasons, and
+//! left out if neither is within the bound:
 //!
-//! Why there is slack. Take a class and its execution with the fewest preemptions. RF-SMC reaches it by a revisit of a
-//! read `r` that takes a write `w`, which it discovers in a run in which `r` reads something else. There is such a
-//! run that follows the same execution, but stops the thread of `w` before `w`, and lets `r` and what follows it take
-//! what is there. A sequence on the way to this run may have `w` nevertheless, behind `r`, so the thread of `w` is
-//! interrupted once more. The same holds for the runs that lead to this run, each with another `w`. But one thread has
-//! `r`, and one is last; so at most the number of threads less two are interrupted in this way. It is an argument, no
-//! proof: `tests/bound_oracle.rs` compares the classes with brute force. With less slack it finds classes that are
-//! missed. Delays have the same slack, since a sequence on the way may have more of them for the same reason; of 150
-//! programs of each mix none needed it.
+//! - For the classes that have its events. They have at least as many preemptions as it.
+//! - For what its runs discover at a decision above. There an event `r` is to take a write `w` that some run of this
+//!   schedule shows. The new class has the events before `r` in `τ`, and the past of `w`, which schedules on the way to
+//!   that run put into `τ`. It has nothing that depends on `r`. So of this schedule's events only these count: those
+//!   before `r`, and those that schedules on the path require, without those that depend on `r`. If `r` is an update,
+//!   it does not count either, since it may be reversed with another update. Where the revised events themselves depend
+//!   on `r`, the schedule is nothing to that decision; but an update that takes its value from `r` by way of other
+//!   updates can be reversed with these one after the other, and come before `r`.
+//!
+//! Slack. For the second reason, a schedule is explored only if it exceeds the bound by no more than the number of
+//! threads with events, less two: in the order that the new class has, threads are interrupted once more before their
+//! next event, but not that of `r`, nor the one that is last. Orders with more than `d` delays and the slack do not
+//! count; of 150 programs of each mix none needed slack for delays.
+//!
+//! All this is an argument, no proof: `tests/bound_oracle.rs` compares the classes with brute force, and has programs
+//! in which classes are missed if only the first reason counts, and without the chains of updates.
+//!
+//! Cost. For a schedule within the slack, a search for each decision above it at which something may be discovered.
 //!
 //! Sets of names are not bounded while preemptions are: the run that is the canonical parent of a schedule may be left
 //! out.
@@ -32,13 +40,16 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::base::{EventId, ThreadId};
+use crate::base::{BitSet, EventId, ThreadId};
 use crate::consistency::{Member, Preemptions, Takes};
 use crate::explore::rf_smc::aside::Aside;
+use crate::explore::rf_smc::decision::Decision;
 use crate::explore::rf_smc::entry::RevisedEntry;
+use crate::explore::rf_smc::frame::Frame;
 use crate::explore::rf_smc::graph::Graph;
-use crate::explore::rf_smc::revisit::{OpRef, preds_of};
+use crate::explore::rf_smc::revisit::{OpRef, preds_of, source_of};
 use crate::explore::rf_smc::sequence::NewSequence;
+use crate::explore::rf_smc::tau::NamedEntry;
 use crate::step::{Observed, Run};
 use crate::trace::{Action, NoteKind, Site, Trace};
 
@@ -71,6 +82,71 @@ pub(super) struct Bound {
     hinted: FxHashSet<EventId>,
     /// The places of operations, with their numbers in [`Run::loops`].
     lines: FxHashMap<Site, u32>,
+    /// Memory of [`Bound::fewest_above`].
+    required: BitSet,
+    part: BitSet,
+}
+
+/// The schedule that is judged: a new sequence at a decision.
+pub(super) struct Candidate<'a> {
+    pub(super) run: &'a Run,
+    pub(super) graph: &'a Graph,
+    pub(super) frame: &'a Frame,
+    pub(super) sequence: &'a NewSequence,
+    pub(super) tau: &'a [NamedEntry],
+    pub(super) decision: &'a Decision,
+    pub(super) above: &'a [Decision],
+}
+
+/// A part of a new sequence.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    /// The events that it has unchanged.
+    events: &'a BitSet,
+    /// It has the revisited event.
+    has_first: bool,
+}
+
+impl Candidate<'_> {
+    /// Finds the events that schedules on the path require, this one included.
+    fn find_required(&self, required: &mut BitSet) {
+        let &Self { run, graph, frame, sequence, tau, decision, .. } = self;
+        required.reset(run.trace.events.len());
+        sequence.add_required(run, graph, required);
+        let marked = frame.before(decision).zip(tau).filter(|(_, entry)| entry.marked);
+        marked.for_each(|(at, _)| graph.add_past(at, required));
+    }
+
+    /// The part that a decision needs; nothing if both revised events depend on it.
+    fn part_for<'a>(&self, decision: &Decision, required: &BitSet, part: &'a mut BitSet) -> Option<Part<'a>> {
+        let &Self { run, graph, frame, sequence, .. } = self;
+        let reader = frame.stands_at(decision);
+        let depends = |at: usize| reader.is_some_and(|reader| graph.precedes(reader, at));
+        let is_reader = |at: usize| reader == Some(at);
+        let is_behind = |at: usize| is_reader(at) || depends(at);
+        // An update that takes the reader's value, or an update's that does, can take what the reader takes.
+        let may_leave = |entry: &RevisedEntry| {
+            let mut preds = preds_of(run, graph, entry.who).iter().map(|&pred| pred as usize);
+            let write = |at: usize| source_of(&run.trace.events[at]);
+            let mut chain = std::iter::successors(entry.source.and_then(OpRef::event), |&at| write(at));
+            !preds.any(is_behind) && (chain.any(is_reader) || !entry.source.and_then(OpRef::event).is_some_and(depends))
+        };
+        if !sequence.first.iter().chain(&sequence.second).any(may_leave) {
+            return None;
+        }
+        let is_update = |at: usize| run.trace.events[at].written.is_some();
+        part.clone_from(required);
+        frame.before(decision).for_each(|at| part.insert(at));
+        for at in 0..run.trace.events.len() {
+            let is_changed = !sequence.unchanged().contains(at);
+            if is_changed || depends(at) || (is_reader(at) && is_update(at)) {
+                part.remove(at);
+            }
+        }
+        let takes_other = |first: &RevisedEntry| !first.source.and_then(OpRef::event).is_some_and(is_behind);
+        let has_first = sequence.first.is_some_and(|first| may_leave(&first) && takes_other(&first));
+        Some(Part { events: part, has_first })
+    }
 }
 
 impl Bound {
@@ -85,31 +161,60 @@ impl Bound {
         }
     }
 
-    /// The lowest bound within which a new sequence may be, if that is not the current one; [`NEVER`] if it has too
+    /// The lowest bound within which a schedule is explored, if that is not the current one; [`NEVER`] if it has too
     /// many delays.
-    pub(super) fn beyond(&mut self, run: &Run, graph: &Graph, sequence: &NewSequence) -> Option<u32> {
+    pub(super) fn beyond(&mut self, candidate: &Candidate<'_>) -> Option<u32> {
         let most = self.most?;
+        let whole = Part { events: candidate.sequence.unchanged(), has_first: true };
+        let ahead = if self.rises { LOOK_AHEAD } else { 0 };
+        let limit = most.saturating_add(self.slack + ahead);
+        let own = self.fewest(candidate, whole, limit);
+        let least = own.saturating_sub(self.slack).max(most);
+        if own <= most || least > most + ahead || own == NEVER {
+            return (own > most).then_some(if own == NEVER { NEVER } else { least });
+        }
+        let level = self.fewest_above(candidate, least, own).max(least);
+        (level > most).then_some(level)
+    }
+
+    /// The fewest preemptions of what a decision above needs of a schedule, between `least` and `most`.
+    fn fewest_above(&mut self, candidate: &Candidate<'_>, least: u32, most: u32) -> u32 {
+        let mut required = std::mem::take(&mut self.required);
+        let mut part = std::mem::take(&mut self.part);
+        candidate.find_required(&mut required);
+        let mut fewest = most;
+        for decision in candidate.above {
+            if fewest <= least {
+                break;
+            }
+            if let Some(part) = candidate.part_for(decision, &required, &mut part) {
+                fewest = fewest.min(self.fewest(candidate, part, fewest));
+            }
+        }
+        (self.required, self.part) = (required, part);
+        fewest
+    }
+
+    /// The fewest preemptions of a part of a sequence, if there are at most `limit`; [`NEVER`] if it has too many
+    /// delays.
+    fn fewest(&mut self, candidate: &Candidate<'_>, part: Part<'_>, limit: u32) -> u32 {
+        let &Candidate { run, graph, sequence, .. } = candidate;
         let delays = self.delays.map(|most| most.saturating_add(self.slack));
         self.search.clear(if graph.model().is_sequential() { Some(0) } else { delays });
         self.numbers.resize(run.trace.events.len(), 0);
         let mut spurious = 0;
-        for at in sequence.unchanged().iter() {
+        for at in part.events.iter() {
             let entry = RevisedEntry::of(run, OpRef::Event(at));
             self.numbers[at] = self.push(run, graph, &entry);
             spurious += u32::from(entry.op.action.is_spurious());
         }
-        if let Some(first) = sequence.first {
+        if let Some(first) = sequence.first.filter(|_| part.has_first) {
             spurious += u32::from(first.op.action.is_spurious());
             if first.op.action == Action::Load {
                 self.push(run, graph, &first);
             }
         }
-        let slack = self.slack;
-        let ahead = if self.rises { LOOK_AHEAD } else { 0 };
-        let enough = most.saturating_add(slack + ahead).saturating_sub(spurious);
-        let fewest = self.search.fewest(enough);
-        let level = fewest.map_or(NEVER, |fewest| (fewest + spurious).saturating_sub(slack));
-        (level > most).then_some(level)
+        self.search.fewest(limit.saturating_sub(spurious)).map_or(NEVER, |fewest| fewest + spurious)
     }
 
     /// Adds an event to the search. Returns its number there.

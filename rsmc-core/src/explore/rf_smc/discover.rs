@@ -1,12 +1,13 @@
 //! The schedules that a run shows to be possible at the decisions of its path.
 
 use crate::base::Digest;
+use crate::explore::rf_smc::bound::{self, Candidate};
 use crate::explore::rf_smc::canonical_parent::{Child, has_canonical_parents, new_write};
 use crate::explore::rf_smc::revisit::{Asked, Extent, Revisit};
 use crate::explore::rf_smc::schedule::{Branch, Chosen, Schedule, SetAside};
 use crate::explore::rf_smc::steps::Packed;
 use crate::explore::rf_smc::witness_finder::Standing;
-use crate::explore::rf_smc::{RfSmc, bound, wait};
+use crate::explore::rf_smc::{RfSmc, wait};
 use crate::step::Run;
 
 impl RfSmc {
@@ -123,8 +124,11 @@ impl RfSmc {
     #[cold]
     fn is_beyond_bound(&mut self, run: &Run, number: usize, key: Digest) -> bool {
         let sequence = &mut self.finder.sequence;
-        sequence.find_unchanged(&self.frame, &self.decisions[number]);
-        let Some(level) = self.bound.beyond(run, &self.graph, sequence) else { return false };
+        let (graph, frame, tau) = (&self.graph, &self.frame, &self.tau[..]);
+        let (decision, above) = (&self.decisions[number], &self.decisions[..number]);
+        sequence.find_unchanged(frame, decision);
+        let candidate = Candidate { run, graph, frame, sequence, tau, decision, above };
+        let Some(level) = self.bound.beyond(&candidate) else { return false };
         if self.bound.rises
             && level != bound::NEVER
             && let Some(packed) = self.find_witness(run, number)

@@ -286,7 +286,7 @@ impl RfSmc {
                         && has_canonical_parents(run, &self.graph, self.frame.ahead(), question, at);
                     self.decisions.push(decision);
                 }
-                let entry = NamedEntry { entry: Entry { id: event.id, is_new: true }, key };
+                let entry = NamedEntry { entry: Entry { id: event.id, is_new: true }, key, marked: false };
                 self.frame.delta.add(at, event);
                 self.frame.place(run, at, &entry);
                 self.tau.push(entry);
@@ -360,7 +360,7 @@ impl RfSmc {
     fn put_into_effect(&mut self, number: usize, next: &Chosen) {
         let decision = &mut self.decisions[number];
         self.tau.truncate(decision.at);
-        next.for_each_entry(|entry| self.tau.push(NamedEntry { entry, key: Digest::EMPTY }));
+        next.for_each_entry(|entry| self.tau.push(NamedEntry { entry, key: Digest::EMPTY, marked: true }));
         let first = self.tau.get(decision.at).map(|first| first.entry.id);
         decision.explored += 1;
         decision.frozen = first.is_none();

@@ -5,7 +5,7 @@ use crate::explore::rf_smc::decision::Decision;
 use crate::explore::rf_smc::entry::RevisedEntry;
 use crate::explore::rf_smc::frame::Frame;
 use crate::explore::rf_smc::graph::Graph;
-use crate::explore::rf_smc::revisit::{OpRef, Revisit, source_of};
+use crate::explore::rf_smc::revisit::{OpRef, Revisit, preds_of, source_of};
 use crate::explore::rf_smc::tau::Entry;
 use crate::step::Run;
 use crate::trace::{Action, Op};
@@ -101,6 +101,17 @@ impl NewSequence {
     /// The events that [`NewSequence::find_unchanged`] found.
     pub(super) fn unchanged(&self) -> &BitSet {
         &self.unchanged
+    }
+
+    /// Adds the events that the sequence needs for its revised entries.
+    pub(super) fn add_required(&self, run: &Run, graph: &Graph, required: &mut BitSet) {
+        required.union(self.needed.words());
+        for entry in self.first.iter().chain(&self.second) {
+            graph.add_program_past(preds_of(run, graph, entry.who), required);
+            if let Some(OpRef::Event(source)) = entry.source {
+                graph.add_past(source, required);
+            }
+        }
     }
 
     /// The revised entries, in a run with `events` events.

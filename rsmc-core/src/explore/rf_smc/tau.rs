@@ -18,4 +18,6 @@ pub(super) struct NamedEntry {
     pub(super) entry: Entry,
     /// The name of it and its source; nothing until the event has happened.
     pub(super) key: Digest,
+    /// It came into `τ` by a schedule, not by what a run did after its schedule.
+    pub(super) marked: bool,
 }
