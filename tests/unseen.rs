@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
+use std::time::{Duration, Instant};
 
 use rsmc::sync::Arc;
 use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -54,6 +55,40 @@ fn looks_ten_times() {
 #[test]
 fn a_loop_that_counts_in_a_thread_local_gives_up() {
     is_verified(looks_ten_times);
+}
+
+/// rsmc does not see the time of std. Loops with a deadline end nevertheless, and a flag that nobody sets is waited for
+/// for ever only where there is no deadline.
+#[test]
+fn a_loop_that_looks_at_a_clock_of_std_ends() {
+    fn waits_for_an_end() {
+        let (x, end) = (AtomicU32::new(0), Instant::now() + Duration::from_millis(3));
+        while x.load(SeqCst) == 0 && Instant::now() < end {
+            hint::spin_loop();
+        }
+        assert!(Instant::now() >= end);
+    }
+    fn beside_a_writer() {
+        let x = Arc::new(AtomicU32::new(0));
+        let other = Arc::clone(&x);
+        let writer = thread::spawn(move || other.store(1, SeqCst));
+        waits_for_an_end();
+        while x.load(SeqCst) == 0 {
+            hint::spin_loop();
+        }
+        writer.join().unwrap();
+    }
+    is_verified(waits_for_an_end);
+    is_verified(beside_a_writer);
+    let report = rsmc::explore(&Config::default(), || {
+        waits_for_an_end();
+        let x = AtomicU32::new(0);
+        while x.load(SeqCst) == 0 {
+            hint::spin_loop();
+        }
+    });
+    let Verdict::Failed(failure) = &report.verdict else { panic!("{}", render(&report, None)) };
+    assert_eq!(failure.kind, FailureKind::Livelock);
 }
 
 /// Without the tests of whether it keeps something, it is taken for a livelock, and no maximum is noticed.

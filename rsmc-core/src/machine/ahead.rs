@@ -12,12 +12,20 @@
 //! - An execution in which iterations with new values were left out is run again without them ([`Machine::resolve`]).
 //!   All threads must do the same. Up to [`REPEATS`] executions of a check are run again.
 //!
+//! - Before it is said that a thread waits in a loop for ever, it runs ahead there once more, and *time passes*: before
+//!   each of the iterations it sleeps for [`NAP`]. So a loop that looks at a clock of std, which the machine does not
+//!   see, comes to its deadline. From then on time passes, too, where threads that count give up
+//!   ([`crate::machine::patience`]).
+//!
 //! If a thread does not do again what it did in another execution, no place is trusted any more.
 //!
-//! Cost. [`ITERATIONS`] iterations for each place, and [`REPEATS`] executions for each check.
+//! Cost. [`ITERATIONS`] iterations for each place, and [`REPEATS`] executions for each check. Where threads wait for
+//! ever, about 50 ms for each place.
 //!
-//! Limits. A loop that does something else only after more iterations is not noticed, and neither is one that keeps
-//! something only with values that it reads late in a check.
+//! Limits. A loop that does something else only after more iterations, or more time, is not noticed, and neither is one
+//! that keeps something only with values that it reads late in a check.
+
+use std::time::Duration;
 
 use crate::base::{ThreadId, mix};
 use crate::machine::{Machine, SpinWait};
@@ -26,6 +34,9 @@ use crate::trace::Site;
 
 /// The number of iterations that a thread runs ahead.
 const ITERATIONS: usize = 48;
+
+/// The time that passes before an iteration.
+pub(super) const NAP: Duration = Duration::from_millis(1);
 
 /// The largest number of executions of a check that are run again without the iterations that were left out.
 const REPEATS: u32 = 16;
@@ -43,6 +54,10 @@ pub(super) struct Trust {
     /// The places from which a thread ran ahead, and did the same again and again.
     proven: Vec<u64>,
     hiding: Vec<Place>,
+    /// The places at which time has passed.
+    timed: Vec<u64>,
+    /// A loop looks at a clock.
+    has_clock: bool,
     /// The places and values of iterations without which an execution was the same.
     repeated: Vec<u64>,
     repeats: u32,
@@ -59,6 +74,13 @@ impl Trust {
     /// The lines of loops that keep something which is not seen.
     pub(super) fn hiding(&self) -> impl Iterator<Item = Site> {
         self.hiding.iter().map(|&(_, site)| site)
+    }
+
+    /// The number of iterations before each of which time passes where a thread goes on in silence; `at` is the place
+    /// at which it runs ahead.
+    pub(super) fn naps(&self, at: Option<Place>) -> usize {
+        let is_timed = at.is_some_and(|(place, _)| self.timed.contains(&place));
+        if is_timed || self.has_clock { ITERATIONS } else { 0 }
     }
 
     /// Notes that an iteration with these values is left out.
@@ -99,8 +121,24 @@ impl Machine {
         } else {
             self.distrust(place);
         }
+        let is_clock = !did_the_same && self.trust.timed.contains(&place.0);
+        self.trust.has_clock |= is_clock;
+        self.again = !is_clock; // Other executions were without what the thread does when its time is over.
+        self.finish(End::Learned);
+    }
+
+    /// Ends an execution in which threads wait in loops for ever: in the next run time passes in one of them. False
+    /// if that was done for each.
+    pub(super) fn lets_time_pass(&mut self) -> bool {
+        let waits = |thread: &ThreadId| self.threads[*thread].spin.as_ref().is_some_and(|spin| spin.exact);
+        let waiting = self.threads.ids().filter(|thread| waits(thread) && self.waits_in_loop(*thread));
+        let mut places = waiting.filter_map(|thread| self.threads[thread].left_out_at);
+        let Some((place, _)) = places.find(|(place, _)| !self.trust.timed.contains(place)) else { return false };
+        self.trust.timed.push(place);
+        self.trust.proven.retain(|&proven| proven != place);
         self.again = true;
         self.finish(End::Learned);
+        true
     }
 
     fn distrust(&mut self, place: Place) {

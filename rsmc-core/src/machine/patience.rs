@@ -28,7 +28,7 @@ use std::sync::atomic::Ordering;
 
 use crate::base::{EventId, LocId, ThreadId};
 use crate::machine::Outcome;
-use crate::machine::ahead::Place;
+use crate::machine::ahead::{NAP, Place};
 use crate::machine::{Machine, SpinWait, Status, Thread};
 use crate::step::End;
 use crate::trace::spin::Iteration;
@@ -72,6 +72,8 @@ pub(super) struct Silence {
     next: usize,
     /// The number of operations that may still happen.
     left: u32,
+    /// The number of iterations before which time is to pass.
+    naps: usize,
     why: Why,
 }
 
@@ -242,7 +244,8 @@ impl Machine {
     }
 
     fn be_silent(&mut self, thread: ThreadId, iteration: Vec<(Op, Outcome)>, left: u32, why: Why) {
-        self.silence = Some(Silence { thread, iteration, next: 0, left, why });
+        let naps = self.trust.naps(if let Why::RunsAhead(place) = why { Some(place) } else { None });
+        self.silence = Some(Silence { thread, iteration, next: 0, left, naps, why });
     }
 
     /// Tests whether a thread gives up that chose to wait, and stands before its loop.
@@ -284,6 +287,10 @@ impl Machine {
     /// Performs the next operation of a thread that goes on in silence, and returns its outcome.
     pub(super) fn performs_in_silence(&mut self, thread: ThreadId) -> Option<Outcome> {
         let silence = self.silence.as_mut().filter(|silence| silence.thread == thread)?;
+        if silence.next == 0 && silence.naps > 0 {
+            silence.naps -= 1;
+            std::thread::sleep(NAP);
+        }
         let outcome = silence.iteration[silence.next].1;
         silence.next = (silence.next + 1) % silence.iteration.len();
         silence.left = silence.left.saturating_sub(1);

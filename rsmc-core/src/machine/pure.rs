@@ -256,6 +256,7 @@ impl Machine {
             return false;
         }
         let is_left_out = self.leave_out(thread, first, site, place);
+        self.threads[thread].left_out_at = place.map(|place| (place, site));
         if !is_left_out {
             let visits = &mut self.threads[thread].visits;
             visits.clear();
