@@ -283,6 +283,33 @@ t3: h = add(x, 1)
     }
 }
 
+/// A loop around a weak compare-exchange: an iteration that fails without cause changes nothing, and its thread waits
+/// for nobody; one that fails because another thread was there waits, where it does not take the value that it found.
+#[test]
+fn loops_around_weak_exchanges() {
+    let retries = "t1: while a == 0 { b = x; a, c = wcas(x, b, b + 1) }
+t2: while a == 0 { b = x; a, c = wcas(x, b, b + 2) }
+t3: y = 1; d = x
+";
+    let takes_what_it_found = "t1: b = x; while a == 0 { c = b; a, b = wcas(x, c, c + 1) }
+t2: b = x; while a == 0 { c = b; a, b = wcas(x, c, c + 2) }
+t3: x = 8; y = 1
+";
+    let spins = "t1: while a == 0 { a, b = wcas(x, 0, 1); spin }; y = 1; x = 0
+t2: while a == 0 { a, b = wcas(x, 0, 1); spin }; c = y; x = 0
+t3: d = x
+";
+    for program in [retries, takes_what_it_found, spins] {
+        let program = parse(program).unwrap();
+        for memory in [MemoryModel::Sc, MemoryModel::Tso] {
+            let figures = Figures::default();
+            assert_eq!(difference(&program, memory, 0, &figures), None, "{program}");
+            let compared: u64 = figures.iter().map(|figure| figure.get().0).sum();
+            assert!(compared > 0, "brute force gave up on {program}");
+        }
+    }
+}
+
 /// Agreement that cannot fail proves nothing: a bound that is too small by one is noticed.
 #[test]
 fn a_bound_that_is_too_small_is_noticed() {
