@@ -7,11 +7,12 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use rsmc_core::base::Digest;
+use rsmc_core::base::{Digest, LocId};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::session::{Check, Config, ExplorerKind, PreemptionBound};
-use rsmc_core::step::{Choice, End, Executor, Plan, Run, Step, Why};
+use rsmc_core::step::{Choice, End, Executor, Pending, Plan, Run, Step, Why};
+use rsmc_core::trace::spin::Watched;
 use rsmc_core::trace::{Effect, Event, Note, NoteKind, Source, reads_from_class};
 use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, parse};
 
@@ -52,14 +53,23 @@ fn could_go_on(run: &Run, at: usize) -> bool {
     if own.any(|note| (at + 1..=until).contains(&(note.at as usize)) && waits(note)) {
         return false;
     }
-    let waiting = run.waiting.iter().find(|pending| pending.id.thread == thread);
-    let pending = waiting.filter(|pending| !matches!(pending.why, Why::Spin { .. }));
-    let Some(op) = next.map(|next| events[next].op).or_else(|| pending.and_then(|pending| pending.op)) else {
-        return false;
+    let last = |loc: LocId| events[..=at].iter().rev().find(|event| event.op.loc == loc && event.written.is_some());
+    let value = |loc: LocId| last(loc).map_or(trace.locs[loc].init, |write| write.written.expect("it writes"));
+    let pending = run.waiting.iter().find(|pending| pending.id.thread == thread);
+    let op = match (next, pending) {
+        (Some(next), _) => events[next].op,
+        // It waits in a loop at the end, but not yet if it would have seen something else.
+        (None, Some(Pending { why: Why::Spin { watched, .. }, .. })) => {
+            let is_there = |watched: &Watched| match watched.writer {
+                Some(writer) => last(watched.loc).map(|write| write.id) == writer,
+                None => value(watched.loc) == watched.value,
+            };
+            return !watched.iter().all(is_there);
+        }
+        (None, Some(Pending { op: Some(op), .. })) => *op,
+        (None, _) => return false,
     };
-    let now = events[..=at].iter().rev().find(|event| event.op.loc == op.loc && event.written.is_some());
-    let value = now.map_or(trace.locs[op.loc].init, |write| write.written.expect("it writes"));
-    op.action.with_alternative(0).effect(value) != Effect::Blocked
+    op.action.with_alternative(0).effect(value(op.loc)) != Effect::Blocked
 }
 
 /// The number of runs after which brute force gives up. Under C11 it has each read take each write in each order.
