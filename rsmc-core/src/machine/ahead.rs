@@ -54,6 +54,8 @@ pub(super) struct Trust {
     /// The places from which a thread ran ahead, and did the same again and again.
     proven: Vec<u64>,
     hiding: Vec<Place>,
+    /// The places at which the last iterations of threads were left out in this execution.
+    waiting: Vec<(ThreadId, Place)>,
     /// The places at which time has passed.
     timed: Vec<u64>,
     /// A loop looks at a clock.
@@ -69,6 +71,13 @@ impl Trust {
     /// Begins an execution.
     pub(super) fn begin(&mut self) {
         self.doubts.clear();
+        self.waiting.clear();
+    }
+
+    /// Notes the place at which an iteration of a thread was left out.
+    pub(super) fn waits_at(&mut self, thread: ThreadId, place: Place) {
+        self.waiting.retain(|(other, _)| *other != thread);
+        self.waiting.push((thread, place));
     }
 
     /// The lines of loops that keep something which is not seen.
@@ -129,10 +138,11 @@ impl Machine {
 
     /// Ends an execution in which threads wait in loops for ever: in the next run time passes in one of them. False
     /// if that was done for each.
+    #[cold]
     pub(super) fn lets_time_pass(&mut self) -> bool {
-        let waits = |thread: &ThreadId| self.threads[*thread].spin.as_ref().is_some_and(|spin| spin.exact);
-        let waiting = self.threads.ids().filter(|thread| waits(thread) && self.waits_in_loop(*thread));
-        let mut places = waiting.filter_map(|thread| self.threads[thread].left_out_at);
+        let is_exact = |thread: ThreadId| self.threads[thread].spin.as_ref().is_some_and(|spin| spin.exact);
+        let waits = |&&(thread, _): &&(ThreadId, Place)| is_exact(thread) && self.waits_in_loop(thread);
+        let mut places = self.trust.waiting.iter().filter(waits).map(|&(_, place)| place);
         let Some((place, _)) = places.find(|(place, _)| !self.trust.timed.contains(place)) else { return false };
         self.trust.timed.push(place);
         self.trust.proven.retain(|&proven| proven != place);

@@ -43,7 +43,7 @@ impl Machine {
         if tried {
             self.collect_waiting();
             self.finish(End::Tried);
-        } else if !ends || !self.lets_time_pass() {
+        } else if !ends || self.spinning == 0 || !self.lets_time_pass() {
             self.ends_stuck();
         }
         None

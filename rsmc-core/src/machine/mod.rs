@@ -130,8 +130,6 @@ struct Thread {
     begun_at: u32,
     /// The value of `changes` when it last began to wait in a loop.
     spun_at: Option<u32>,
-    /// The place at which its last iteration was left out, if its state may lack something there.
-    left_out_at: Option<Place>,
     spawned: u32,
     /// Another thread has received its end.
     joined: bool,

@@ -256,7 +256,9 @@ impl Machine {
             return false;
         }
         let is_left_out = self.leave_out(thread, first, site, place);
-        self.threads[thread].left_out_at = place.map(|place| (place, site));
+        if let Some(place) = place.filter(|_| is_left_out) {
+            self.trust.waits_at(thread, (place, site));
+        }
         if !is_left_out {
             let visits = &mut self.threads[thread].visits;
             visits.clear();
