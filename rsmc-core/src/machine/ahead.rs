@@ -4,18 +4,17 @@
 //! something in a static, in a thread-local of std, or in memory from before the check: it counts, or remembers what it
 //! saw. It comes back to an equal state, and yet its thread does something else later.
 //!
-//! Method. A place at which iterations are left out has to pass two tests. If it fails one, it *hides* something: the
+//! Method. A place at which iterations are left out has to pass three tests. If it fails one, it *hides* something: the
 //! machine discards the execution, asks for no states there any more, and [`crate::trace::spin`] bounds the loop.
 //! - Before the first iteration is left out there, the thread *runs ahead*: it does [`ITERATIONS`] more of them in
 //!   silence, in which its operations return what they returned in the last one and are no events. It must do nothing
 //!   else.
 //! - An execution in which iterations with new values were left out is run again without them ([`Machine::resolve`]).
 //!   All threads must do the same. Up to [`REPEATS`] executions of a check are run again.
-//!
 //! - Before it is said that a thread waits in a loop for ever, it runs ahead there once more, and *time passes*: before
 //!   each of the iterations it sleeps for [`NAP`]. So a loop that looks at a clock of std, which the machine does not
-//!   see, comes to its deadline. From then on time passes, too, where threads that count give up
-//!   ([`crate::machine::patience`]).
+//!   see, comes to its deadline. Then the exploration starts over, and time passes, too, where threads that count give
+//!   up ([`crate::machine::patience`]).
 //!
 //! If a thread does not do again what it did in another execution, no place is trusted any more.
 //!
