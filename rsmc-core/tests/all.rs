@@ -27,6 +27,7 @@ mod loops_oracle;
 mod naive_brute;
 mod oracle;
 mod plays;
+mod preemptions_oracle;
 mod quick_answers;
 mod race_oracle;
 mod replay;

@@ -32,6 +32,14 @@ impl Digest {
         Digest(xxh3_128(item.map(u64::to_le_bytes).as_flattened()))
     }
 
+    /// The digest of one item of any length; `bytes` is memory.
+    #[must_use]
+    pub fn of_words(item: &[u32], bytes: &mut Vec<u8>) -> Digest {
+        bytes.clear();
+        item.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+        Digest(xxh3_128(bytes))
+    }
+
     /// The digest with the items whose digest is `part`.
     #[must_use]
     pub fn with(self, part: Digest) -> Digest {

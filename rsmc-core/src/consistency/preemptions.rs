@@ -9,7 +9,12 @@
 //! Method. A state says how many events of each thread have happened, which write of each location is the last, and
 //! which thread performed the last event. The search visits the states that need no preemption, then those that need
 //! one, and so on. A thread performs an event at once where that takes nothing from any other order: an event that
-//! writes nothing, and a write that no other event has to read or to come before.
+//! writes nothing, and a write that no other event has to read or to come before. It does not if another thread waits
+//! for that event: then a switch from the other thread is a preemption from here on.
+//!
+//! Where a switch is no preemption, any thread performs such events at once, those behind a hint included, if a switch
+//! from it is no preemption afterwards. In an order in which they come later, they can be put here, and no other switch
+//! becomes a preemption.
 //!
 //! Reads. The source of a read has happened, as in every execution under every model. A read whose source did not
 //! happen last is a *delay*. With a bound of 0 delays the orders are those of SC. Without such a bound there are more
@@ -28,7 +33,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::base::{LocId, ThreadId};
+use crate::base::{Digest, LocId, ThreadId};
 use crate::trace::{Action, Op};
 
 /// The number of states after which the search gives up.
@@ -39,6 +44,10 @@ const NONE: u32 = u32::MAX;
 
 /// A write that no event has to read any more.
 const UNREAD: u32 = NONE - 1;
+
+/// In a state: the place of the number of delays, and the place for the first thread.
+const LATE: usize = 1;
+const FIRST: usize = 2;
 
 /// The source of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +92,8 @@ struct Known {
     holds: bool,
     /// The number of its predecessors in other threads, up to this event.
     preds_end: u32,
+    /// Another thread waits for it.
+    leads: bool,
     /// The next reader of the value that it reads, the first reader of the value that it writes, and the next write of
     /// its location.
     next_reader: u32,
@@ -98,11 +109,13 @@ struct Location {
     first_write: u32,
     /// Events wait for what it holds.
     blocks: bool,
+    /// Where states keep its last write; `NONE` if it does not matter.
+    place: u32,
 }
 
-/// A state: the thread of the last event, by thread the number of events that have happened, by location the last
-/// write, and the number of delays.
-type State = Box<[u32]>;
+/// A state: the thread of the last event, the number of delays, by thread the number of events that have happened, and
+/// the last write of each location where it matters.
+type State = Vec<u32>;
 
 /// The search; keeps its memory from one to the next.
 #[derive(Debug, Default)]
@@ -114,9 +127,15 @@ pub struct Preemptions {
     locs: Vec<Location>,
     /// The largest number of delays.
     delays: Option<u32>,
-    visited: FxHashSet<State>,
-    now: Vec<State>,
-    later: Vec<State>,
+    /// Digests of states.
+    visited: FxHashSet<Digest>,
+    /// The states that are visited with no more preemptions, and those with one more, one behind the other.
+    now: Vec<u32>,
+    later: Vec<u32>,
+    /// Memory for a state each, and for the bytes of one.
+    state: State,
+    begun: State,
+    bytes: Vec<u8>,
 }
 
 impl Preemptions {
@@ -136,7 +155,11 @@ impl Preemptions {
         let thread = self.thread_of(member.thread);
         let loc = self.location(member.op.loc);
         let events = &self.events;
+        let first = self.preds.len();
         self.preds.extend(preds.filter(|&pred| events[pred as usize].thread != thread));
+        for &pred in &self.preds[first..] {
+            self.events[pred as usize].leads = true;
+        }
         let own = &mut self.threads[thread as usize].1;
         let place = own.len() as u32;
         own.push(number);
@@ -162,6 +185,7 @@ impl Preemptions {
             parks,
             holds: action.locks() && member.writes,
             preds_end: self.preds.len() as u32,
+            leads: false,
             next_reader,
             first_reader: NONE,
             next_write,
@@ -180,7 +204,7 @@ impl Preemptions {
     fn location(&mut self, id: LocId) -> u32 {
         let known = self.locs.iter().position(|other| other.id == id);
         known.unwrap_or_else(|| {
-            self.locs.push(Location { id, first_reader: NONE, first_write: NONE, blocks: false });
+            self.locs.push(Location { id, first_reader: NONE, first_write: NONE, blocks: false, place: NONE });
             self.locs.len() - 1
         }) as u32
     }
@@ -191,13 +215,28 @@ impl Preemptions {
         self.visited.clear();
         self.now.clear();
         self.later.clear();
-        let mut first = vec![NONE; 1 + self.late()];
-        first[1..=self.threads.len()].fill(0);
-        first[self.late()] = 0;
-        self.now.push(first.into());
+        let mut state = std::mem::take(&mut self.state);
+        let mut begun = std::mem::take(&mut self.begun);
+        state.clear();
+        state.push(NONE);
+        state.resize(FIRST + self.threads.len(), 0);
+        for location in self.locs.iter_mut().filter(|location| location.blocks || self.delays.is_some()) {
+            location.place = state.len() as u32;
+            state.push(NONE);
+        }
+        self.now.extend_from_slice(&state);
+        let fewest = self.search(limit, &mut state, &mut begun);
+        (self.state, self.begun) = (state, begun);
+        fewest
+    }
+
+    /// Searches from the first state; `state` and `begun` are memory for a state.
+    fn search(&mut self, limit: u32, state: &mut [u32], begun: &mut State) -> Option<u32> {
         for reached in 0..=limit {
-            while let Some(state) = self.now.pop() {
-                if self.visited.len() >= MOST_STATES || self.expand(state) {
+            while let Some(rest) = self.now.len().checked_sub(state.len()) {
+                state.copy_from_slice(&self.now[rest..]);
+                self.now.truncate(rest);
+                if self.visited.len() >= MOST_STATES || self.expand(state, begun) {
                     return Some(reached);
                 }
             }
@@ -210,72 +249,103 @@ impl Preemptions {
     }
 
     /// Visits a state. Returns whether all events have happened.
-    fn expand(&mut self, mut state: State) -> bool {
-        while let Some(next) = self.next_of(&state, state[0]).filter(|&next| self.is_harmless(&state, next)) {
-            self.perform(&mut state, next);
+    fn expand(&mut self, state: &mut [u32], begun: &mut State) -> bool {
+        loop {
+            while let Some(next) = self.next_of(state, state[0]).filter(|&next| self.is_harmless(state, next)) {
+                self.perform(state, next);
+            }
+            if !self.may_leave(state, state[0]) || !self.run_to_leave(state, begun) {
+                break;
+            }
         }
-        if (0..self.threads.len()).all(|thread| self.next_of(&state, thread as u32).is_none()) {
+        if (0..self.threads.len()).all(|thread| self.next_of(state, thread as u32).is_none()) {
             return true;
         }
-        self.forget_unread(&mut state);
-        if !self.visited.insert(state.clone()) {
+        self.forget_unread(state);
+        if !self.visited.insert(Digest::of_words(state, &mut self.bytes)) {
             return false;
         }
         let current = state[0];
-        let is_preemption = self.next_of(&state, current).is_some_and(|next| self.could_happen(&state, next));
+        let is_preemption = !self.may_leave(state, current);
         for thread in 0..self.threads.len() as u32 {
-            let Some(next) = self.next_of(&state, thread).filter(|&next| self.may_happen(&state, next)) else {
+            let Some(next) = self.next_of(state, thread).filter(|&next| self.may_happen(state, next)) else {
                 continue;
             };
-            let mut after = state.clone();
-            self.perform(&mut after, next);
-            if thread != current && is_preemption { self.later.push(after) } else { self.now.push(after) }
+            begun.clear();
+            begun.extend_from_slice(state);
+            self.perform(begun, next);
+            let after = if thread != current && is_preemption { &mut self.later } else { &mut self.now };
+            after.extend_from_slice(begun);
         }
         false
     }
 
-    /// The next event of a thread.
-    fn next_of(&self, state: &State, thread: u32) -> Option<u32> {
-        let own = &self.threads.get(thread as usize)?.1;
-        own.get(state[1 + thread as usize] as usize).copied()
+    /// Whether a switch from this thread is no preemption.
+    fn may_leave(&self, state: &[u32], thread: u32) -> bool {
+        self.next_of(state, thread).is_none_or(|next| !self.could_happen(state, next))
     }
 
-    fn perform(&self, state: &mut State, event: u32) {
+    /// In a state in which a switch is no preemption: lets a thread perform events that are free, up to where a switch
+    /// from it is no preemption either. Returns whether one did; `begun` is memory for a state.
+    fn run_to_leave(&self, state: &mut [u32], begun: &mut State) -> bool {
+        begun.clear();
+        begun.extend_from_slice(state);
+        (0..self.threads.len() as u32).any(|thread| {
+            while let Some(next) = self.next_of(state, thread).filter(|&next| self.is_free(state, next)) {
+                self.perform(state, next);
+                if self.may_leave(state, thread) {
+                    return true;
+                }
+            }
+            state.copy_from_slice(begun);
+            false
+        })
+    }
+
+    /// Whether an event may happen at once, whoever is at work: it changes for no other thread whether that could go on.
+    fn is_free(&self, state: &[u32], event: u32) -> bool {
+        let Known { loc, writes, .. } = self.events[event as usize];
+        !(writes && self.locs[loc as usize].blocks) && self.loses_nothing(state, event)
+    }
+
+    /// The next event of a thread.
+    fn next_of(&self, state: &[u32], thread: u32) -> Option<u32> {
+        let own = &self.threads.get(thread as usize)?.1;
+        own.get(state[FIRST + thread as usize] as usize).copied()
+    }
+
+    fn perform(&self, state: &mut [u32], event: u32) {
         let Known { thread, loc, writes, .. } = self.events[event as usize];
         if self.delays.is_some() && !self.takes_last(state, event) {
-            state[self.late()] += 1;
+            state[LATE] += 1;
         }
         state[0] = thread;
-        state[1 + thread as usize] += 1;
-        if writes {
-            state[1 + self.threads.len() + loc as usize] = event;
+        state[FIRST + thread as usize] += 1;
+        let last = state.get_mut(self.locs[loc as usize].place as usize);
+        if let Some(last) = last.filter(|_| writes) {
+            *last = event;
         }
     }
 
-    fn has_happened(&self, state: &State, event: u32) -> bool {
+    fn has_happened(&self, state: &[u32], event: u32) -> bool {
         let Known { thread, place, .. } = self.events[event as usize];
-        state[1 + thread as usize] > place
+        state[FIRST + thread as usize] > place
     }
 
-    /// The place of the number of delays in a state.
-    fn late(&self) -> usize {
-        1 + self.threads.len() + self.locs.len()
-    }
-
-    /// The write of a location that happened last.
-    fn last_write(&self, state: &State, loc: u32) -> u32 {
-        state[1 + self.threads.len() + loc as usize]
+    /// The write of a location that happened last, where it matters.
+    fn last_write(&self, state: &[u32], loc: u32) -> u32 {
+        state.get(self.locs[loc as usize].place as usize).map_or(NONE, |&last| last)
     }
 
     /// Whether what is before an event in other threads has happened.
-    fn is_reached(&self, state: &State, event: u32) -> bool {
+    fn is_reached(&self, state: &[u32], event: u32) -> bool {
         let first = event.checked_sub(1).map_or(0, |before| self.events[before as usize].preds_end);
         let preds = &self.preds[first as usize..self.events[event as usize].preds_end as usize];
         preds.iter().all(|&pred| self.has_happened(state, pred))
     }
 
     /// Whether the next event of a thread waits for nothing, whatever it would read.
-    fn could_happen(&self, state: &State, event: u32) -> bool {
+    fn could_happen(&self, state: &[u32], event: u32) -> bool {
         let Known { loc, waits, acquires, parks, .. } = self.events[event as usize];
         let last = || self.events.get(self.last_write(state, loc) as usize);
         let is_held = || last().is_some_and(|last| last.holds);
@@ -284,7 +354,7 @@ impl Preemptions {
     }
 
     /// Whether an event can happen now as it is given.
-    fn may_happen(&self, state: &State, event: u32) -> bool {
+    fn may_happen(&self, state: &[u32], event: u32) -> bool {
         let Known { loc, takes, writes, acquires, .. } = self.events[event as usize];
         if !self.is_reached(state, event) {
             return false;
@@ -296,14 +366,14 @@ impl Preemptions {
             return false;
         }
         let Some(most) = self.delays else { return true };
-        let spent = state[self.late()] + u32::from(!self.takes_last(state, event));
+        let spent = state[LATE] + u32::from(!self.takes_last(state, event));
         // The readers of what it overwrites would be late.
         let is_too_early = || writes && spent == most && self.is_needed(state, self.first_reader(loc, last), event);
         spent <= most && !is_too_early()
     }
 
     /// Whether an event takes the write that happened last, or nothing.
-    fn takes_last(&self, state: &State, event: u32) -> bool {
+    fn takes_last(&self, state: &[u32], event: u32) -> bool {
         let Known { loc, takes, .. } = self.events[event as usize];
         match takes {
             Takes::Nothing => true,
@@ -322,7 +392,7 @@ impl Preemptions {
     }
 
     /// Whether one of these readers has not happened, other than this event.
-    fn is_needed(&self, state: &State, first_reader: u32, but: u32) -> bool {
+    fn is_needed(&self, state: &[u32], first_reader: u32, but: u32) -> bool {
         let mut reader = first_reader;
         while let Some(known) = self.events.get(reader as usize) {
             if reader != but && !self.has_happened(state, reader) {
@@ -333,10 +403,15 @@ impl Preemptions {
         false
     }
 
-    /// Whether the event of the thread that is at work may happen at once: no order is lost.
-    fn is_harmless(&self, state: &State, event: u32) -> bool {
-        let Known { loc, writes, waits, .. } = self.events[event as usize];
-        if waits || !self.may_happen(state, event) {
+    /// Whether the event of the thread that is at work may happen at once.
+    fn is_harmless(&self, state: &[u32], event: u32) -> bool {
+        !self.events[event as usize].waits && self.loses_nothing(state, event)
+    }
+
+    /// Whether an event can happen now, no order is lost, and no other thread waits for it.
+    fn loses_nothing(&self, state: &[u32], event: u32) -> bool {
+        let Known { loc, writes, leads, .. } = self.events[event as usize];
+        if leads || !self.may_happen(state, event) {
             return false;
         }
         let location = &self.locs[loc as usize];
@@ -358,13 +433,11 @@ impl Preemptions {
     }
 
     /// Makes states equal that differ in writes only that no event has to read.
-    fn forget_unread(&self, state: &mut State) {
-        let first = 1 + self.threads.len();
-        for (loc, location) in self.locs.iter().enumerate() {
-            let last = state[first + loc];
-            let is_read = || self.delays.is_some() && self.is_needed(state, self.first_reader(loc as u32, last), NONE);
-            if last != NONE && !location.blocks && !is_read() {
-                state[first + loc] = UNREAD;
+    fn forget_unread(&self, state: &mut [u32]) {
+        for (loc, location) in self.locs.iter().enumerate().filter(|(_, location)| !location.blocks) {
+            let Some(last) = state.get(location.place as usize).filter(|last| **last != NONE) else { continue };
+            if !self.is_needed(state, self.first_reader(loc as u32, *last), NONE) {
+                state[location.place as usize] = UNREAD;
             }
         }
     }

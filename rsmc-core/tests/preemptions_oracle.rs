@@ -1,0 +1,209 @@
+//! The fewest preemptions of given events against brute force, which tries all orders.
+//!
+//! `RSMC_ORACLE_PROGRAMS` sets how many lists of events each kind gets, `RSMC_ORACLE_SEED` shifts them.
+
+use std::sync::atomic::Ordering;
+
+use rsmc_core::base::{LocId, ThreadId};
+use rsmc_core::consistency::{Member, Preemptions, Takes};
+use rsmc_core::trace::{Action, Op, Rmw, RmwKind, Site};
+
+use crate::dice::Dice;
+use crate::oracle;
+
+/// An event, and the events of other threads right before it.
+type Given = (Member, Vec<usize>);
+
+/// The locations 0 and 1 are atomics, 2 is a lock, and each thread has a token.
+const LOCK: u32 = 2;
+
+/// How the lists of a kind are drawn.
+#[derive(Clone, Copy)]
+struct Kind {
+    threads: usize,
+    events: usize,
+    /// The chance in percent that a load takes a write that is not the last.
+    old: usize,
+    /// The chance that a thread may wait in a loop before a load or an update.
+    waits: usize,
+    /// The chance that an operation is one of the lock or of a token.
+    blocks: usize,
+}
+
+/// A list of events in an order in which they can happen.
+fn draw(dice: &mut Dice, kind: Kind) -> Vec<Given> {
+    let mut list: Vec<Given> = Vec::new();
+    for _ in 0..kind.events {
+        let thread = dice.below(kind.threads);
+        let writes_of = |loc: u32| -> Vec<usize> {
+            (0..list.len()).filter(|&at| list[at].0.op.loc == LocId(loc) && list[at].0.writes).collect()
+        };
+        let last = |loc: u32| writes_of(loc).last().copied();
+        let taken = |source: Option<usize>| source.map_or(Takes::Initial, |source| Takes::From(source as u32));
+        let (loc, action, takes) = if dice.chance(kind.blocks) && dice.chance(50) {
+            let loc = LOCK + 1 + thread as u32;
+            match last(loc) {
+                Some(token) if list[token].0.op.action == Action::Unpark => (loc, Action::Park, taken(Some(token))),
+                _ => {
+                    let loc = LOCK + 1 + dice.below(kind.threads) as u32;
+                    (loc, Action::Unpark, taken(last(loc)))
+                }
+            }
+        } else if dice.chance(kind.blocks) {
+            match last(LOCK).filter(|&at| list[at].0.op.action.locks()) {
+                None => (LOCK, [Action::Acquire, Action::TryAcquire][dice.below(2)], taken(last(LOCK))),
+                Some(held) if list[held].0.thread.0 == thread as u32 => {
+                    (LOCK, Action::Release { poisoned: false }, Takes::Nothing)
+                }
+                Some(held) => (LOCK, Action::TryAcquire, taken(Some(held))),
+            }
+        } else {
+            let loc = dice.below(2) as u32;
+            let rmw = Rmw { kind: RmwKind::Add, operand: 1, bits: 32 };
+            let action = [Action::Load, Action::Load, Action::Store(1), Action::Rmw(rmw)][dice.below(4)];
+            let writes = writes_of(loc);
+            let source = match action {
+                Action::Load if dice.chance(kind.old) => {
+                    let which = dice.below(writes.len() + 1);
+                    which.checked_sub(1).map(|which| writes[which])
+                }
+                _ => writes.last().copied(),
+            };
+            (loc, action, if action.reads() { taken(source) } else { Takes::Nothing })
+        };
+        let fails = action == Action::TryAcquire
+            && matches!(takes, Takes::From(source) if list[source as usize].0.op.action.locks());
+        let waits = matches!(action, Action::Load | Action::Rmw(_)) && dice.chance(kind.waits);
+        let op =
+            Op { action, loc: LocId(loc), order: Ordering::SeqCst, failure: Ordering::SeqCst, site: Site::default() };
+        let writes = action != Action::Load && !fails;
+        let member = Member { thread: ThreadId(thread as u32), op, takes, writes, waits };
+        let preds = if list.is_empty() || dice.chance(85) { Vec::new() } else { vec![dice.below(list.len())] };
+        list.push((member, preds));
+    }
+    list
+}
+
+/// Brute force: an order so far.
+struct Orders<'a> {
+    list: &'a [Given],
+    delays: Option<u32>,
+    order: Vec<usize>,
+    fewest: Option<u32>,
+}
+
+impl Orders<'_> {
+    /// The write of a location that happened last.
+    fn last(&self, loc: LocId) -> Option<usize> {
+        let mut writes = self.order.iter().rev().filter(|&&at| self.list[at].0.writes);
+        writes.find(|&&at| self.list[at].0.op.loc == loc).copied()
+    }
+
+    fn last_action(&self, loc: LocId) -> Option<Action> {
+        self.last(loc).map(|at| self.list[at].0.op.action)
+    }
+
+    fn next_of(&self, thread: ThreadId) -> Option<usize> {
+        (0..self.list.len()).find(|at| self.list[*at].0.thread == thread && !self.order.contains(at))
+    }
+
+    fn is_held(&self, at: usize) -> bool {
+        let Op { action, loc, .. } = self.list[at].0.op;
+        action == Action::Acquire && self.last_action(loc).is_some_and(Action::locks)
+    }
+
+    fn is_reached(&self, at: usize) -> bool {
+        self.list[at].1.iter().all(|pred| self.order.contains(pred))
+    }
+
+    /// Whether a thread could go on with this event, whatever it would take.
+    fn could_happen(&self, at: usize) -> bool {
+        let member = &self.list[at].0;
+        let lacks_token = member.op.action == Action::Park && self.last_action(member.op.loc) != Some(Action::Unpark);
+        !member.waits && self.is_reached(at) && !self.is_held(at) && !lacks_token
+    }
+
+    /// Tries all ways to go on after so many preemptions and delays.
+    fn extend(&mut self, preemptions: u32, late: u32) {
+        if self.fewest.is_some_and(|fewest| fewest <= preemptions) {
+            return;
+        }
+        if self.order.len() == self.list.len() {
+            self.fewest = Some(preemptions);
+            return;
+        }
+        let current = self.order.last().map(|&at| self.list[at].0.thread);
+        let could_go_on = current.and_then(|thread| self.next_of(thread)).is_some_and(|next| self.could_happen(next));
+        let threads = 0..=self.list.iter().map(|(member, _)| member.thread.0).max().unwrap_or(0);
+        for next in threads.filter_map(|thread| self.next_of(ThreadId(thread))).collect::<Vec<_>>() {
+            let member = &self.list[next].0;
+            let is_there = match member.takes {
+                Takes::From(source) => self.order.contains(&(source as usize)),
+                Takes::Initial | Takes::Nothing => true,
+            };
+            let is_last = match member.takes {
+                Takes::From(source) => self.last(member.op.loc) == Some(source as usize),
+                Takes::Initial => self.last(member.op.loc).is_none(),
+                Takes::Nothing => true,
+            };
+            let late = late + u32::from(!is_last);
+            if !is_there || !self.is_reached(next) || self.is_held(next) || self.delays.is_some_and(|most| late > most)
+            {
+                continue;
+            }
+            let is_preemption = current != Some(member.thread) && could_go_on;
+            self.order.push(next);
+            self.extend(preemptions + u32::from(is_preemption), late);
+            self.order.pop();
+        }
+    }
+}
+
+fn compare(kind: Kind, programs: u64) {
+    let mut search = Preemptions::default();
+    let mut with_some = 0;
+    let (programs, first) = (oracle::number("RSMC_ORACLE_PROGRAMS", programs), oracle::number("RSMC_ORACLE_SEED", 0));
+    for seed in first..first + programs {
+        let mut dice = Dice(seed);
+        let list = draw(&mut dice, kind);
+        for delays in [None, Some(0), Some(1)] {
+            let mut orders = Orders { list: &list, delays, order: Vec::new(), fewest: None };
+            orders.extend(0, 0);
+            let limit = [100, dice.below(3) as u32][dice.below(2)];
+            search.clear(delays);
+            for (member, preds) in &list {
+                search.push(member, preds.iter().map(|&pred| pred as u32));
+            }
+            let found = search.fewest(limit);
+            let is_right = match orders.fewest {
+                Some(fewest) if fewest <= limit => found == Some(fewest),
+                Some(_) => found == Some(limit + 1),
+                None => found.is_none_or(|found| found == limit + 1),
+            };
+            assert!(
+                is_right,
+                "seed {seed}, {delays:?}, limit {limit}: {:?}, found {found:?}: {list:#?}",
+                orders.fewest
+            );
+            with_some += usize::from(orders.fewest.is_some_and(|fewest| fewest > 0));
+        }
+    }
+    assert!(with_some > 0, "no list needs a preemption");
+}
+
+#[test]
+fn of_atomics() {
+    compare(Kind { threads: 3, events: 9, old: 0, waits: 0, blocks: 0 }, 400);
+    compare(Kind { threads: 3, events: 9, old: 25, waits: 30, blocks: 0 }, 400);
+}
+
+#[test]
+fn of_locks_and_tokens() {
+    compare(Kind { threads: 3, events: 9, old: 10, waits: 20, blocks: 40 }, 400);
+    compare(Kind { threads: 2, events: 12, old: 10, waits: 20, blocks: 60 }, 400);
+}
+
+#[test]
+fn of_four_threads() {
+    compare(Kind { threads: 4, events: 9, old: 20, waits: 40, blocks: 20 }, 200);
+}
