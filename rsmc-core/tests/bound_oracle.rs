@@ -309,7 +309,12 @@ t3: x = 8; y = 1
 t2: while a == 0 { a, b = wcas(x, 0, 1); spin }; c = y; x = 0
 t3: d = x
 ";
-    for program in [retries, takes_what_it_found, spins] {
+    // t1 can wait for ever behind the failure, in each order in which the lock is taken.
+    let waits_behind_it = "t1: while s == 0 { s = wcas(x, 0, 1); a = 1 - s; while a == 1 { a = x; spin } }; x = 0
+t2: g = trylock m; if g { unlock m }
+t3: lock m; y = 1; unlock m; x = 1
+";
+    for program in [retries, takes_what_it_found, spins, waits_behind_it] {
         let program = parse(program).unwrap();
         for memory in [MemoryModel::Sc, MemoryModel::Tso] {
             let figures = Figures::default();

@@ -189,9 +189,10 @@ impl Waits {
     /// The ways in which a thread may wait for ever.
     fn ways(&self, run: &Run, graph: &Graph, pending: &Pending) -> Vec<Way> {
         let (Why::Spin { watched, .. }, Some(op)) = (&pending.why, pending.op) else { return Vec::new() };
-        let known =
-            run.waits.iter().filter(|wait| wait.next == pending.id).filter_map(|wait| Way::of(wait, &run.trace));
-        if !watched.is_empty() && !saw_a_change(pending) {
+        let own = || run.waits.iter().filter(|wait| wait.next == pending.id);
+        let known = own().filter_map(|wait| Way::of(wait, &run.trace));
+        let is_held_back = own().any(|wait| wait.begun > 0);
+        if !watched.is_empty() && !is_held_back && !saw_a_change(pending) {
             return known.collect();
         }
         let next = Standing { trace: &run.trace, histories: &self.histories, id: pending.id, op, inside: None };
