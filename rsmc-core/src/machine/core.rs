@@ -70,7 +70,7 @@ impl Machine {
 
     /// The knowledge that the machine keeps from run to run, which does not include what the program observes.
     pub fn knowledge(&self) -> Knowledge {
-        Knowledge { threads: self.names.known(), loops: self.loops.numbers.clone(), ..Knowledge::default() }
+        Knowledge { threads: self.names.known(), loops: self.loops.known.clone(), ..Knowledge::default() }
     }
 
     /// Replaces the knowledge of the machine.
@@ -140,7 +140,7 @@ impl Machine {
         self.run.model = self.rules.memory;
         self.dice.reset(plan.policy);
         self.run.spurious = self.rules.spurious;
-        self.run.loops.clone_from(&self.loops.numbers);
+        self.run.loops.clone_from(&self.loops.known);
         self.trust.begin();
         self.run.hiding.extend(self.trust.hiding());
         self.admit(ThreadId::MAIN, Status::Running, ThreadInfo { present: true, ..ThreadInfo::default() });

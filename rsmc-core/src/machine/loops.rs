@@ -1,33 +1,38 @@
-//! The lines of operations before which threads wait in loops, in one execution or another.
+//! The loops that wait, in one execution or another.
 
-use crate::step::Observed;
+use crate::step::{Observed, WaitingLoops};
 use crate::trace::Site;
 
-/// The lines, by their numbers.
+/// The loops that wait.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Loops {
     /// Those that are known, here or to another executor.
-    pub(super) numbers: Vec<u32>,
-    /// Those that were noted here.
+    pub(super) known: WaitingLoops,
+    /// The places of lines that were noted here.
     sites: Vec<Site>,
 }
 
 impl Loops {
-    /// These lines.
-    pub(super) fn of(numbers: &[u32]) -> Self {
-        Self { numbers: numbers.to_vec(), sites: Vec::new() }
+    /// These loops.
+    pub(super) fn of(known: &WaitingLoops) -> Self {
+        Self { known: known.clone(), sites: Vec::new() }
     }
 
-    /// Notes a line. Returns whether it was not known.
-    pub(super) fn note(&mut self, site: Site) -> bool {
+    /// Notes that there is a loop that waits. Returns whether none was known.
+    pub(super) fn note(&mut self) -> bool {
+        !std::mem::replace(&mut self.known.any, true)
+    }
+
+    /// Notes a line before which a thread waits. Returns whether it was not known.
+    pub(super) fn note_line(&mut self, site: Site) -> bool {
         if self.sites.contains(&site) {
             return false;
         }
         self.sites.push(site);
         let number = Observed::number_of(&site.to_string());
-        let is_new = !self.numbers.contains(&number);
+        let is_new = !self.known.lines.contains(&number);
         if is_new {
-            self.numbers.push(number);
+            self.known.lines.push(number);
         }
         is_new
     }

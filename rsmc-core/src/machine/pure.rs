@@ -315,7 +315,7 @@ impl Machine {
             if !chose {
                 self.begin_to_wait(next, gone.len() as u32, wait);
             }
-            self.note_loop(&sites);
+            self.note_loop(if chose { &[] } else { &sites });
             return true;
         }
         let (gone, sources) = (&gone[forced..], &sources[forced..]);
@@ -333,7 +333,7 @@ impl Machine {
         if !chose || forced > 0 {
             state.spun_at = Some(self.changes);
             self.begin_to_wait(next, forced as u32, wait);
-            self.note_loop(&sites);
+            self.note_loop(if chose { &[] } else { &sites });
             self.note_round();
         }
         true
@@ -506,14 +506,13 @@ impl Machine {
         sites
     }
 
-    /// Notes that threads wait in a loop before operations at these places. If that was not known and matters, the run
-    /// ends, to be started again.
+    /// Notes that a loop waits, before operations at these places. If that was not known and matters, the run ends, to
+    /// be started again.
     pub(super) fn note_loop(&mut self, sites: &[Site]) {
-        for &site in sites {
-            let is_first = self.loops.numbers.is_empty();
-            if self.loops.note(site) && (is_first || self.plan.names_loops) {
-                self.finish(End::Learned);
-            }
+        let is_first = self.loops.note();
+        let is_new = sites.iter().fold(false, |is_new, &site| self.loops.note_line(site) || is_new);
+        if is_first || (is_new && self.plan.names_loops) {
+            self.finish(End::Learned);
         }
     }
 

@@ -10,8 +10,8 @@ use crate::trace::Site;
 pub struct Knowledge {
     /// The threads, from id 1 on: the thread that spawned each, and which of its spawns that was. The list only grows.
     pub threads: Vec<(ThreadId, u32)>,
-    /// The numbers ([`Observed::number_of`]) of the lines of operations before which threads wait in loops.
-    pub loops: Vec<u32>,
+    /// The loops that wait.
+    pub loops: WaitingLoops,
     /// The observations of the program so far.
     pub observed: Observed,
 }
@@ -41,8 +41,24 @@ impl Knowledge {
             });
             ids.push(ThreadId(at as u32 + 1));
         }
-        other.loops.iter().for_each(|&line| note(&mut self.loops, line));
+        self.loops.join(&other.loops);
         self.observed.join(&other.observed);
+    }
+}
+
+/// What is known of a program's loops that wait.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitingLoops {
+    /// Whether there are any. Of a loop that only repeats an operation which failed without cause, no line is known.
+    pub any: bool,
+    /// The numbers ([`Observed::number_of`]) of the lines of operations before which threads wait.
+    pub lines: Vec<u32>,
+}
+
+impl WaitingLoops {
+    fn join(&mut self, other: &WaitingLoops) {
+        self.any |= other.any;
+        other.lines.iter().for_each(|&line| note(&mut self.lines, line));
     }
 }
 

@@ -17,7 +17,7 @@ use crate::model::MemoryModel;
 use crate::trace::Site;
 
 pub use expect::{Difference, Expect};
-pub use knowledge::{Knowledge, Observed};
+pub use knowledge::{Knowledge, Observed, WaitingLoops};
 pub use plan::{Forced, Hold, Plan, Purpose, SchedulingPolicy, Tried};
 pub use route::Route;
 pub use run::{BadMemory, Choice, End, Leak, Leaked, Panicked, Pending, Run, Touch, Wait, Why};

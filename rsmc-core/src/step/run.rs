@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::base::{EventId, LocId, ThreadId};
 use crate::model::MemoryModel;
-use crate::step::{Difference, Observed, Step};
+use crate::step::{Difference, Observed, Step, WaitingLoops};
 use crate::trace::spin::Watched;
 use crate::trace::{Event, NoteKind, Op, Row, Site, Source, Trace};
 
@@ -273,9 +273,8 @@ pub struct Run {
     /// The reads that completed a pure iteration, by [`crate::trace::Histories::look`], and the number of events of the
     /// thread before each that belong to the iteration.
     pub looks: Vec<(u64, u32)>,
-    /// The numbers ([`Observed::number_of`]) of the lines of operations before which threads wait in loops in this
-    /// program, as far as known when the run began.
-    pub loops: Vec<u32>,
+    /// The loops that wait in this program, as far as known when the run began.
+    pub loops: WaitingLoops,
     /// The number of spurious outcomes that an execution may have.
     pub spurious: u32,
     /// The observations of the program: the events they name are steps.
@@ -313,7 +312,7 @@ impl Run {
 
     /// Whether threads wait in loops in this program, as far as known.
     pub fn has_waits(&self) -> bool {
-        !self.loops.is_empty()
+        self.loops.any
     }
 
     /// Whether the execution is maximal: nothing could have happened after its end.

@@ -238,7 +238,7 @@ impl Bound {
             return false;
         }
         let line = *self.lines.entry(site).or_insert_with(|| Observed::number_of(&site.to_string()));
-        run.loops.contains(&line)
+        run.loops.lines.contains(&line)
     }
 }
 
