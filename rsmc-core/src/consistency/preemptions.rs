@@ -302,7 +302,7 @@ impl Preemptions {
         })
     }
 
-    /// Whether an event may happen at once, whoever is at work: no other thread could go on because of it, or no longer.
+    /// Whether an event may happen at once, whoever is at work: no other thread can go on because of it.
     fn is_free(&self, state: &[u32], event: u32) -> bool {
         let Known { loc, writes, .. } = self.events[event as usize];
         !(writes && self.locs[loc as usize].blocks) && self.loses_nothing(state, event)

@@ -5,15 +5,19 @@ use crate::runtime::current::in_current;
 use crate::runtime::execution::Execution;
 use crate::runtime::hook::enter::{enter, here};
 use crate::runtime::identity::Object;
-use crate::trace::NoteKind;
+use crate::trace::{NoteKind, Site};
 
 /// Notes that a count of references is about to change: an update, so the stores of the thread become visible first. No
 /// scheduling point.
 #[track_caller]
 pub fn counting() {
-    let site = here();
-    if in_current(Execution::has_buffers) == Some(true) {
+    /// Apart, so that whoever has no buffers saves no registers for it.
+    #[cold]
+    fn drain(site: Site) {
         enter(|execution| execution.count(site));
+    }
+    if in_current(Execution::has_buffers) == Some(true) {
+        drain(here());
     }
 }
 
