@@ -23,17 +23,15 @@ impl Loops {
         !std::mem::replace(&mut self.known.any, true)
     }
 
-    /// Notes a line before which a thread waits. Returns whether it was not known.
-    pub(super) fn note_line(&mut self, site: Site) -> bool {
+    /// Notes a line before which a thread waits.
+    pub(super) fn note_line(&mut self, site: Site) {
         if self.sites.contains(&site) {
-            return false;
+            return;
         }
         self.sites.push(site);
         let number = Observed::number_of(&site.to_string());
-        let is_new = !self.known.lines.contains(&number);
-        if is_new {
+        if !self.known.lines.contains(&number) {
             self.known.lines.push(number);
         }
-        is_new
     }
 }

@@ -510,8 +510,9 @@ impl Machine {
     /// be started again.
     pub(super) fn note_loop(&mut self, sites: &[Site]) {
         let is_first = self.loops.note();
-        let is_new = sites.iter().fold(false, |is_new, &site| self.loops.note_line(site) || is_new);
-        if is_first || (is_new && self.plan.names_loops) {
+        let known = self.loops.known.lines.len();
+        sites.iter().for_each(|&site| self.loops.note_line(site));
+        if is_first || (self.loops.known.lines.len() > known && self.plan.names_loops) {
             self.finish(End::Learned);
         }
     }
