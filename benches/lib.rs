@@ -5,6 +5,7 @@ pub mod explorations;
 pub mod floor;
 pub mod grid;
 pub mod instructions;
+pub mod litmus_on_loom;
 pub mod memory;
 pub mod tools;
 pub mod verify_families;

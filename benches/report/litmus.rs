@@ -1,6 +1,5 @@
 //! The page on litmus tests: what rsmc shows under each memory model, and what loom shows.
 
-mod on_loom;
 mod on_rsmc;
 mod tests;
 
@@ -12,6 +11,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use on_rsmc::MODELS;
+use rsmc_benches::litmus_on_loom;
 use rsmc_testkit::litmus::{Outcome, Program, parse};
 use tests::{SAID, Test, reason, tests};
 
@@ -46,7 +46,7 @@ struct Row {
     outcomes: Vec<BTreeSet<Outcome>>,
     /// Under C11.
     executions: u64,
-    loom: on_loom::Shown,
+    loom: litmus_on_loom::Shown,
 }
 
 fn row(Test { file, weak }: Test) -> Result<Row, Box<dyn Error>> {
@@ -56,7 +56,7 @@ fn row(Test { file, weak }: Test) -> Result<Row, Box<dyn Error>> {
     let shown = MODELS.map(|memory| on_rsmc::explore(&program, memory));
     let executions = shown[MODELS.len() - 1].executions;
     let outcomes = shown.into_iter().map(|shown| shown.outcomes).collect();
-    let loom = on_loom::explore(&program)?;
+    let loom = litmus_on_loom::explore(&program, None)?;
     println!("{file} took {:.1} s", start.elapsed().as_secs_f64());
     Ok(Row { program, weak, outcomes, executions, loom })
 }

@@ -25,11 +25,19 @@ pub struct Shown {
     pub iterations: u64,
 }
 
-/// Runs a program until loom has no more iterations; an error if there are too many.
-pub fn explore(program: &Program) -> Result<Shown, String> {
+/// Runs a program until loom has no more iterations with at most so many preemptions.
+///
+/// # Errors
+/// If there are too many.
+///
+/// # Panics
+/// If the program has statements that loom has not, or two threads with a register of one name.
+pub fn explore(program: &Program, preemptions: Option<usize>) -> Result<Shown, String> {
     let (outcomes, iterations) = (Arc::new(Mutex::new(BTreeSet::new())), Arc::new(AtomicU64::new(0)));
     let (program, found, count) = (Arc::new(program.clone()), Arc::clone(&outcomes), Arc::clone(&iterations));
-    builder().check(move || {
+    let mut builder = builder();
+    builder.preemption_bound = preemptions;
+    builder.check(move || {
         count.fetch_add(1, Relaxed);
         let outcome = run(&program);
         found.lock().expect("nobody panics with it").insert(outcome);
@@ -49,7 +57,6 @@ fn builder() -> Builder {
     builder.max_branches = BRANCHES;
     builder.max_permutations = Some(MOST);
     builder.max_duration = None;
-    builder.preemption_bound = None;
     builder.checkpoint_file = None;
     // Limits are looked at only as often.
     builder.checkpoint_interval = 1_000;
@@ -150,7 +157,12 @@ impl Thread {
                 let read = match kind {
                     RmwKind::Swap => location.swap(operand, *order),
                     RmwKind::Add => location.fetch_add(operand, *order),
-                    _ => panic!("{kind:?} is in no test of the page"),
+                    RmwKind::Sub => location.fetch_sub(operand, *order),
+                    RmwKind::And => location.fetch_and(operand, *order),
+                    RmwKind::Nand => location.fetch_nand(operand, *order),
+                    RmwKind::Or => location.fetch_or(operand, *order),
+                    RmwKind::Xor => location.fetch_xor(operand, *order),
+                    _ => panic!("loom has no {kind:?}"),
                 };
                 self.set(to.as_ref(), read);
             }
@@ -163,7 +175,12 @@ impl Thread {
             StmtKind::Fence(order) => fence(*order),
             StmtKind::Spawn(thread) => self.spawn(thread),
             StmtKind::Join(thread) => self.join(thread),
-            kind => panic!("{kind:?} is in no test of the page"),
+            StmtKind::Assign { to, value } => self.set(Some(to), self.eval(value)),
+            StmtKind::If { condition, then, otherwise } => {
+                let branch = if self.eval(condition) == 0 { otherwise } else { then };
+                branch.iter().for_each(|stmt| self.statement(stmt));
+            }
+            kind => panic!("{kind:?} is nothing that is tried on loom"),
         }
     }
 }

@@ -1,0 +1,140 @@
+//! Compares bounds of preemptions with loom's: whatever loom shows within a bound, rsmc shows within that bound.
+//!
+//! ```sh
+//! cargo run --release --manifest-path benches/Cargo.toml --bin bounds -- [PROGRAMS] [FIRST SEED]
+//! ```
+//!
+//! The programs are random, of two to three threads. Loom has one of them run in the body, so its executions have at
+//! least as many preemptions as rsmc counts. Accesses are `Acquire`, `Release` or `Relaxed`, since loom's `SeqCst` ones
+//! are weaker than C11's, and each writes or adds a value of its own, so that an outcome tells what was read from where:
+//! some of loom's executions are none of C11, with outcomes that other executions have. What C11 forbids does not count.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::rc::Rc;
+use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Release, SeqCst};
+
+use rsmc_benches::litmus_on_loom;
+use rsmc_core::machine::Rules;
+use rsmc_core::model::MemoryModel;
+use rsmc_core::session::{Check, Config, PreemptionBound};
+use rsmc_core::step::{Executor, Plan, Run};
+use rsmc_core::trace::RmwKind;
+use rsmc_testkit::litmus::{Expr, Interpreter, Outcome, Program, Size, Stmt, StmtKind, Weights, random};
+
+/// The number of programs of each kind, unless the command line has another one.
+const PROGRAMS: u64 = 300;
+/// The bounds.
+const BOUNDS: [Option<usize>; 4] = [Some(0), Some(1), Some(2), None];
+/// Twice this is the first value that is written; those that programs begin with are smaller.
+const FIRST_VALUE: u64 = 8;
+const SIZE: Size = Size { threads: 3, locations: 2, locks: 0, operations: 7 };
+
+/// What a bound leaves, of all programs.
+#[derive(Clone, Copy, Default)]
+struct Row {
+    /// The outcomes that loom shows and C11 allows, and loom's iterations.
+    loom: (usize, u64),
+    /// The outcomes that rsmc shows, and its executions.
+    rsmc: (usize, u64),
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut numbers = std::env::args().skip(1).map(|number| number.parse::<u64>());
+    let (programs, first) = (numbers.next().unwrap_or(Ok(PROGRAMS))?, numbers.next().unwrap_or(Ok(0))?);
+    for (name, weights) in [("loads and stores", Weights::ATOMICS), ("updates", Weights::UPDATES)] {
+        let rows = compare(first..first + programs, &weights)?;
+        println!("{programs} programs of {name}: outcomes (executions)");
+        for (bound, Row { loom, rsmc }) in BOUNDS.iter().zip(rows) {
+            let bound = bound.map_or("none".to_owned(), |bound| bound.to_string());
+            println!("  bound {bound:>4}: loom {:>6} ({:>8}), rsmc {:>6} ({:>8})", loom.0, loom.1, rsmc.0, rsmc.1);
+        }
+    }
+    Ok(())
+}
+
+/// Compares on the programs with these seeds; an error names an outcome that rsmc does not show.
+fn compare(seeds: std::ops::Range<u64>, weights: &Weights) -> Result<[Row; BOUNDS.len()], String> {
+    let mut rows = [Row::default(); BOUNDS.len()];
+    for seed in seeds {
+        let mut program = random(seed, SIZE, weights);
+        let mut value = FIRST_VALUE;
+        program.threads.iter_mut().flat_map(|thread| &mut thread.body).for_each(|stmt| prepare(stmt, &mut value));
+        let (allowed, _) = outcomes(&program, None);
+        for (row, bound) in rows.iter_mut().zip(BOUNDS) {
+            let (shown, executions) = outcomes(&program, bound);
+            let loom = litmus_on_loom::explore(&program, bound)?;
+            let by_loom: BTreeSet<&Outcome> = loom.outcomes.intersection(&allowed).collect();
+            if let Some(missed) = by_loom.iter().find(|outcome| !shown.contains(outcome)) {
+                return Err(format!("seed {seed}, bound {bound:?}: only loom shows {missed}\n{program}"));
+            }
+            row.loom = (row.loom.0 + by_loom.len(), row.loom.1 + loom.iterations);
+            row.rsmc = (row.rsmc.0 + shown.len(), row.rsmc.1 + executions);
+        }
+    }
+    Ok(rows)
+}
+
+/// An interpreter that keeps the outcome of its last execution where others see it.
+struct Watched(Interpreter, Rc<RefCell<Outcome>>);
+
+impl Executor for Watched {
+    fn execute(&mut self, plan: &Plan, run: &mut Run) {
+        self.0.execute(plan, run);
+        *self.1.borrow_mut() = self.0.outcome();
+    }
+}
+
+/// The outcomes under C11 of the executions with at most so many preemptions, and how many executions were run.
+fn outcomes(program: &Program, bound: Option<usize>) -> (BTreeSet<Outcome>, u64) {
+    let mut config = Config::default().memory(MemoryModel::C11).keep_going(true).shrink(0);
+    config.preemption_bound = bound.map(|bound| PreemptionBound::AtMost(bound as u32));
+    let interpreter = Interpreter::new(program, Rules::new(MemoryModel::C11, 1_000)).expect("it is well formed");
+    let last = Rc::new(RefCell::new(Outcome::default()));
+    let mut executor = Watched(interpreter, Rc::clone(&last));
+    let (mut shown, mut executions) = (BTreeSet::new(), 0);
+    Check::new(&config, &mut executor)
+        .observe(|_, counted| {
+            if counted {
+                shown.insert(last.borrow().clone());
+                executions += 1;
+            }
+        })
+        .run();
+    (shown, executions)
+}
+
+/// Takes `SeqCst` from a statement and those in it, and gives them values of their own, of one bit each.
+fn prepare(stmt: &mut Stmt, value: &mut u64) {
+    let weaker = |order: &mut Ordering, than_seq_cst: Ordering| {
+        if *order == SeqCst {
+            *order = than_seq_cst;
+        }
+    };
+    let mut own = || {
+        *value *= 2;
+        Expr::Number(*value)
+    };
+    match &mut stmt.kind {
+        StmtKind::Load { order, .. } => weaker(order, Acquire),
+        StmtKind::Store { value, order, .. } => {
+            *value = own();
+            weaker(order, Release);
+        }
+        StmtKind::Rmw { kind, operand, order, .. } => {
+            (*kind, *operand) = (RmwKind::Add, own());
+            weaker(order, AcqRel);
+        }
+        StmtKind::Cas { new, order, failure, .. } => {
+            *new = own();
+            weaker(order, AcqRel);
+            weaker(failure, Acquire);
+        }
+        StmtKind::Fence(order) => weaker(order, AcqRel),
+        StmtKind::If { then, otherwise, .. } => {
+            then.iter_mut().chain(otherwise).for_each(|stmt| prepare(stmt, value));
+        }
+        _ => {}
+    }
+}
