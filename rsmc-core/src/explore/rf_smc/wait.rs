@@ -191,6 +191,7 @@ impl Waits {
         let (Why::Spin { watched, .. }, Some(op)) = (&pending.why, pending.op) else { return Vec::new() };
         let own = || run.waits.iter().filter(|wait| wait.next == pending.id);
         let known = own().filter_map(|wait| Way::of(wait, &run.trace));
+        // Halfway through an iteration, it may go on in another way.
         let is_held_back = own().any(|wait| wait.begun > 0);
         if !watched.is_empty() && !is_held_back && !saw_a_change(pending) {
             return known.collect();
