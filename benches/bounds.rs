@@ -6,8 +6,9 @@
 //!
 //! The programs are random, of two to three threads. Loom has one of them run in the body, so its executions have at
 //! least as many preemptions as rsmc counts. Accesses are `Acquire`, `Release` or `Relaxed`, since loom's `SeqCst` ones
-//! are weaker than C11's, and each writes or adds a value of its own, so that an outcome tells what was read from where:
-//! some of loom's executions are none of C11, with outcomes that other executions have. What C11 forbids does not count.
+//! are weaker than C11's. What loom shows and C11 forbids does not count. Each access writes or adds a value of its
+//! own, so that an outcome tells what was read from where: some of loom's executions are none of C11, with outcomes
+//! that other executions have.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
