@@ -46,7 +46,7 @@ impl Knowledge {
     }
 }
 
-/// What is known of a program's loops that wait.
+/// The loops of a program that wait, as far as they are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitingLoops {
     /// Whether there are any. Of a loop that only repeats an operation which failed without cause, no line is known.
