@@ -189,18 +189,17 @@ impl Waits {
     /// The ways in which a thread may wait for ever.
     fn ways(&self, run: &Run, graph: &Graph, pending: &Pending) -> Vec<Way> {
         let (Why::Spin { watched, .. }, Some(op)) = (&pending.why, pending.op) else { return Vec::new() };
-        let own = || run.waits.iter().filter(|wait| wait.next == pending.id);
-        let known = own().filter_map(|wait| Way::of(wait, &run.trace));
-        // Halfway through an iteration, it may go on in another way.
-        let is_held_back = own().any(|wait| wait.begun > 0);
-        if !watched.is_empty() && !is_held_back && !saw_a_change(pending) {
-            return known.collect();
+        let own = run.waits.iter().filter(|wait| wait.next == pending.id);
+        let known: Vec<Way> = own.filter_map(|wait| Way::of(wait, &run.trace)).collect();
+        // Without a known way it did not choose to wait where it is, but may in another way.
+        if !watched.is_empty() && !known.is_empty() && !saw_a_change(pending) {
+            return known;
         }
         let next = Standing { trace: &run.trace, histories: &self.histories, id: pending.id, op, inside: None };
         let written = |at: usize| run.trace.events[at].written.expect("it is a write");
         let offers = graph.writes(op.loc).map(|at| (written(at), Some(at)));
         let mut ways = self.looks.ways_to_wait(&next, offers.chain([(run.trace.locs[op.loc].init, None)]));
-        ways.extend(known.filter(|_| !watched.is_empty()));
+        ways.extend(known.into_iter().filter(|_| !watched.is_empty()));
         ways
     }
 
