@@ -10,19 +10,14 @@
 //! own, so that an outcome tells what was read from where: some of loom's executions are none of C11, with outcomes
 //! that other executions have.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::error::Error;
-use std::rc::Rc;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Release, SeqCst};
 
-use rsmc_benches::litmus_on_loom;
-use rsmc_core::machine::Rules;
-use rsmc_core::model::MemoryModel;
-use rsmc_core::session::{Check, Config, PreemptionBound};
-use rsmc_core::step::{Executor, Plan, Run};
+use rsmc_benches::{litmus_on_loom, litmus_on_rsmc};
+use rsmc_core::model::MemoryModel::C11;
 use rsmc_core::trace::RmwKind;
-use rsmc_testkit::litmus::{Expr, Interpreter, Outcome, Program, Size, Stmt, StmtKind, Weights, random};
+use rsmc_testkit::litmus::{Expr, Outcome, Size, Stmt, StmtKind, Weights, random};
 
 /// The number of programs of each kind, unless the command line has another one.
 const PROGRAMS: u64 = 300;
@@ -62,48 +57,19 @@ fn compare(seeds: std::ops::Range<u64>, weights: &Weights) -> Result<[Row; BOUND
         let mut program = random(seed, SIZE, weights);
         let mut value = FIRST_VALUE;
         program.threads.iter_mut().flat_map(|thread| &mut thread.body).for_each(|stmt| prepare(stmt, &mut value));
-        let (allowed, _) = outcomes(&program, None);
+        let allowed = litmus_on_rsmc::explore(&program, C11, None).outcomes;
         for (row, bound) in rows.iter_mut().zip(BOUNDS) {
-            let (shown, executions) = outcomes(&program, bound);
+            let rsmc = litmus_on_rsmc::explore(&program, C11, bound);
             let loom = litmus_on_loom::explore(&program, bound)?;
             let by_loom: BTreeSet<&Outcome> = loom.outcomes.intersection(&allowed).collect();
-            if let Some(missed) = by_loom.iter().find(|outcome| !shown.contains(outcome)) {
+            if let Some(missed) = by_loom.iter().find(|outcome| !rsmc.outcomes.contains(*outcome)) {
                 return Err(format!("seed {seed}, bound {bound:?}: only loom shows {missed}\n{program}"));
             }
             row.loom = (row.loom.0 + by_loom.len(), row.loom.1 + loom.iterations);
-            row.rsmc = (row.rsmc.0 + shown.len(), row.rsmc.1 + executions);
+            row.rsmc = (row.rsmc.0 + rsmc.outcomes.len(), row.rsmc.1 + rsmc.executions);
         }
     }
     Ok(rows)
-}
-
-/// An interpreter that keeps the outcome of its last execution where others see it.
-struct Watched(Interpreter, Rc<RefCell<Outcome>>);
-
-impl Executor for Watched {
-    fn execute(&mut self, plan: &Plan, run: &mut Run) {
-        self.0.execute(plan, run);
-        *self.1.borrow_mut() = self.0.outcome();
-    }
-}
-
-/// The outcomes under C11 of the executions with at most so many preemptions, and how many executions were run.
-fn outcomes(program: &Program, bound: Option<usize>) -> (BTreeSet<Outcome>, u64) {
-    let mut config = Config::default().memory(MemoryModel::C11).keep_going(true).shrink(0);
-    config.preemption_bound = bound.map(|bound| PreemptionBound::AtMost(bound as u32));
-    let interpreter = Interpreter::new(program, Rules::new(MemoryModel::C11, 1_000)).expect("it is well formed");
-    let last = Rc::new(RefCell::new(Outcome::default()));
-    let mut executor = Watched(interpreter, Rc::clone(&last));
-    let (mut shown, mut executions) = (BTreeSet::new(), 0);
-    Check::new(&config, &mut executor)
-        .observe(|_, counted| {
-            if counted {
-                shown.insert(last.borrow().clone());
-                executions += 1;
-            }
-        })
-        .run();
-    (shown, executions)
 }
 
 /// Takes `SeqCst` from a statement and those in it, and gives them values of their own, of one bit each.

@@ -6,6 +6,7 @@ pub mod floor;
 pub mod grid;
 pub mod instructions;
 pub mod litmus_on_loom;
+pub mod litmus_on_rsmc;
 pub mod memory;
 pub mod tools;
 pub mod verify_families;

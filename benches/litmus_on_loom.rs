@@ -157,12 +157,7 @@ impl Thread {
                 let read = match kind {
                     RmwKind::Swap => location.swap(operand, *order),
                     RmwKind::Add => location.fetch_add(operand, *order),
-                    RmwKind::Sub => location.fetch_sub(operand, *order),
-                    RmwKind::And => location.fetch_and(operand, *order),
-                    RmwKind::Nand => location.fetch_nand(operand, *order),
-                    RmwKind::Or => location.fetch_or(operand, *order),
-                    RmwKind::Xor => location.fetch_xor(operand, *order),
-                    _ => panic!("loom has no {kind:?}"),
+                    _ => panic!("{kind:?} is nothing that is tried on loom"),
                 };
                 self.set(to.as_ref(), read);
             }
@@ -175,7 +170,6 @@ impl Thread {
             StmtKind::Fence(order) => fence(*order),
             StmtKind::Spawn(thread) => self.spawn(thread),
             StmtKind::Join(thread) => self.join(thread),
-            StmtKind::Assign { to, value } => self.set(Some(to), self.eval(value)),
             StmtKind::If { condition, then, otherwise } => {
                 let branch = if self.eval(condition) == 0 { otherwise } else { then };
                 branch.iter().for_each(|stmt| self.statement(stmt));

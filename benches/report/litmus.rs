@@ -1,6 +1,5 @@
 //! The page on litmus tests: what rsmc shows under each memory model, and what loom shows.
 
-mod on_rsmc;
 mod tests;
 
 use std::collections::BTreeSet;
@@ -10,8 +9,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use on_rsmc::MODELS;
-use rsmc_benches::litmus_on_loom;
+use rsmc_benches::litmus_on_rsmc::MODELS;
+use rsmc_benches::{litmus_on_loom, litmus_on_rsmc};
 use rsmc_testkit::litmus::{Outcome, Program, parse};
 use tests::{SAID, Test, reason, tests};
 
@@ -53,7 +52,7 @@ fn row(Test { file, weak }: Test) -> Result<Row, Box<dyn Error>> {
     let start = Instant::now();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../rsmc-core/tests/litmus");
     let program = parse(&fs::read_to_string(folder.join(file).with_extension("litmus"))?)?;
-    let shown = MODELS.map(|memory| on_rsmc::explore(&program, memory));
+    let shown = MODELS.map(|memory| litmus_on_rsmc::explore(&program, memory, None));
     let executions = shown[MODELS.len() - 1].executions;
     let outcomes = shown.into_iter().map(|shown| shown.outcomes).collect();
     let loom = litmus_on_loom::explore(&program, None)?;

@@ -34,54 +34,69 @@ struct Kind {
 fn draw(dice: &mut Dice, kind: Kind) -> Vec<Given> {
     let mut list: Vec<Given> = Vec::new();
     for _ in 0..kind.events {
-        let thread = dice.below(kind.threads);
-        let writes_of = |loc: u32| -> Vec<usize> {
-            (0..list.len()).filter(|&at| list[at].0.op.loc == LocId(loc) && list[at].0.writes).collect()
-        };
-        let last = |loc: u32| writes_of(loc).last().copied();
-        let taken = |source: Option<usize>| source.map_or(Takes::Initial, |source| Takes::From(source as u32));
-        let (loc, action, takes) = if dice.chance(kind.blocks) && dice.chance(50) {
-            let loc = LOCK + 1 + thread as u32;
-            match last(loc) {
-                Some(token) if list[token].0.op.action == Action::Unpark => (loc, Action::Park, taken(Some(token))),
-                _ => {
-                    let loc = LOCK + 1 + dice.below(kind.threads) as u32;
-                    (loc, Action::Unpark, taken(last(loc)))
-                }
-            }
+        let thread = dice.below(kind.threads) as u32;
+        let (loc, action, source) = if dice.chance(kind.blocks / 2) {
+            of_token(dice, &list, thread, kind.threads)
         } else if dice.chance(kind.blocks) {
-            match last(LOCK).filter(|&at| list[at].0.op.action.locks()) {
-                None => (LOCK, [Action::Acquire, Action::TryAcquire][dice.below(2)], taken(last(LOCK))),
-                Some(held) if list[held].0.thread.0 == thread as u32 => {
-                    (LOCK, Action::Release { poisoned: false }, Takes::Nothing)
-                }
-                Some(held) => (LOCK, Action::TryAcquire, taken(Some(held))),
-            }
+            of_lock(dice, &list, thread)
         } else {
-            let loc = dice.below(2) as u32;
-            let rmw = Rmw { kind: RmwKind::Add, operand: 1, bits: 32 };
-            let action = [Action::Load, Action::Load, Action::Store(1), Action::Rmw(rmw)][dice.below(4)];
-            let writes = writes_of(loc);
-            let source = match action {
-                Action::Load if dice.chance(kind.old) => {
-                    let which = dice.below(writes.len() + 1);
-                    which.checked_sub(1).map(|which| writes[which])
-                }
-                _ => writes.last().copied(),
-            };
-            (loc, action, if action.reads() { taken(source) } else { Takes::Nothing })
+            of_atomic(dice, &list, kind.old)
         };
-        let fails = action == Action::TryAcquire
-            && matches!(takes, Takes::From(source) if list[source as usize].0.op.action.locks());
+        let is_held = source.is_some_and(|source| list[source].0.op.action.locks());
+        let writes = action != Action::Load && !(action == Action::TryAcquire && is_held);
         let waits = matches!(action, Action::Load | Action::Rmw(_)) && dice.chance(kind.waits);
-        let op =
-            Op { action, loc: LocId(loc), order: Ordering::SeqCst, failure: Ordering::SeqCst, site: Site::default() };
-        let writes = action != Action::Load && !fails;
-        let member = Member { thread: ThreadId(thread as u32), op, takes, writes, waits };
+        let takes = match source {
+            _ if !action.reads() => Takes::Nothing,
+            None => Takes::Initial,
+            Some(source) => Takes::From(source as u32),
+        };
+        let (order, failure) = (Ordering::SeqCst, Ordering::SeqCst);
+        let op = Op { action, loc: LocId(loc), order, failure, site: Site::default() };
+        let member = Member { thread: ThreadId(thread), op, takes, writes, waits };
         let preds = if list.is_empty() || dice.chance(85) { Vec::new() } else { vec![dice.below(list.len())] };
         list.push((member, preds));
     }
     list
+}
+
+/// An operation: its location, and the write that it finds there.
+type Drawn = (u32, Action, Option<usize>);
+
+/// The writes of a location, in order.
+fn writes(list: &[Given], loc: u32) -> Vec<usize> {
+    (0..list.len()).filter(|&at| list[at].0.op.loc == LocId(loc) && list[at].0.writes).collect()
+}
+
+/// A thread takes its token if it is there; otherwise it makes one available.
+fn of_token(dice: &mut Dice, list: &[Given], thread: u32, threads: usize) -> Drawn {
+    let own = LOCK + 1 + thread;
+    let last = writes(list, own).pop();
+    if last.is_some_and(|last| list[last].0.op.action == Action::Unpark) {
+        return (own, Action::Park, last);
+    }
+    let loc = LOCK + 1 + dice.below(threads) as u32;
+    (loc, Action::Unpark, writes(list, loc).pop())
+}
+
+fn of_lock(dice: &mut Dice, list: &[Given], thread: u32) -> Drawn {
+    let last = writes(list, LOCK).pop();
+    let holder = last.map(|last| &list[last].0).filter(|last| last.op.action.locks()).map(|last| last.thread.0);
+    let action = match holder {
+        None => [Action::Acquire, Action::TryAcquire][dice.below(2)],
+        Some(holder) if holder == thread => Action::Release { poisoned: false },
+        Some(_) => Action::TryAcquire,
+    };
+    (LOCK, action, last)
+}
+
+fn of_atomic(dice: &mut Dice, list: &[Given], old: usize) -> Drawn {
+    let loc = dice.below(2) as u32;
+    let rmw = Rmw { kind: RmwKind::Add, operand: 1, bits: 32 };
+    let action = [Action::Load, Action::Load, Action::Store(1), Action::Rmw(rmw)][dice.below(4)];
+    let writes = writes(list, loc);
+    let is_old = action == Action::Load && dice.chance(old);
+    let source = if is_old { dice.below(writes.len() + 1) } else { writes.len() };
+    (loc, action, source.checked_sub(1).map(|which| writes[which]))
 }
 
 /// Brute force: an order so far.

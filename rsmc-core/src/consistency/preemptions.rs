@@ -113,10 +113,6 @@ struct Location {
     place: u32,
 }
 
-/// A state: the thread of the last event, the number of delays, by thread the number of events that have happened, and
-/// the last write of each location where it matters.
-type State = Vec<u32>;
-
 /// The search; keeps its memory from one to the next.
 #[derive(Debug, Default)]
 pub struct Preemptions {
@@ -129,12 +125,12 @@ pub struct Preemptions {
     delays: Option<u32>,
     /// Digests of states.
     visited: FxHashSet<Digest>,
-    /// The states that are visited with no more preemptions, and those with one more, one behind the other.
+    /// The states that are visited with no more preemptions, and those with one more, one behind the other. A state is
+    /// the thread of the last event, the number of delays, by thread the number of events that have happened, and the
+    /// last write of each location where it matters.
     now: Vec<u32>,
     later: Vec<u32>,
-    /// Memory for a state each, and for the bytes of one.
-    state: State,
-    begun: State,
+    /// Memory for the bytes of a state.
     bytes: Vec<u8>,
 }
 
@@ -215,28 +211,19 @@ impl Preemptions {
         self.visited.clear();
         self.now.clear();
         self.later.clear();
-        let mut state = std::mem::take(&mut self.state);
-        let mut begun = std::mem::take(&mut self.begun);
-        state.clear();
-        state.push(NONE);
+        let mut state = vec![NONE];
         state.resize(FIRST + self.threads.len(), 0);
         for location in self.locs.iter_mut().filter(|location| location.blocks || self.delays.is_some()) {
             location.place = state.len() as u32;
             state.push(NONE);
         }
         self.now.extend_from_slice(&state);
-        let fewest = self.search(limit, &mut state, &mut begun);
-        (self.state, self.begun) = (state, begun);
-        fewest
-    }
-
-    /// Searches from the first state; `state` and `begun` are memory for a state.
-    fn search(&mut self, limit: u32, state: &mut [u32], begun: &mut State) -> Option<u32> {
+        let mut spare = state.clone();
         for reached in 0..=limit {
             while let Some(rest) = self.now.len().checked_sub(state.len()) {
                 state.copy_from_slice(&self.now[rest..]);
                 self.now.truncate(rest);
-                if self.visited.len() >= MOST_STATES || self.expand(state, begun) {
+                if self.visited.len() >= MOST_STATES || self.expand(&mut state, &mut spare) {
                     return Some(reached);
                 }
             }
@@ -248,13 +235,13 @@ impl Preemptions {
         Some(limit.saturating_add(1))
     }
 
-    /// Visits a state. Returns whether all events have happened.
-    fn expand(&mut self, state: &mut [u32], begun: &mut State) -> bool {
+    /// Visits a state. Returns whether all events have happened; `spare` is memory for a state.
+    fn expand(&mut self, state: &mut [u32], spare: &mut [u32]) -> bool {
         loop {
             while let Some(next) = self.next_of(state, state[0]).filter(|&next| self.is_harmless(state, next)) {
                 self.perform(state, next);
             }
-            if !self.may_leave(state, state[0]) || !self.run_to_leave(state, begun) {
+            if !self.may_leave(state, state[0]) || !self.run_to_leave(state, spare) {
                 break;
             }
         }
@@ -271,11 +258,10 @@ impl Preemptions {
             let Some(next) = self.next_of(state, thread).filter(|&next| self.may_happen(state, next)) else {
                 continue;
             };
-            begun.clear();
-            begun.extend_from_slice(state);
-            self.perform(begun, next);
+            spare.copy_from_slice(state);
+            self.perform(spare, next);
             let after = if thread != current && is_preemption { &mut self.later } else { &mut self.now };
-            after.extend_from_slice(begun);
+            after.extend_from_slice(spare);
         }
         false
     }
@@ -286,10 +272,9 @@ impl Preemptions {
     }
 
     /// In a state in which a switch is no preemption: lets a thread perform events that are free, up to where a switch
-    /// from it is no preemption either. Returns whether one did; `begun` is memory for a state.
-    fn run_to_leave(&self, state: &mut [u32], begun: &mut State) -> bool {
-        begun.clear();
-        begun.extend_from_slice(state);
+    /// from it is no preemption either. Returns whether one did; `spare` is memory for a state.
+    fn run_to_leave(&self, state: &mut [u32], spare: &mut [u32]) -> bool {
+        spare.copy_from_slice(state);
         (0..self.threads.len() as u32).any(|thread| {
             while let Some(next) = self.next_of(state, thread).filter(|&next| self.is_free(state, next)) {
                 self.perform(state, next);
@@ -297,7 +282,7 @@ impl Preemptions {
                     return true;
                 }
             }
-            state.copy_from_slice(begun);
+            state.copy_from_slice(spare);
             false
         })
     }

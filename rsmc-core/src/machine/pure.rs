@@ -304,7 +304,7 @@ impl Machine {
         if wait.watched.iter().any(|watched| watched.writer.is_some()) {
             self.endless.turns_locks();
         }
-        let sites = self.sites_of_waiting(&gone, forced);
+        let sites = if chose { Vec::new() } else { self.sites_of_waiting(&gone, forced) };
         // An explorer that chooses at random looks elsewhere at last; one that tries all choices does not.
         let chooses = self.reads_are_choices() && self.plan.record_choices;
         let is_stale = chooses && !chose && self.threads[thread].spun_at == Some(self.changes);
@@ -315,7 +315,7 @@ impl Machine {
             if !chose {
                 self.begin_to_wait(next, gone.len() as u32, wait);
             }
-            self.note_loop(if chose { &[] } else { &sites });
+            self.note_loop(&sites);
             return true;
         }
         let (gone, sources) = (&gone[forced..], &sources[forced..]);
@@ -333,7 +333,7 @@ impl Machine {
         if !chose || forced > 0 {
             state.spun_at = Some(self.changes);
             self.begin_to_wait(next, forced as u32, wait);
-            self.note_loop(if chose { &[] } else { &sites });
+            self.note_loop(&sites);
             self.note_round();
         }
         true
@@ -506,8 +506,8 @@ impl Machine {
         sites
     }
 
-    /// Notes that a loop waits, before operations at these places. If that was not known and matters, the run ends, to
-    /// be started again.
+    /// Notes that a loop waits, before operations at these places: none where it only failed without cause, since its
+    /// thread waits for nobody. If that was not known and matters, the run ends, to be started again.
     pub(super) fn note_loop(&mut self, sites: &[Site]) {
         let is_first = self.loops.note();
         let known = self.loops.known.lines.len();

@@ -191,7 +191,7 @@ impl Waits {
         let (Why::Spin { watched, .. }, Some(op)) = (&pending.why, pending.op) else { return Vec::new() };
         let own = run.waits.iter().filter(|wait| wait.next == pending.id);
         let known: Vec<Way> = own.filter_map(|wait| Way::of(wait, &run.trace)).collect();
-        // Without a known way it did not choose to wait where it is, but may in another way.
+        // No way is known where an iteration began with a failure without cause. The thread may wait in another one.
         if !watched.is_empty() && !known.is_empty() && !saw_a_change(pending) {
             return known;
         }
