@@ -7,15 +7,10 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::base::EventId;
+use crate::base::{EventId, LocId};
 use crate::step::{Run, Wait};
 use crate::trace::spin::Watched;
 use crate::trace::{Effect, Event, Histories, Op, Source, Trace};
-
-/// The number of times that a thread may take a lock at one place so that other threads see it held, in iterations that
-/// change nothing otherwise. Without a bound there is no end: two threads that try to take a lock can keep each other
-/// from it for ever.
-const TURNS: usize = 3;
 
 /// The known reads, by what their threads know then.
 #[derive(Clone, Debug, Default)]
@@ -69,21 +64,28 @@ impl Looks {
     }
 
     /// If a thread completes such an iteration by taking `value` from this write (`None`: the initial value): the
-    /// number of reads that were known before this one.
-    pub(super) fn completes(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> Option<u32> {
+    /// number of reads that were known before this one. `None` if the iteration takes a lock that is `tried`: other
+    /// threads may see it held, and then the iteration is a part of the execution.
+    pub(super) fn completes(
+        &self,
+        next: &Standing<'_>,
+        value: u64,
+        write: Option<usize>,
+        tried: &[LocId],
+    ) -> Option<u32> {
         let look = self.iteration(next, value, write)?;
-        (!next.is_seen(look.before)).then_some(look.since)
+        let begun = next.begun(look.before).iter().map(|&at| next.trace.events[at as usize]);
+        let mut changed = begun.filter(Event::changes).map(|event| event.op.loc);
+        let may_be_seen = !tried.is_empty()
+            && (changed.any(|lock| tried.contains(&lock)) || next.op.action.locks() && tried.contains(&next.op.loc));
+        (!may_be_seen).then_some(look.since)
     }
 
-    /// As `completes`, but `None` where other threads may see a lock that the thread takes before it is released.
-    pub(super) fn completes_unseen(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> Option<u32> {
-        self.completes(next, value, write).filter(|_| !next.may_turn())
-    }
-
-    /// Whether other threads could see a change by the iteration that it would complete.
-    pub(super) fn may_be_seen(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> bool {
-        let changes = |&at: &u32| next.trace.events[at as usize].changes();
-        self.iteration(next, value, write).is_some_and(|look| next.begun(look.before).iter().any(changes))
+    /// If a thread has completed such an iteration by an event, which is in the execution since other threads have seen
+    /// a lock held that it takes: the number of reads that were known before this one.
+    pub(super) fn was_seen(&self, done: &Standing<'_>, value: u64, write: Option<usize>) -> Option<u32> {
+        let look = self.iteration(done, value, write)?;
+        done.is_seen(look.before).then_some(look.since)
     }
 
     /// The known read, if it is one.
@@ -167,7 +169,7 @@ impl Way {
     }
 }
 
-/// Every combination of one way for each thread.
+/// Every combination of one way for each thread, but for those that need two values of a location.
 pub(super) fn together(threads: &[Vec<Way>]) -> Vec<Way> {
     let mut all = vec![Way::default()];
     for ways in threads {
@@ -175,7 +177,13 @@ pub(super) fn together(threads: &[Vec<Way>]) -> Vec<Way> {
             watched: [&one.watched[..], &way.watched].concat(),
             begun: [&one.begun[..], &way.begun].concat(),
         };
-        all = all.iter().flat_map(|one| ways.iter().map(move |way| with(one, way))).collect();
+        let fits = |one: &Way, way: &Way| {
+            let differs = |(a, b): (&Watched, &Watched)| a.loc == b.loc && a.value != b.value;
+            !one.watched.iter().flat_map(|a| way.watched.iter().map(move |b| (a, b))).any(differs)
+        };
+        let added =
+            |one: &Way| -> Vec<Way> { ways.iter().filter(|way| fits(one, way)).map(|way| with(one, way)).collect() };
+        all = all.iter().flat_map(added).collect();
     }
     all
 }
@@ -186,18 +194,9 @@ pub(super) struct Standing<'a> {
     pub(super) histories: &'a Histories,
     pub(super) id: EventId,
     pub(super) op: Op,
-    /// The events that count; `None`: all.
-    pub(super) inside: Option<&'a [bool]>,
 }
 
 impl Standing<'_> {
-    /// Whether the thread takes a lock, and has taken it here fewer than `TURNS` times.
-    pub(super) fn may_turn(&self) -> bool {
-        let own = &self.trace.of_thread(self.id.thread)[..self.id.index as usize];
-        let same = |event: &Event| event.op.loc == self.op.loc && event.op.site == self.op.site && event.changes();
-        self.op.action.locks() && own.iter().filter(|&&at| same(&self.trace.events[at as usize])).count() < TURNS
-    }
-
     /// The last `before` events of the thread.
     fn begun(&self, before: u32) -> &[u32] {
         let own = &self.trace.of_thread(self.id.thread)[..self.id.index as usize];
@@ -209,8 +208,6 @@ impl Standing<'_> {
         let (begun, events) = (self.begun(before), &self.trace.events);
         let is_change = |at: u32| begun.contains(&at) && events[at as usize].changes();
         let sees = |event: &Event| matches!(event.source, Source::At(at) if is_change(at));
-        let counts = |at: usize| self.inside.is_none_or(|inside| inside[at]);
-        let mut others = events.iter().enumerate().filter(|(_, event)| event.id.thread != self.id.thread);
-        !begun.is_empty() && others.any(|(at, event)| sees(event) && counts(at))
+        !begun.is_empty() && events.iter().any(|event| event.id.thread != self.id.thread && sees(event))
     }
 }

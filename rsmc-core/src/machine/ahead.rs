@@ -73,6 +73,11 @@ impl Trust {
         self.waiting.clear();
     }
 
+    /// Whether a thread has run ahead at a place, and did the same again and again.
+    pub(super) fn is_proven(&self, place: u64) -> bool {
+        self.proven.contains(&place)
+    }
+
     /// Notes the place at which an iteration of a thread was left out.
     pub(super) fn waits_at(&mut self, thread: ThreadId, place: Place) {
         self.waiting.retain(|(other, _)| *other != thread);
@@ -113,7 +118,7 @@ impl Machine {
     /// Makes a thread, whose last iteration had these events, run ahead at this place before iterations are left out
     /// there. False if one has run ahead there already.
     pub(super) fn runs_ahead(&mut self, thread: ThreadId, place: Place, iteration: &[u32]) -> bool {
-        if self.trust.proven.contains(&place.0) {
+        if self.trust.is_proven(place.0) {
             return false;
         }
         let steps = iteration.iter().map(|&at| self.step_of(at)).collect();

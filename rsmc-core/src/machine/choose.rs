@@ -2,7 +2,7 @@
 //! its policy chooses.
 
 use crate::base::{EventId, ThreadId};
-use crate::machine::{Machine, Status, Thread};
+use crate::machine::{Machine, Status};
 use crate::machine::{Next, Outcome};
 use crate::model::Cell;
 use crate::step::{Choice, Difference, End, SchedulingPolicy, Step, Tried};
@@ -39,12 +39,14 @@ impl Machine {
                 }
                 Some(step @ Step::Take(thread, write)) => {
                     self.record_choice(step);
+                    self.note_taken(thread, write);
                     self.taken = self.standing(thread).and_then(|op| self.source_for(op.loc, write));
                     thread
                 }
                 Some(step @ Step::Choose { thread, which, takes }) => {
                     self.record_choice(step);
                     let op = *self.standing(thread).expect("a thread that is chosen stands before an operation");
+                    self.note_taken(thread, takes.flatten());
                     self.taken = takes.and_then(|write| self.source_for(op.loc, write));
                     self.threads[thread].status = Status::Standing(alternative(op, which));
                     thread
@@ -98,13 +100,20 @@ impl Machine {
         if !self.find_newest() {
             return self.diverge_at_last();
         }
-        if self.run.repeated.is_some() && self.plan.policy == SchedulingPolicy::RunOn {
+        if self.run.repeated.is_some() && !self.run.halfway && self.plan.policy == SchedulingPolicy::RunOn {
             // This is no execution of its own, and what other threads would do now is seen where the thread waits.
             self.finish(End::Tried);
             return None;
         }
         let step = self.choose().or_else(|| self.end_or_test_patience())?;
         (matches!(step, Step::Flush(_)) || !self.is_too_long()).then_some(step)
+    }
+
+    /// Notes that a thread takes a write next.
+    fn note_taken(&mut self, reader: ThreadId, write: Option<EventId>) {
+        if let Some(write) = write.filter(|write| self.run.halfway && write.thread != reader) {
+            self.shows(write);
+        }
     }
 
     #[inline]
@@ -355,8 +364,8 @@ impl Machine {
             && self.possible_op(thread).is_some_and(|op| match self.memory.view(thread, op.loc).writer {
                 Source::At(at) if op.action.reads() => {
                     let event = &self.run.trace.events[at as usize];
-                    let Thread { held_back, begun_at, .. } = &self.threads[event.id.thread];
-                    event.id.thread != thread && held_back.is_some() && event.id.index >= *begun_at && event.changes()
+                    let mut held = self.threads[event.id.thread].held_back.iter();
+                    event.id.thread != thread && held.any(|held| event.id.index >= held.since) && event.changes()
                 }
                 _ => false,
             })

@@ -115,7 +115,7 @@ impl Machine {
             thread.visits.clear();
             thread.forced = 0;
             thread.spun_at = None;
-            thread.held_back = None;
+            thread.held_back.clear();
             thread.patience.clear();
             thread.turns = Turns::default();
         }
@@ -247,7 +247,7 @@ impl Machine {
     #[inline]
     pub fn arrive(&mut self, thread: ThreadId, op: Op) {
         let is_plain = self.strengthened.is_empty() && !self.has_patience;
-        if is_plain && self.threads[thread].held_back.is_none() {
+        if is_plain && self.threads[thread].held_back.is_empty() {
             self.stand(thread, Status::Standing(op));
         } else if let Some(op) = self.instead_of(thread, op) {
             self.stand(thread, Status::Standing(op));
@@ -261,7 +261,7 @@ impl Machine {
             Some(&(_, order)) => op.with_at_least(order),
             None => op,
         };
-        let op = self.threads[thread].held_back.unwrap_or(op);
+        let op = self.threads[thread].held_back.iter().find_map(|held| held.op).unwrap_or(op);
         if self.has_patience { self.with_patience(thread, op) } else { Some(op) }
     }
 
@@ -453,9 +453,16 @@ impl Machine {
     pub fn finish(&mut self, end: End) {
         if !self.over {
             self.over = true;
+            let end = if self.loops.known.any && self.learns_of_tries() { End::Learned } else { end };
             self.again = self.endless.ends(&end, self.again);
             self.run.end = end;
         }
+    }
+
+    /// Notes the locks at which threads look without waiting for them. Returns whether one was not known.
+    fn learns_of_tries(&mut self) -> bool {
+        let op = |thread: &Thread| if let Status::Standing(op) = thread.status { Some(op) } else { None };
+        self.loops.note_tried(&self.run.trace, self.threads.values().filter_map(op))
     }
 
     /// Whether a thread has ended.

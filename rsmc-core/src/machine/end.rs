@@ -53,8 +53,10 @@ impl Machine {
     /// execution is then one like others: the iterations that they have begun are a part of it, since they will never
     /// complete them.
     fn release_who_is_blocked(&mut self) {
-        let is_blocked =
-            |&thread: &ThreadId| self.threads[thread].held_back.is_some() && self.possible_op(thread).is_none();
+        let is_blocked = |&thread: &ThreadId| {
+            let held = &self.threads[thread].held_back;
+            !held.is_empty() && held.iter().all(|held| held.op.is_some()) && self.possible_op(thread).is_none()
+        };
         if self.plan.frozen.is_empty() || self.needs_begun || !self.plan.frozen.iter().all(is_blocked) {
             return;
         }
@@ -97,7 +99,8 @@ impl Machine {
                         _ if op.action.locks() => self.why_locked(op.loc),
                         _ => Why::Park,
                     };
-                    waiting.push(Pending { id, op: Some(*op), why, site: op.site });
+                    let has_read_all = state.held_back.iter().any(|held| held.op.is_none());
+                    waiting.push(Pending { id, op: (!has_read_all).then_some(*op), why, site: op.site });
                 }
                 Status::Absent | Status::Ended => {}
                 Status::Due | Status::Running | Status::Draining(_) => {

@@ -1,7 +1,7 @@
 //! The loops that wait, in one execution or another.
 
 use crate::step::{Observed, WaitingLoops};
-use crate::trace::Site;
+use crate::trace::{Action, Op, Site, Trace};
 
 /// The loops that wait.
 #[derive(Clone, Debug, Default)]
@@ -10,12 +10,14 @@ pub(super) struct Loops {
     pub(super) known: WaitingLoops,
     /// The places of lines that were noted here.
     sites: Vec<Site>,
+    /// The places where locks were created that are tried, as far as noted here.
+    created: Vec<Site>,
 }
 
 impl Loops {
     /// These loops.
     pub(super) fn of(known: &WaitingLoops) -> Self {
-        Self { known: known.clone(), sites: Vec::new() }
+        Self { known: known.clone(), ..Self::default() }
     }
 
     /// Notes that there is a loop that waits. Returns whether none was known.
@@ -25,13 +27,30 @@ impl Loops {
 
     /// Notes a line before which a thread waits.
     pub(super) fn note_line(&mut self, site: Site) {
-        if self.sites.contains(&site) {
-            return;
+        note(&mut self.sites, site, &mut self.known.lines);
+    }
+
+    /// Notes the locks of an execution at which threads look without waiting for them. Returns whether one is new.
+    pub(super) fn note_tried(&mut self, trace: &Trace, standing: impl Iterator<Item = Op>) -> bool {
+        let known = self.known.tried.len();
+        let ops = trace.events.iter().map(|event| event.op).chain(standing);
+        for op in ops.filter(|op| matches!(op.action, Action::TryAcquire | Action::Load)) {
+            let loc = &trace.locs[op.loc];
+            if op.action == Action::TryAcquire || loc.kind == "Mutex" {
+                note(&mut self.created, loc.created, &mut self.known.tried);
+            }
         }
-        self.sites.push(site);
+        self.known.tried.len() > known
+    }
+}
+
+/// Notes a place, and its number.
+fn note(sites: &mut Vec<Site>, site: Site, numbers: &mut Vec<u32>) {
+    if !sites.contains(&site) {
+        sites.push(site);
         let number = Observed::number_of(&site.to_string());
-        if !self.known.lines.contains(&number) {
-            self.known.lines.push(number);
+        if !numbers.contains(&number) {
+            numbers.push(number);
         }
     }
 }

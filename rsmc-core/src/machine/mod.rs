@@ -112,6 +112,17 @@ struct SpinWait {
     site: Site,
 }
 
+/// A thread is held back in an iteration that changes nothing: the others do not see what it has begun.
+#[derive(Clone, Copy, Debug)]
+struct HeldBack {
+    /// The operation before which it waits for ever, whichever it comes to. `None` if it has done the whole iteration:
+    /// it waits where it stands when the plan ends.
+    op: Option<Op>,
+    /// The index of the event with which it began the iteration, and that behind the last one.
+    since: u32,
+    until: u32,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Thread {
     status: Status,
@@ -124,10 +135,8 @@ struct Thread {
     turns: Turns,
     /// The number of its events that the plan forced.
     forced: u32,
-    /// The operation before which it is to wait for ever, whichever it comes to.
-    held_back: Option<Op>,
-    /// The index of the event with which it began that iteration.
-    begun_at: u32,
+    /// The iterations in which it is held back.
+    held_back: Vec<HeldBack>,
     /// The value of `changes` when it last began to wait in a loop.
     spun_at: Option<u32>,
     spawned: u32,

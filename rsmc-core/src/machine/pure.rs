@@ -28,7 +28,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::base::{Digest, EventId, LocId, ThreadId, mix};
 use crate::machine::ahead::Place;
-use crate::machine::{Machine, SpinWait, Thread};
+use crate::machine::{HeldBack, Machine, SpinWait, Thread};
 use crate::step::{End, SchedulingPolicy, Step, Wait};
 use crate::trace::spin::Watched;
 use crate::trace::{Action, Event, Histories, NoteKind, Op, Site, Source};
@@ -261,7 +261,7 @@ impl Machine {
         }
         if !is_left_out {
             let visits = &mut self.threads[thread].visits;
-            visits.clear();
+            visits.truncate(0);
             visits.push(visit);
         }
         is_left_out
@@ -280,18 +280,8 @@ impl Machine {
     /// Leaves out what a thread did since a visit. False if another thread has seen it.
     fn leave_out(&mut self, thread: ThreadId, since: Visit, site: Site, place: Option<u64>) -> bool {
         let gone = self.run.trace.of_thread(thread)[since.events as usize..].to_vec();
-        let forced = self.threads[thread].forced.saturating_sub(since.events) as usize;
-        let forced = if self.plan.record_choices { 0 } else { forced.min(gone.len()) };
-        if !self.sources_without(&gone, 0).is_some_and(|sources| self.is_unseen(&gone, 0, &sources)) {
-            return false;
-        }
-        let sources = self.sources_without(&gone, forced).filter(|sources| self.is_unseen(&gone, forced, sources));
-        let Some(sources) = sources else {
-            // Other threads saw that it was taken back, so they saw nothing of it, but they need the forced events.
-            self.needs_begun |= forced > 0;
-            self.run.halfway |= forced > 0;
-            return false;
-        };
+        let forced = self.forced_of(thread, since.events, &gone);
+        let Some(sources) = self.sources_of_others(&gone, forced, place) else { return false };
         if place.is_some_and(|place| self.runs_ahead(thread, (place, site), &gone)) {
             return false;
         }
@@ -310,46 +300,106 @@ impl Machine {
         let is_stale = chooses && !chose && self.threads[thread].spun_at == Some(self.changes);
         let is_tried = chose && self.plan.record_choices && self.plan.policy == SchedulingPolicy::RunOn;
         if is_stale || is_tried || (forced > 0 && forced == gone.len()) {
-            let next = EventId { thread, index: self.run.trace.count(thread) };
             self.run.repeated.get_or_insert(self.steps as u32);
+            if forced > 0 && gone.iter().any(|&at| self.run.trace.events[at as usize].changes()) {
+                self.hold_back(thread, since.events, None);
+                let (events, notes) = (self.run.trace.count(thread), self.run.trace.notes.len() as u32);
+                let visits = &mut self.threads[thread].visits;
+                visits.truncate(0);
+                visits.push(Visit { events, notes, ..since });
+            }
             if !chose {
+                let next = EventId { thread, index: self.run.trace.count(thread) };
                 self.begin_to_wait(next, gone.len() as u32, wait);
             }
             self.note_loop(&sites);
             return true;
         }
-        let (gone, sources) = (&gone[forced..], &sources[forced..]);
         if forced > 0 {
-            self.run.halfway = true;
-            self.plan.frozen.push(thread);
-            let op = self.run.trace.events[gone[0] as usize].op;
-            self.threads[thread].held_back = Some(Op { action: op.action.with_alternative(0), ..op });
-            self.threads[thread].begun_at = since.events;
+            self.hold_back(thread, since.events, Some(self.run.trace.events[gone[forced] as usize].op));
         }
-        let next = EventId { thread, index: since.events + forced as u32 };
-        self.take_back(thread, gone, since.notes as usize, sources);
-        let state = &mut self.threads[thread];
-        state.forget_recent();
+        self.take_back(thread, since, &gone[forced..], &sources[forced..]);
         if !chose || forced > 0 {
-            state.spun_at = Some(self.changes);
-            self.begin_to_wait(next, forced as u32, wait);
+            self.threads[thread].spun_at = Some(self.changes);
+            self.begin_to_wait(EventId { thread, index: since.events + forced as u32 }, forced as u32, wait);
             self.note_loop(&sites);
             self.note_round();
         }
         true
     }
 
-    /// Takes back the last events of a thread, and its notes from this number on. Events that read from them read from
-    /// `sources`.
-    fn take_back(&mut self, thread: ThreadId, gone: &[u32], notes: usize, sources: &[Source]) {
+    /// The sources of an iteration and of events that read from it, if only what the plan forced of it stays. `None` if
+    /// that is not possible: other threads have seen a change.
+    fn sources_of_others(&mut self, gone: &[u32], forced: usize, place: Option<u64>) -> Option<Vec<Source>> {
+        let sources = self.sources_without(gone, 0)?;
+        if !self.is_unseen(gone, 0, &sources) {
+            if place.is_none_or(|place| self.trust.is_proven(place)) {
+                self.note_look(gone); // Where others do not see it, it changes nothing.
+            }
+            return None;
+        }
+        let sources = self.sources_without(gone, forced).filter(|sources| self.is_unseen(gone, forced, sources));
+        if sources.is_none() {
+            // Other threads saw that it was taken back, so they saw nothing of it, but they need the forced events.
+            self.needs_begun |= forced > 0;
+            self.run.halfway |= forced > 0;
+        }
+        sources
+    }
+
+    /// The number of first events of an iteration that the plan forced, with the locks that are given back right after
+    /// them: there is nothing to decide about these.
+    fn forced_of(&self, thread: ThreadId, since: u32, gone: &[u32]) -> usize {
+        let forced = (self.threads[thread].forced.saturating_sub(since) as usize).min(gone.len());
+        if forced == 0 || self.plan.record_choices {
+            return 0;
+        }
+        forced + gone[forced..].iter().take_while(|&&at| !self.reads(at)).count()
+    }
+
+    /// Holds a thread back for the rest of the execution in an iteration that it began with its event `since`.
+    fn hold_back(&mut self, thread: ThreadId, since: u32, op: Option<Op>) {
+        self.run.halfway = true;
+        self.plan.frozen.push(thread);
+        let op = op.map(|op| Op { action: op.action.with_alternative(0), ..op });
+        let until = self.run.trace.count(thread);
+        self.threads[thread].held_back.push(HeldBack { op, since, until });
+    }
+
+    /// Lets a thread go on that is held back behind a whole iteration, if this write is a change in it: another thread
+    /// takes it now, so the iteration is a part of the execution. Only where threads may read old values.
+    #[cold]
+    pub(super) fn shows(&mut self, write: EventId) {
+        let EventId { thread, index } = write;
+        let is_in = |held: &HeldBack| held.op.is_none() && (held.since..held.until).contains(&index);
+        let Some(number) = self.threads[thread].held_back.iter().position(is_in) else { return };
+        if !self.run.trace.position(write).is_some_and(|at| self.run.trace.events[at].changes()) {
+            return;
+        }
+        let held = self.threads[thread].held_back.remove(number);
+        self.stop_spinning(thread);
+        self.run.waits.retain(|wait| wait.next != EventId { thread, index: held.until });
+        if let Some(frozen) = self.plan.frozen.iter().rposition(|&frozen| frozen == thread) {
+            self.plan.frozen.remove(frozen);
+        }
+        self.run.halfway = self.needs_begun || self.threads.values().any(|thread| !thread.held_back.is_empty());
+        if !self.run.halfway {
+            self.run.repeated = None;
+        }
+    }
+
+    /// Takes back the last events of a thread, those since a visit that the plan did not force. Events that read from
+    /// them read from `sources`.
+    fn take_back(&mut self, thread: ThreadId, since: Visit, gone: &[u32], sources: &[Source]) {
         self.drop_choices(thread, gone.len());
-        let places = self.run.trace.remove_last_of(thread, gone, notes, sources);
+        let places = self.run.trace.remove_last_of(thread, gone, since.notes as usize, sources);
         let trace = &self.run.trace;
         self.memory.renumber(&places, |loc, source| match source {
             Source::At(at) => trace.events[at as usize].written.expect("a writer writes"),
             _ => trace.locs[loc].init,
         });
         self.rebuild_graph();
+        self.threads[thread].forget_recent();
     }
 
     /// Notes a digest of the execution where an iteration has just been left out. If it was noted before, or so many

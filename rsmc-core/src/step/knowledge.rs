@@ -53,12 +53,21 @@ pub struct WaitingLoops {
     pub any: bool,
     /// The numbers ([`Observed::number_of`]) of the lines of operations before which threads wait.
     pub lines: Vec<u32>,
+    /// The numbers of the places where locks were created at which threads look without waiting for them (`try_lock`):
+    /// they see whether an iteration holds the lock that changes nothing.
+    pub tried: Vec<u32>,
 }
 
 impl WaitingLoops {
+    /// Whether threads look at a lock that was created at this place without waiting for it.
+    pub fn is_tried(&self, created: Site) -> bool {
+        !self.tried.is_empty() && self.tried.contains(&Observed::number_of(&created.to_string()))
+    }
+
     fn join(&mut self, other: &WaitingLoops) {
         self.any |= other.any;
         other.lines.iter().for_each(|&line| note(&mut self.lines, line));
+        other.tried.iter().for_each(|&lock| note(&mut self.tried, lock));
     }
 }
 

@@ -315,6 +315,14 @@ impl Run {
         self.loops.any
     }
 
+    /// The locks of this execution at which threads look without waiting for them, as far as known.
+    pub fn tried(&self) -> Vec<LocId> {
+        if self.loops.tried.is_empty() {
+            return Vec::new();
+        }
+        self.trace.locs.iter().filter(|(_, info)| self.loops.is_tried(info.created)).map(|(loc, _)| loc).collect()
+    }
+
     /// Whether the execution is maximal: nothing could have happened after its end.
     pub fn is_maximal(&self) -> bool {
         matches!(self.end, End::Complete | End::Stuck)

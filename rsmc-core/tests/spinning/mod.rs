@@ -68,6 +68,66 @@ pub fn program(seed: u64, memory: MemoryModel) -> Program {
     parse(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
 }
 
+/// A program with a thread that polls under one or two locks, and one or two that try the locks, take them, and write.
+pub fn polling(seed: u64, memory: MemoryModel) -> Program {
+    let mut draw = Draw(mix(seed, 29));
+    let mut text = String::from("t1:\n    while a == 0 {\n");
+    let round = polled_round(&mut draw);
+    text += &round;
+    text += "    }\n";
+    if draw.below(3) == 0 {
+        text += "    e = z\n";
+    }
+    // Elsewhere brute force takes longer.
+    let is_sc = memory == MemoryModel::Sc;
+    let others = if is_sc { 1 + draw.below(3).min(1) } else { 1 };
+    for thread in 2..2 + others {
+        text += &format!("t{thread}:\n");
+        for at in 0..1 + draw.below(if is_sc { 4 - others } else { 2 }) {
+            text += &tried_step(&mut draw, at, round.contains("lock n"));
+        }
+        if draw.below(2) == 0 {
+            text += "    x = 1\n";
+        }
+    }
+    let weaken = if memory == MemoryModel::C11 { weakened_access } else { weakened };
+    let text: String = text.lines().map(|line| weaken(line, &mut draw) + "\n").collect();
+    parse(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
+}
+
+/// An iteration that takes a lock, perhaps a second one within it or behind it, and looks before, between and after.
+fn polled_round(draw: &mut Draw) -> String {
+    let taken: &[&str] = match draw.below(5) {
+        0 => &["lock m", "lock n", "unlock n", "unlock m"],
+        1 => &["lock m", "unlock m", "lock n", "unlock n"],
+        _ => &["lock m", "unlock m"],
+    };
+    let decisive = draw.below(taken.len() as u64 + 1) as usize;
+    let mut text = String::new();
+    for (at, step) in taken.iter().copied().chain([""]).enumerate() {
+        if at == decisive {
+            text += "        a = x\n";
+        }
+        if draw.below(3) == 0 {
+            text += ["        b = y\n", "        b = y\n", "        c = x\n"][draw.below(3) as usize];
+        }
+        text += &format!("        {step}\n");
+    }
+    if draw.below(2) == 0 { text + "        spin\n" } else { text }
+}
+
+/// A step of a thread beside one that polls.
+fn tried_step(draw: &mut Draw, at: u64, has_second: bool) -> String {
+    let lock = if has_second && draw.below(2) == 0 { "n" } else { "m" };
+    let loc = ["x", "y", "z"][draw.below(3) as usize];
+    match draw.below(6) {
+        0..=2 => format!("    g{at} = trylock {lock}\n    if g{at} {{ unlock {lock} }}\n"),
+        3 => format!("    lock {lock}\n    {loc} = 1\n    unlock {lock}\n"),
+        4 => format!("    d{at} = {loc}\n"),
+        _ => format!("    {loc} = {}\n", 1 + draw.below(2)),
+    }
+}
+
 /// A line with the ordering of its store drawn, if it is one.
 fn weakened(line: &str, draw: &mut Draw) -> String {
     let start = line.len() - line.trim_start().len();

@@ -3,7 +3,7 @@
 use crate::base::Digest;
 use crate::explore::rf_smc::bound::{self, Candidate};
 use crate::explore::rf_smc::canonical_parent::{Child, has_canonical_parents, new_write};
-use crate::explore::rf_smc::revisit::{Asked, Extent, Revisit};
+use crate::explore::rf_smc::revisit::{Asked, Extent, Question, Revisit};
 use crate::explore::rf_smc::schedule::{Branch, Chosen, Schedule, SetAside};
 use crate::explore::rf_smc::steps::Packed;
 use crate::explore::rf_smc::witness_finder::Standing;
@@ -64,6 +64,16 @@ impl RfSmc {
             }
         }
         self.revisits.found = found;
+        if let Some(since) = at.and_then(|at| self.waits.was_seen(run, at)) {
+            // If nobody had seen it, the thread would wait.
+            let (above, below) = self.decisions.split_at_mut(number);
+            let decision = &mut below[0];
+            let is_frozen = above.iter().any(|other| other.frozen && other.id.thread == decision.id.thread);
+            if decision.question == Question::Source && !is_frozen {
+                (may_stay, decision.contested) = (true, true);
+                is_new |= since >= decision.asked;
+            }
+        }
         if let Some(at) = at.filter(|_| run.has_waits() && !self.decisions[number].contested) {
             self.decisions[number].contested = wait::is_contested(run, &self.graph, at);
         }

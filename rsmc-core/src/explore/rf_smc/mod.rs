@@ -433,9 +433,10 @@ impl Explorer for RfSmc {
         }
         self.waits.learn(run);
         if run.repeated.is_some() && self.purpose != Purpose::Livelock {
-            self.runs += 1;
             self.observe_wait(run);
-        } else if run.is_maximal() && self.purpose != Purpose::Livelock {
+            self.runs += u64::from(!run.is_maximal());
+        }
+        if run.is_maximal() && self.purpose != Purpose::Livelock {
             self.runs += 1;
             if is_alone(run) {
                 return; // There is nothing to decide, however long it runs.

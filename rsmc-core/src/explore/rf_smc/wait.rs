@@ -41,7 +41,7 @@ use crate::trace::{Action, Event, Histories, Op, Source, reads_from_class};
 /// The threads that wait in a loop at the end, before an operation for which there is no decision yet. Empty if the run
 /// repeated an iteration.
 pub(super) fn undecided<'a>(run: &'a Run, decisions: &[Decision]) -> Vec<&'a Pending> {
-    if run.repeated.is_some() {
+    if run.repeated.is_some() && !run.halfway {
         return Vec::new();
     }
     let spins = run.waiting.iter().filter(|pending| matches!(pending.why, Why::Spin { .. }) && pending.op.is_some());
@@ -55,6 +55,14 @@ pub(super) fn saw_a_change(pending: &Pending) -> bool {
     let Why::Spin { watched, .. } = &pending.why else { return false };
     let mut values = FxHashMap::default();
     watched.iter().any(|one| *values.entry(one.loc).or_insert(one.value) != one.value)
+}
+
+/// The ways to wait that a run shows of a thread at its end: none if it was held back. No way is known where an
+/// iteration began with a failure without cause.
+fn shown_ways(run: &Run, pending: &Pending) -> Vec<Way> {
+    let is_held_back = matches!(&pending.why, Why::Spin { watched, .. } if watched.is_empty());
+    let own = run.waits.iter().filter(|wait| wait.next == pending.id && !is_held_back);
+    own.filter_map(|wait| Way::of(wait, &run.trace)).collect()
 }
 
 /// Whether another write may have come between what an event read and the event's end of waiting. Otherwise runs in
@@ -111,6 +119,8 @@ pub(super) struct Waits {
     pub(super) livelocks: Vec<(Digest, Witness)>,
     pub(super) known: FxHashSet<Digest>,
     pub(super) looks: Looks,
+    /// The locks of the run at which threads look without waiting for them.
+    tried: Vec<LocId>,
     /// The events of the run that are part of the livelock that is asked about.
     stay: Vec<usize>,
     /// The histories of the threads in that run.
@@ -132,6 +142,7 @@ impl Waits {
         if !self.looks.is_empty() {
             self.histories.compute(&run.trace);
         }
+        self.tried = run.tried();
     }
 
     /// If the revisit completes an iteration that changes nothing: the number of reads that were known before this one.
@@ -141,15 +152,27 @@ impl Waits {
             return None;
         }
         // A lock that the second takes is seen by the first.
+        let completes = |actor, action, value, write| {
+            self.looks.completes(&self.standing(run, actor, action)?, value, write, &self.tried)
+        };
         let second = revisit.reversed.and_then(|second| match revisit.actor {
             OpRef::Event(first) => {
                 let first = &run.trace.events[first];
-                self.looks.completes_unseen(&self.standing(run, second, None)?, first.read, source_of(first))
+                completes(second, None, first.read, source_of(first))
             }
             OpRef::Waiting(_) => None,
         });
-        let next = || self.standing(run, revisit.actor, Some(revisit.action));
-        second.or_else(|| self.looks.completes(&next()?, revisit.value, at(revisit.source)))
+        second.or_else(|| completes(revisit.actor, Some(revisit.action), revisit.value, at(revisit.source)))
+    }
+
+    /// If the event completes an iteration that is in the run only since other threads have seen a lock that it takes:
+    /// the number of reads that were known before this one.
+    pub(super) fn was_seen(&self, run: &Run, at: usize) -> Option<u32> {
+        if self.tried.is_empty() || self.looks.is_empty() {
+            return None;
+        }
+        let (event, done) = (&run.trace.events[at], self.standing(run, OpRef::Event(at), None)?);
+        self.looks.was_seen(&done, event.read, source_of(event))
     }
 
     /// A thread before one of its events or its pending operation, with this action or another one.
@@ -159,7 +182,7 @@ impl Waits {
             OpRef::Waiting(i) => (run.waiting[i].id, run.waiting[i].op?),
         };
         let op = Op { action: other.unwrap_or(op.action), ..op };
-        Some(Standing { trace: &run.trace, histories: &self.histories, id, op, inside: None })
+        Some(Standing { trace: &run.trace, histories: &self.histories, id, op })
     }
 
     pub(super) fn new(model: MemoryModel) -> Self {
@@ -169,8 +192,10 @@ impl Waits {
     /// Asks whether the threads that wait in loops at the end of a run, or are frozen, can wait for ever, and if so
     /// plans that livelock.
     pub(super) fn look_for_livelock(&mut self, run: &Run, graph: &Graph) {
-        let spins = run.waiting.iter().filter(|pending| matches!(pending.why, Why::Spin { .. }));
-        let ways: Vec<Vec<Way>> = spins.map(|pending| self.ways(run, graph, pending)).collect();
+        let spins = || run.waiting.iter().filter(|pending| matches!(pending.why, Why::Spin { .. }));
+        // Where one could wait in another way, what the others saw last need not be there when all wait.
+        let is_open = spins().any(|pending| shown_ways(run, pending).is_empty() || saw_a_change(pending));
+        let ways: Vec<Vec<Way>> = spins().map(|pending| self.ways(run, graph, pending, is_open)).collect();
         let class = reads_from_class(&run.trace);
         for way in together(&ways) {
             let way = if way.is_seen(&run.trace, false) { finished(way, run) } else { way };
@@ -186,20 +211,17 @@ impl Waits {
         }
     }
 
-    /// The ways in which a thread may wait for ever.
-    fn ways(&self, run: &Run, graph: &Graph, pending: &Pending) -> Vec<Way> {
-        let (Why::Spin { watched, .. }, Some(op)) = (&pending.why, pending.op) else { return Vec::new() };
-        let own = run.waits.iter().filter(|wait| wait.next == pending.id);
-        let known: Vec<Way> = own.filter_map(|wait| Way::of(wait, &run.trace)).collect();
-        // No way is known where an iteration began with a failure without cause. The thread may wait in another one.
-        if !watched.is_empty() && !known.is_empty() && !saw_a_change(pending) {
-            return known;
+    /// The ways in which a thread may wait for ever; with `is_open` also those that the run does not show.
+    fn ways(&self, run: &Run, graph: &Graph, pending: &Pending, is_open: bool) -> Vec<Way> {
+        let Some(op) = pending.op else { return Vec::new() };
+        let mut ways = shown_ways(run, pending);
+        if is_open {
+            let next = Standing { trace: &run.trace, histories: &self.histories, id: pending.id, op };
+            let written = |at: usize| run.trace.events[at].written.expect("it is a write");
+            let offers = graph.writes(op.loc).map(|at| (written(at), Some(at)));
+            let offers = offers.chain([(run.trace.locs[op.loc].init, None)]);
+            ways.splice(..0, self.looks.ways_to_wait(&next, offers));
         }
-        let next = Standing { trace: &run.trace, histories: &self.histories, id: pending.id, op, inside: None };
-        let written = |at: usize| run.trace.events[at].written.expect("it is a write");
-        let offers = graph.writes(op.loc).map(|at| (written(at), Some(at)));
-        let mut ways = self.looks.ways_to_wait(&next, offers.chain([(run.trace.locs[op.loc].init, None)]));
-        ways.extend(known.into_iter().filter(|_| !watched.is_empty()));
         ways
     }
 

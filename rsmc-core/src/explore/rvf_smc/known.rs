@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rpds::RedBlackTreeMap;
 
-use crate::base::{EventId, Id, ThreadId};
+use crate::base::{EventId, Id, LocId, ThreadId};
 use crate::explore::looks::{Looks, Standing};
 use crate::step::{Run, Wait, Why};
 use crate::trace::{Histories, LocInfo, Op, ProgramOrder, Trace};
@@ -28,6 +28,8 @@ pub(super) struct Known {
     waits: Vec<Wait>,
     /// The histories of the threads.
     histories: Histories,
+    /// The locks at which threads look without waiting for them.
+    tried: Vec<LocId>,
     /// The number of spurious outcomes that an execution may have.
     pub(super) spurious: u32,
 }
@@ -73,6 +75,7 @@ impl Known {
             order,
             waits: run.waits.clone(),
             histories,
+            tried: run.tried(),
             spurious: run.spurious,
         }
     }
@@ -120,28 +123,15 @@ impl Known {
         next.at.map_or_else(|| self.order.next_preds(next.id.thread), |at| self.order.preds(at))
     }
 
-    /// Whether a thread that next takes `value` from this write would complete an iteration that changes nothing, of
-    /// which no other thread has seen a change `inside` (`None`: anywhere).
-    pub(super) fn repeats(
-        &self,
-        looks: &Looks,
-        next: &Next,
-        (value, write): (u64, Option<EventId>),
-        inside: Option<&[bool]>,
-    ) -> bool {
-        let next = || Standing { inside, ..self.standing(next) };
+    /// Whether a thread that next takes `value` from this write would complete an iteration that changes nothing.
+    pub(super) fn repeats(&self, looks: &Looks, next: &Next, value: u64, write: Option<EventId>) -> bool {
         let write = || write.and_then(|write| self.trace.position(write));
-        !looks.is_empty() && looks.completes_unseen(&next(), value, write()).is_some()
-    }
-
-    /// Whether other threads could see a change by the iteration that it would complete: a lock that is held.
-    pub(super) fn may_be_seen(&self, looks: &Looks, next: &Next, (value, write): (u64, Option<EventId>)) -> bool {
-        looks.may_be_seen(&self.standing(next), value, write.and_then(|write| self.trace.position(write)))
+        !looks.is_empty() && looks.completes(&self.standing(next), value, write(), &self.tried).is_some()
     }
 
     /// A thread before its next read, with what it knows there.
     pub(super) fn standing(&self, next: &Next) -> Standing<'_> {
-        Standing { trace: &self.trace, histories: &self.histories, id: next.id, op: next.op, inside: None }
+        Standing { trace: &self.trace, histories: &self.histories, id: next.id, op: next.op }
     }
 
     /// The waits of a thread before its next read, at which it may wait for ever because it is in a loop.

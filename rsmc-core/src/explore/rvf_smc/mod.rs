@@ -253,9 +253,11 @@ impl Explorer for RvfSmc {
         let seed = self.next.take();
         if run.repeated.is_some() {
             if let Some(node) = self.path.last_mut() {
-                node.it_waits(&self.looks);
+                node.it_waits();
             }
-            return;
+            if !run.halfway {
+                return;
+            }
         }
         let Some(seed) = seed.filter(|_| run.is_maximal() || run.end == End::Tried) else { return };
         let by_source = BySource::of(run);

@@ -16,11 +16,8 @@ pub(super) type CausalMap = RedBlackTreeMap<EventId, Done>;
 /// The writes that were tried for a read.
 #[derive(Clone, Debug)]
 pub(super) struct Done {
-    /// By thread: the number of events that it had there; all their writes were tried, except those in `refused`.
+    /// By thread: the number of events that it had there; all their writes were tried.
     pub(super) counts: Arc<[u32]>,
-    /// The writes that were not tried: the read would have completed an iteration that changes nothing. That is a part
-    /// of an execution if another thread sees that a lock is held in it, and no thread had.
-    refused: Arc<[Option<EventId>]>,
 }
 
 /// A node before it has a run.
@@ -58,10 +55,6 @@ struct Current {
     possible: bool,
     /// With some value its thread waits in a loop.
     waits: bool,
-    /// The choice that was tried last.
-    last: Option<Choice>,
-    /// See [`Done`].
-    refused: Vec<Option<EventId>>,
 }
 
 /// A value that a read may return, and the writes that leave it.
@@ -117,13 +110,10 @@ impl Node {
     }
 
     /// Notes that with the value tried last the thread of the current read waits in a loop.
-    pub(super) fn it_waits(&mut self, looks: &Looks) {
-        let Some(current) = &mut self.current else { return };
-        current.waits = true;
-        let Some(last) = current.last.take() else { return };
-        let read = Next { op: last.op, ..current.read };
-        let may_be_seen = |write: &Option<EventId>| self.known.may_be_seen(looks, &read, (last.value, *write));
-        current.refused.extend(last.good.into_iter().filter(may_be_seen));
+    pub(super) fn it_waits(&mut self) {
+        if let Some(current) = &mut self.current {
+            current.waits = true;
+        }
     }
 
     /// Sets the backtrack signal.
@@ -143,15 +133,7 @@ impl Node {
         if !mapped && signals {
             self.backtrack = false;
         }
-        let mut current = Current {
-            read,
-            mapped,
-            choices: Vec::new(),
-            possible: false,
-            waits: false,
-            last: None,
-            refused: Vec::new(),
-        };
+        let mut current = Current { read, mapped, choices: Vec::new(), possible: false, waits: false };
         self.add_all_choices(&mut current, looks);
         // What the run does is tried first: it needs no run.
         current.choices.sort_by_key(|choice| self.realises(&read, choice));
@@ -162,8 +144,7 @@ impl Node {
     /// The next value of the current read, if there is one.
     pub(super) fn next_choice(&mut self) -> Option<(Next, Choice)> {
         let current = self.current.as_mut()?;
-        current.last = current.choices.pop();
-        Some((current.read, current.last.clone()?))
+        Some((current.read, current.choices.pop()?))
     }
 
     /// The node of a choice that turned out to be possible.
@@ -180,8 +161,7 @@ impl Node {
         let Some(current) = self.current.take() else { return };
         let is_done = current.possible || current.mapped;
         if is_done {
-            let done = Done { counts: self.extent.counts.clone(), refused: current.refused.into() };
-            self.causal.insert_mut(current.read.id, done);
+            self.causal.insert_mut(current.read.id, Done { counts: self.extent.counts.clone() });
         }
         // Where it is blocked, or its thread may wait for ever instead, that says nothing about the other reads.
         self.backtrack |= !is_done || current.waits || self.known.waits(&current.read).next().is_some();
@@ -221,18 +201,11 @@ impl Node {
     fn add_choices(&self, read: &Next, looks: &Looks, current: &mut Current) {
         let (op, loc) = (read.op, self.known.loc(&read.op));
         let tried = self.causal.get(&read.id);
-        let was_refused = |write| tried.is_some_and(|done| done.refused.contains(&write));
-        let Current { choices, waits, refused, .. } = current;
+        let Current { choices, waits, .. } = current;
         let first = choices.len();
         let mut add = |value: u64, write: Option<EventId>| {
-            // Where the run does that, another thread has seen it; but this is a choice only where that belongs to the
-            // node.
-            let repeats = |inside| self.known.repeats(looks, read, (value, write), inside);
-            let repeats = repeats(Some(&self.extent.inside[..])) && (!self.takes(read, write) || !repeats(None));
+            let repeats = self.known.repeats(looks, read, value, write);
             *waits |= repeats;
-            if repeats && self.known.may_be_seen(looks, read, (value, write)) {
-                refused.push(write);
-            }
             if op.action.effect(value) == Effect::Blocked || repeats {
                 return;
             }
@@ -243,12 +216,12 @@ impl Node {
                 None => choices.push(Choice { op, value, good: vec![write] }),
             }
         };
-        if tried.is_none() || was_refused(None) {
+        if tried.is_none() {
             add(loc.init, None);
         }
         for (at, event) in self.known.trace.events.iter().enumerate() {
             let id = event.id;
-            let was_tried = tried.is_some_and(|done| is_below(id, &done.counts)) && !was_refused(Some(id));
+            let was_tried = tried.is_some_and(|done| is_below(id, &done.counts));
             if let Some(value) = event.written
                 && event.op.loc == read.op.loc
                 && self.extent.inside[at]

@@ -259,7 +259,7 @@ impl Explorer for ViewXplore {
 
     fn observe(&mut self, run: &Run) {
         self.looks.learn(run);
-        if !run.is_maximal() || run.repeated.is_some() || self.purpose == Purpose::Livelock {
+        if !run.is_maximal() || (run.repeated.is_some() && !run.halfway) || self.purpose == Purpose::Livelock {
             return;
         }
         let by_source = BySource::of(run);

@@ -43,6 +43,8 @@ pub(super) struct Snapshot {
     pub(super) waits: Vec<Wait>,
     /// The histories of the threads.
     histories: Histories,
+    /// The locks at which threads look without waiting for them.
+    tried: Vec<LocId>,
     /// The number of spurious outcomes that an execution may have.
     spurious: u32,
     /// The steps of the run.
@@ -71,6 +73,7 @@ impl Snapshot {
         if run.has_waits() {
             self.histories.compute(&run.trace);
         }
+        self.tried = run.tried();
         self.spurious = run.spurious;
         self.steps.clear();
         self.steps.extend(run.steps());
@@ -188,15 +191,13 @@ impl Snapshot {
 
     /// Whether a thread that next takes `value` from this write would complete an iteration that changes nothing.
     pub(super) fn repeats(&self, looks: &Looks, next: &Next, value: u64, write: Option<EventId>) -> bool {
-        !looks.is_empty()
-            && looks
-                .completes_unseen(&self.standing(next), value, write.and_then(|write| self.trace.position(write)))
-                .is_some()
+        let write = || write.and_then(|write| self.trace.position(write));
+        !looks.is_empty() && looks.completes(&self.standing(next), value, write(), &self.tried).is_some()
     }
 
     /// A thread before what it observes next, with what it knows there.
     pub(super) fn standing(&self, next: &Next) -> Standing<'_> {
-        Standing { trace: &self.trace, histories: &self.histories, id: next.id, op: next.op, inside: None }
+        Standing { trace: &self.trace, histories: &self.histories, id: next.id, op: next.op }
     }
 
     pub(super) fn loc(&self, loc: LocId) -> &LocInfo {
