@@ -320,7 +320,9 @@ fn programs_that_were_wrong_are_right() {
         "init z = 0\nt1:\n while a == 0 {\n lock m\n b = z\n unlock m\n }\nt2:\n z = 1\n z = 0\nt3:\n g1 = trylock m\n";
     let seen_and_for_ever = "init x = 0\nt1:\n while a == 0 {\n lock m\n a = x\n unlock m\n }\nt2:\n a = add(x, 1)\n x = 0\nt3:\n \
         g0 = trylock m\n";
-    for text in [seen_later, zeros, locked, locked_and_read, until_it_changes, seen_and_for_ever] {
+    let seen_and_locked_out = "init x = 0\nt1:\n while a == 0 {\n lock m\n a = x\n unlock m\n }\nt2:\n x = 2\nt3:\n \
+        g0 = trylock m\n g1 = trylock m\n";
+    for text in [seen_later, zeros, locked, locked_and_read, until_it_changes, seen_and_for_ever, seen_and_locked_out] {
         for memory in [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso] {
             let (program, family) = (parse(text).unwrap(), Family::loops(memory));
             let wrong = differences(&program, family, &mut Tally::default());

@@ -140,7 +140,9 @@ impl Machine {
         self.run.model = self.rules.memory;
         self.dice.reset(plan.policy);
         self.run.spurious = self.rules.spurious;
-        self.run.loops.clone_from(&self.loops.known);
+        if self.loops.known.any || self.run.loops.any {
+            self.run.loops.clone_from(&self.loops.known);
+        }
         self.trust.begin();
         self.run.hiding.extend(self.trust.hiding());
         self.admit(ThreadId::MAIN, Status::Running, ThreadInfo { present: true, ..ThreadInfo::default() });

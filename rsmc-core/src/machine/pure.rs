@@ -16,11 +16,13 @@
 //! made go on is left out as well, but the thread need not wait, since it may do something else where it is. Where an
 //! explorer tries that anyway, the run ends there.
 //!
-//! Where the plan forced these events, the run is no execution of its own and ends there, with nothing removed
-//! ([`Run::repeated`](crate::step::Run::repeated)). Where it forced only the first of them, the thread is held back
-//! before the first that was not forced, and the others go on ([`Run::halfway`](crate::step::Run::halfway)). The others
-//! do not see what it has begun: an execution in which they do is another one, and has the whole iteration in it. Where
-//! it could not go on anyway, since it waits for a lock, the run is an execution like others.
+//! Where the plan forced these events, the run is no execution of its own
+//! ([`Run::repeated`](crate::step::Run::repeated)). If it forced only the first of them, the thread is held back before
+//! the first read that was not forced, and the others go on ([`Run::halfway`](crate::step::Run::halfway)). If it forced
+//! all of them, the run ends there, with nothing removed. But if the iteration takes a lock, the others go on, and the
+//! thread is held back behind it. In both cases the others do not see what it has begun: an execution in which they do
+//! is another one, and has the whole iteration in it. Where it could not go on anyway, since it waits for a lock, the
+//! run is an execution like others.
 //!
 //! Limits. A loop whose state never repeats, as one that counts, is not seen here; [`crate::trace::spin`] bounds it.
 

@@ -263,12 +263,12 @@ pub struct Run {
     /// True if the body used the shim in a way that the execution does not see.
     pub unmodelled: bool,
     /// The number of steps before a thread was first made to repeat a pure iteration: such an execution is no class of
-    /// its own.
+    /// its own. If it is `halfway` as well, the other threads have gone on.
     pub repeated: Option<u32>,
     /// The points at which threads began to wait in a loop, in order.
     pub waits: Vec<Wait>,
-    /// True if a thread was made to begin a pure iteration, and waits before its next read: such an execution is no
-    /// class of its own either.
+    /// True if a thread was made to begin a pure iteration, and waits before its next read, or behind the iteration if
+    /// that takes a lock: such an execution is no class of its own either.
     pub halfway: bool,
     /// The reads that completed a pure iteration, by [`crate::trace::Histories::look`], and the number of events of the
     /// thread before each that belong to the iteration.

@@ -17,6 +17,11 @@
 //! so, it runs that execution. Where another thread has seen a lock that a frozen thread holds, the thread's iteration
 //! is part of that execution, and it waits behind it.
 //!
+//! A read is not refused where the iteration takes a lock that some thread tries to take. The thread is held back
+//! behind the iteration, and a thread that would find the lock held stands at a decision, whose answers show who sees
+//! it. Where an event has completed an iteration that others see, its thread may stay there too, contested or not:
+//! others need not have seen it.
+//!
 //! Which reads complete an iteration is learned in any order ([`Looks`]), from other explorers as well. When a decision
 //! meets one that was not known when its thread stayed, that answer is given again: its runs are asked once more
 //! whether the thread can wait for ever.
@@ -196,9 +201,14 @@ impl Waits {
         // Where one could wait in another way, what the others saw last need not be there when all wait.
         let is_open = spins().any(|pending| shown_ways(run, pending).is_empty() || saw_a_change(pending));
         let ways: Vec<Vec<Way>> = spins().map(|pending| self.ways(run, graph, pending, is_open)).collect();
+        let did_whole_round = spins().any(|pending| pending.op.is_none());
         let class = reads_from_class(&run.trace);
         for way in together(&ways) {
-            let way = if way.is_seen(&run.trace, false) { finished(way, run) } else { way };
+            let is_seen = way.is_seen(&run.trace, false);
+            if is_seen && did_whole_round {
+                continue; // What others saw of it shows as well where it is not in the way.
+            }
+            let way = if is_seen { finished(way, run) } else { way };
             let Way { watched, begun } = way;
             let question = watched.iter().fold(class, |name, watched| name.with(watched.name()));
             if !self.known.insert(question) {
@@ -213,9 +223,8 @@ impl Waits {
 
     /// The ways in which a thread may wait for ever; with `is_open` also those that the run does not show.
     fn ways(&self, run: &Run, graph: &Graph, pending: &Pending, is_open: bool) -> Vec<Way> {
-        let Some(op) = pending.op else { return Vec::new() };
         let mut ways = shown_ways(run, pending);
-        if is_open {
+        if is_open && let Some(op) = pending.op {
             let next = Standing { trace: &run.trace, histories: &self.histories, id: pending.id, op };
             let written = |at: usize| run.trace.events[at].written.expect("it is a write");
             let offers = graph.writes(op.loc).map(|at| (written(at), Some(at)));
