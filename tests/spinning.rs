@@ -8,7 +8,7 @@ use rsmc::sync::atomic::{
     AtomicBool, AtomicU32,
     Ordering::{Acquire, SeqCst},
 };
-use rsmc::{Config, Explorer, Failure, FailureKind, Report, Verdict, hint, thread};
+use rsmc::{Config, Explorer, Failure, FailureKind, MemoryModel, Report, Verdict, hint, thread};
 use rsmc_core::session::check_body;
 use rsmc_core::step::{End, Run};
 use rsmc_core::trace::reads_from_class;
@@ -279,8 +279,8 @@ fn peterson(rounds: u32) {
     });
 }
 
-#[test]
-fn petersons_lock_has_as_many_classes_as_brute_force_finds() {
+/// Reads-from runs the classes of a body that brute force finds. The body is right.
+fn is_exact(memory: MemoryModel, body: impl Fn() + Sync) {
     let classes = |explorer| {
         let mut classes = HashSet::new();
         let mut observe = |run: &Run, counted| match run.end {
@@ -288,17 +288,44 @@ fn petersons_lock_has_as_many_classes_as_brute_force_finds() {
             _ if counted => classes.extend([reads_from_class(&run.trace)]),
             _ => {}
         };
-        let report = check_body(&Config::default().explorer(explorer), &|| peterson(1), |body| {
-            body.check().observe(&mut observe).run()
-        })
-        .unwrap();
+        let config = Config::default().memory(memory).explorer(explorer);
+        let report = check_body(&config, &body, |body| body.check().observe(&mut observe).run()).unwrap();
         assert!(matches!(report.verdict, Verdict::Verified), "{:?}", report.verdict);
         classes
     };
-    let found = classes(Explorer::ReadsFrom);
-    let every = classes(Explorer::Exhaustive);
+    let (found, every) = (classes(Explorer::ReadsFrom), classes(Explorer::Exhaustive));
     assert_eq!((found.len(), found.symmetric_difference(&every).count()), (every.len(), 0));
+}
+
+#[test]
+fn petersons_lock_has_as_many_classes_as_brute_force_finds() {
+    is_exact(MemoryModel::C11, || peterson(1));
     verified(|| peterson(2));
+}
+
+/// A thread polls under a lock, and another tries to take it.
+#[test]
+fn a_polled_lock_has_as_many_classes_as_brute_force_finds() {
+    is_exact(MemoryModel::Sc, || {
+        let (lock, ready, skipped) = (Mutex::new(()), AtomicU32::new(0), AtomicU32::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                loop {
+                    let _guard = lock.lock().unwrap();
+                    if ready.load(SeqCst) == 1 {
+                        break;
+                    }
+                }
+            });
+            scope.spawn(|| {
+                if lock.try_lock().is_err() {
+                    skipped.store(1, SeqCst);
+                }
+            });
+            let _ = skipped.load(SeqCst);
+            ready.store(1, SeqCst);
+        });
+    });
 }
 
 /// A loop that is left and entered again reads the same value at the same line, and does not wait: with the hint before

@@ -432,12 +432,14 @@ impl Explorer for RfSmc {
             return; // The run differs from the plan, so nothing follows from it. It may repeat an iteration, though.
         }
         self.waits.learn(run);
-        if run.repeated.is_some() && self.purpose != Purpose::Livelock {
-            self.observe_wait(run);
-            self.runs += u64::from(!run.is_maximal());
+        if self.purpose == Purpose::Livelock {
+            return;
         }
-        if run.is_maximal() && self.purpose != Purpose::Livelock {
-            self.runs += 1;
+        self.runs += u64::from(run.is_maximal() || run.repeated.is_some());
+        if run.repeated.is_some() {
+            self.observe_wait(run);
+        }
+        if run.is_maximal() {
             if is_alone(run) {
                 return; // There is nothing to decide, however long it runs.
             }
