@@ -124,7 +124,7 @@ fn explore_all(program: &Program, family: Family, explorer: ExplorerKind) -> Opt
     let outcome = Rc::new(RefCell::new(Outcome::default()));
     let interpreter = Interpreter::new(program, rules).unwrap();
     let mut executor = Patient { interpreter, left: RUNS, outcome: Rc::clone(&outcome) };
-    let config = Config::default().memory(rules.memory).explorer(explorer).keep_going(true).sets(0);
+    let config = Config::default().memory(rules.memory).explorer(explorer).keep_going(true).sets(0).shrink(0);
     let mut found = Found::default();
     Check::new(&config, &mut executor)
         .observe(|run, counted| {
