@@ -178,8 +178,8 @@ fn an_update_that_is_left_out_is_exact_under_c11() {
     agree(&program, MemoryModel::C11, &every, ExplorerKind::ReadsFrom, reads_from_class);
 }
 
-/// Threads that poll under locks while others try to take these. Under reads-from only: the others are compared with
-/// the states of programs (`loops_oracle`).
+/// Threads that poll under locks while others try to take these. `loops_oracle` compares their outcomes with the states
+/// of the programs.
 fn compare_polling(memory: MemoryModel) {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let first = number("RSMC_ORACLE_SEED").unwrap_or(0);
@@ -189,6 +189,11 @@ fn compare_polling(memory: MemoryModel) {
         let limit = runs(memory).min(30_000);
         if let Some((every, _)) = classes_within(limit, &program, memory, ExplorerKind::Exhaustive, reads_from_class) {
             agree(&program, memory, &every, ExplorerKind::ReadsFrom, reads_from_class);
+            if memory == MemoryModel::Sc {
+                let views = classes(&program, memory, ExplorerKind::Exhaustive, brute::view_class);
+                let (views, _) = views.expect("as before");
+                agree(&program, memory, &views, ExplorerKind::View, brute::view_class);
+            }
             compared += 1;
         }
     }

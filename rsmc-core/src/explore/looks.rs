@@ -149,13 +149,15 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// Whether another thread has seen one of the begun events: then that event cannot be left out. With `any`, also if
-    /// the value that the thread saw would be there without the event.
-    pub(super) fn is_seen(&self, trace: &Trace, any: bool) -> bool {
+    /// Whether an event that counts has seen one of the begun events: then that event cannot be left out. With `any`,
+    /// also if the value that it saw would be there without the event.
+    pub(super) fn is_seen(&self, trace: &Trace, any: bool, counts: impl Fn(usize) -> bool) -> bool {
         let begun = |at: u32| Some(&trace.events[at as usize]).filter(|event| self.begun.contains(&event.id));
         let changed = |event: &Event| any || event.written != Some(event.read);
-        let others = trace.events.iter().filter(|event| !self.begun.contains(&event.id));
-        let mut sources = others.filter_map(|event| if let Source::At(at) = event.source { begun(at) } else { None });
+        let others =
+            trace.events.iter().enumerate().filter(|(at, event)| counts(*at) && !self.begun.contains(&event.id));
+        let mut sources =
+            others.filter_map(|(_, event)| if let Source::At(at) = event.source { begun(at) } else { None });
         !self.begun.is_empty() && sources.any(changed)
     }
 
