@@ -452,10 +452,12 @@ impl Machine {
     }
 
     /// Ends the execution.
-    pub fn finish(&mut self, end: End) {
+    pub fn finish(&mut self, mut end: End) {
         if !self.over {
             self.over = true;
-            let end = if self.loops.known.any && self.learns_of_tries() { End::Learned } else { end };
+            if self.loops.known.any && self.learns_of_tries() {
+                end = End::Learned;
+            }
             self.again = self.endless.ends(&end, self.again);
             self.run.end = end;
         }

@@ -64,7 +64,9 @@ impl RfSmc {
             }
         }
         self.revisits.found = found;
-        if let Some(since) = at.and_then(|at| self.waits.was_seen(run, at)) {
+        if run.has_waits()
+            && let Some(since) = at.and_then(|at| self.waits.was_seen(run, at))
+        {
             // If nobody had seen it, the thread would wait.
             let (above, below) = self.decisions.split_at_mut(number);
             let decision = &mut below[0];

@@ -432,14 +432,12 @@ impl Explorer for RfSmc {
             return; // The run differs from the plan, so nothing follows from it. It may repeat an iteration, though.
         }
         self.waits.learn(run);
-        if self.purpose == Purpose::Livelock {
-            return;
-        }
-        self.runs += u64::from(run.is_maximal() || run.repeated.is_some());
-        if run.repeated.is_some() {
+        if run.repeated.is_some() && self.purpose != Purpose::Livelock {
             self.observe_wait(run);
+            self.runs += u64::from(!run.is_maximal());
         }
-        if run.is_maximal() {
+        if run.is_maximal() && self.purpose != Purpose::Livelock {
+            self.runs += 1;
             if is_alone(run) {
                 return; // There is nothing to decide, however long it runs.
             }

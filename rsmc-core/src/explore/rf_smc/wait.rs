@@ -146,8 +146,8 @@ impl Waits {
     pub(super) fn begin(&mut self, run: &Run) {
         if !self.looks.is_empty() {
             self.histories.compute(&run.trace);
+            self.tried = run.tried();
         }
-        self.tried = run.tried();
     }
 
     /// If the revisit completes an iteration that changes nothing: the number of reads that were known before this one.
