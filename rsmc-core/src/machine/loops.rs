@@ -1,5 +1,6 @@
 //! The loops that wait, in one execution or another.
 
+use crate::base::LocId;
 use crate::step::{Observed, WaitingLoops};
 use crate::trace::{Action, Op, Site, Trace};
 
@@ -33,11 +34,16 @@ impl Loops {
     /// Notes the locks of an execution at which threads look without waiting for them. Returns whether one is new.
     pub(super) fn note_tried(&mut self, trace: &Trace, standing: impl Iterator<Item = Op>) -> bool {
         let known = self.known.tried.len();
-        let ops = trace.events.iter().map(|event| event.op).chain(standing);
-        for op in ops.filter(|op| matches!(op.action, Action::TryAcquire | Action::Load)) {
-            let loc = &trace.locs[op.loc];
-            if op.action == Action::TryAcquire || loc.kind == "Mutex" {
-                note(&mut self.created, loc.created, &mut self.known.tried);
+        let ops = || trace.events.iter().map(|event| event.op);
+        let mut locks: Vec<LocId> = Vec::new();
+        for op in ops().filter(|op| op.action.locks()) {
+            if !locks.contains(&op.loc) {
+                locks.push(op.loc);
+            }
+        }
+        for op in ops().chain(standing) {
+            if op.action == Action::TryAcquire || (op.action == Action::Load && locks.contains(&op.loc)) {
+                note(&mut self.created, trace.locs[op.loc].created, &mut self.known.tried);
             }
         }
         self.known.tried.len() > known

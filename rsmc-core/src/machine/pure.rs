@@ -170,6 +170,12 @@ impl Visits {
         }
     }
 
+    /// Forgets all visits but this one. The locks that the thread holds are still a part of its state.
+    fn restart(&mut self, visit: Visit) {
+        self.truncate(0);
+        self.push(visit);
+    }
+
     /// Notes that a lock is taken, or given back.
     #[inline]
     pub(super) fn turn(&mut self, lock: LocId) {
@@ -262,9 +268,7 @@ impl Machine {
             self.trust.waits_at(thread, (place, site));
         }
         if !is_left_out {
-            let visits = &mut self.threads[thread].visits;
-            visits.truncate(0);
-            visits.push(visit);
+            self.threads[thread].visits.restart(visit);
         }
         is_left_out
     }
@@ -306,9 +310,7 @@ impl Machine {
             if forced > 0 && gone.iter().any(|&at| self.run.trace.events[at as usize].changes()) {
                 self.hold_back(thread, since.events, None);
                 let (events, notes) = (self.run.trace.count(thread), self.run.trace.notes.len() as u32);
-                let visits = &mut self.threads[thread].visits;
-                visits.truncate(0);
-                visits.push(Visit { events, notes, ..since });
+                self.threads[thread].visits.restart(Visit { events, notes, ..since });
             }
             if !chose {
                 let next = EventId { thread, index: self.run.trace.count(thread) };

@@ -206,7 +206,7 @@ impl Waits {
         for way in together(&ways) {
             let is_seen = way.is_seen(&run.trace, false, |_| true);
             if is_seen && did_whole_round {
-                continue; // What others saw of it shows as well where it is not in the way.
+                continue; // That livelock shows in a run without the iteration.
             }
             let way = if is_seen { finished(way, run) } else { way };
             let Way { watched, begun } = way;

@@ -244,7 +244,7 @@ impl Explorer for RvfSmc {
             return true;
         }
         let tried = self.next.iter().flat_map(|seed| &seed.causal);
-        plan.tried.extend(tried.map(|(&read, done)| Tried { read, counts: Arc::clone(&done.counts) }));
+        plan.tried.extend(tried.map(|(&read, done)| Tried { read, counts: Arc::clone(done) }));
         self.next.is_some()
     }
 

@@ -10,15 +10,9 @@ use crate::explore::looks::{Looks, Way, together};
 use crate::explore::rvf_smc::known::{Extent, GoodWrites, Known, Next, Writes};
 use crate::trace::{Effect, Op};
 
-/// Every read that an ancestor was done with.
-pub(super) type CausalMap = RedBlackTreeMap<EventId, Done>;
-
-/// The writes that were tried for a read.
-#[derive(Clone, Debug)]
-pub(super) struct Done {
-    /// By thread: the number of events that it had there; all their writes were tried.
-    pub(super) counts: Arc<[u32]>,
-}
+/// Every read that an ancestor was done with and, by thread, the number of events that it had there: all their writes
+/// were tried.
+pub(super) type CausalMap = RedBlackTreeMap<EventId, Arc<[u32]>>;
 
 /// A node before it has a run.
 #[derive(Clone, Debug, Default)]
@@ -161,7 +155,7 @@ impl Node {
         let Some(current) = self.current.take() else { return };
         let is_done = current.possible || current.mapped;
         if is_done {
-            self.causal.insert_mut(current.read.id, Done { counts: self.extent.counts.clone() });
+            self.causal.insert_mut(current.read.id, self.extent.counts.clone());
         }
         // Where it is blocked, or its thread may wait for ever instead, that says nothing about the other reads.
         self.backtrack |= !is_done || current.waits || self.known.waits(&current.read).next().is_some();
@@ -221,7 +215,7 @@ impl Node {
         }
         for (at, event) in self.known.trace.events.iter().enumerate() {
             let id = event.id;
-            let was_tried = tried.is_some_and(|done| is_below(id, &done.counts));
+            let was_tried = tried.is_some_and(|done| is_below(id, done));
             if let Some(value) = event.written
                 && event.op.loc == read.op.loc
                 && self.extent.inside[at]
