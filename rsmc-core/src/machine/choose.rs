@@ -7,7 +7,7 @@ use crate::machine::{Next, Outcome};
 use crate::model::Cell;
 use crate::step::{Choice, Difference, End, SchedulingPolicy, Step, Tried};
 use crate::trace::spin::Watched;
-use crate::trace::{Action, Effect, Op, Source};
+use crate::trace::{Action, Op, Source};
 
 /// Another alternative of an operation.
 pub(super) fn alternative(op: Op, which: u64) -> Op {
@@ -31,6 +31,9 @@ impl Machine {
             }
             if self.over {
                 break;
+            }
+            if let Some(thread) = self.next_as_forced() {
+                return Next::Step(thread);
             }
             let thread = match self.next_step() {
                 Some(step @ Step::Run(thread)) => {
@@ -70,13 +73,32 @@ impl Machine {
     /// way. Otherwise [`Machine::arrive`] and [`Machine::who_next`] decide what happens.
     #[inline]
     pub fn go_on(&mut self, thread: ThreadId, op: &Op) -> Option<Outcome> {
-        let is_next = self.plan.forced.get(self.steps).is_some_and(|forced| forced.step == Step::Run(thread))
+        let is_next = self.forced_next() == Some(thread)
             && self.due.is_empty()
             && self.strengthened.is_empty()
-            && !self.plan.record_choices
-            && !self.has_patience
-            && !self.over;
-        (is_next && self.check_operation(thread, op, None).is_none()).then(|| self.does(thread, op))
+            && !self.over
+            && self.is_as_forced(thread, op);
+        is_next.then(|| self.does(thread, op))
+    }
+
+    /// The thread whose operation is the next step of the plan, and nothing more is to be done about that step.
+    #[inline]
+    fn forced_next(&self) -> Option<ThreadId> {
+        match self.plan.forced.get(self.steps)?.step {
+            Step::Run(thread) if !self.plan.record_choices && !self.has_patience => Some(thread),
+            _ => None,
+        }
+    }
+
+    /// That thread, if it stands before the operation that the plan expects, and it can happen now. `None` may mean
+    /// that it takes longer to tell: see [`Machine::next_step`].
+    #[inline]
+    fn next_as_forced(&self) -> Option<ThreadId> {
+        let thread = self.forced_next()?;
+        match &self.threads.get(thread)?.status {
+            Status::Standing(op) if self.is_as_forced(thread, op) => Some(thread),
+            _ => None,
+        }
     }
 
     /// The next step; `None` where the execution has just ended.
@@ -131,6 +153,7 @@ impl Machine {
 
     /// The reason why a thread cannot take the next forced step; `None` if it can. The step is an alternative of its
     /// operation, with the newest write or the one that the step names.
+    #[cold]
     fn check_forced(&self, thread: ThreadId, which: u64, takes: Option<Option<EventId>>) -> Option<Difference> {
         let reason = match self.threads.get(thread).map(|t| &t.status) {
             Some(Status::Standing(op)) if which >= op.action.alternatives() => "its operation has no such alternative",
@@ -144,8 +167,18 @@ impl Machine {
         Some(Difference::NotRunnable { reason })
     }
 
+    /// Whether an operation is the one that the plan forces next, and can happen now. `false` may mean that it takes
+    /// longer to tell: see [`Machine::check_forced`].
+    #[inline(always)]
+    fn is_as_forced(&self, thread: ThreadId, op: &Op) -> bool {
+        let current = self.memory.view(thread, op.loc).value;
+        let expect = self.plan.forced[self.steps].expect.as_ref();
+        expect.is_none_or(|expect| expect.is_met(op, &self.run.trace.locs[op.loc], current))
+            && !self.has_to_drain(thread, op)
+            && !op.action.is_blocked(current)
+    }
+
     /// The reason why a thread cannot perform this operation in the next forced step; `None` if it can.
-    #[inline]
     fn check_operation(&self, thread: ThreadId, op: &Op, takes: Option<Option<EventId>>) -> Option<Difference> {
         let cell = match takes {
             None => Some(self.memory.view(thread, op.loc)),
@@ -162,7 +195,7 @@ impl Machine {
         }
         let reason = if self.has_to_drain(thread, op) {
             "its earlier stores are not visible yet"
-        } else if op.action.effect(current) == Effect::Blocked {
+        } else if op.action.is_blocked(current) {
             "what it waits for has not happened"
         } else {
             return None;
@@ -250,9 +283,11 @@ impl Machine {
         if self.is_enabled(self.last) {
             return Some(Step::Run(self.last));
         }
-        let wakes = |thread: ThreadId| self.goes_round && self.threads[thread].spin.is_some();
-        let enabled = || self.threads.ids().filter(|&thread| self.is_enabled(thread));
-        let lowest = || enabled().min_by_key(|&thread| wakes(thread)).map(Step::Run);
+        let mut enabled = self.threads.ids().filter(|&thread| self.is_enabled(thread));
+        let lowest = || match self.goes_round {
+            true => enabled.min_by_key(|&thread| self.threads[thread].spin.is_some()).map(Step::Run),
+            false => enabled.next().map(Step::Run),
+        };
         self.flushes_of(self.last).next().or_else(lowest).or_else(|| self.flushes().next())
     }
 
@@ -316,7 +351,7 @@ impl Machine {
     /// Whether a thread could perform another alternative of the operation that it stands before. That operation is
     /// possible.
     pub(super) fn has_alternative(&self, thread: ThreadId, other: &Op) -> bool {
-        self.may_be(other) && other.action.effect(self.memory.view(thread, other.loc).value) != Effect::Blocked
+        self.may_be(other) && !other.action.is_blocked(self.memory.view(thread, other.loc).value)
     }
 
     /// Whether an operation has a cause, or there are fewer outcomes without one than there may be.
@@ -344,7 +379,7 @@ impl Machine {
     #[inline]
     pub(super) fn possible_op(&self, thread: ThreadId) -> Option<&Op> {
         let op = self.standing(thread)?;
-        let blocked = op.action.effect(self.memory.view(thread, op.loc).value) == Effect::Blocked;
+        let blocked = op.action.is_blocked(self.memory.view(thread, op.loc).value);
         (!blocked && !self.has_to_drain(thread, op)).then_some(op)
     }
 

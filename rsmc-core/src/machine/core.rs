@@ -109,7 +109,7 @@ impl Machine {
             thread.spin = None;
             thread.spawned = 0;
             thread.joined = false;
-            thread.awaited = false;
+            thread.awaited = 0;
             thread.recent.clear();
             thread.unseen = 0;
             thread.visits.clear();
@@ -203,7 +203,7 @@ impl Machine {
             return true;
         }
         self.stand(thread, Status::Joining(target, site));
-        self.threads[target].awaited = true;
+        self.threads[target].awaited += 1;
         false
     }
 
@@ -284,13 +284,15 @@ impl Machine {
         self.note(thread, NoteKind::End, Site::Unknown);
         self.stop_spinning(thread);
         self.threads[thread].status = Status::Ended;
-        if !self.threads[thread].awaited {
-            return;
-        }
+        let mut awaited = std::mem::take(&mut self.threads[thread].awaited);
         for waiting in self.threads.ids() {
+            if awaited == 0 {
+                return;
+            }
             if let Status::Joining(target, site) = self.threads[waiting].status
                 && target == thread
             {
+                awaited -= 1;
                 self.joined(waiting, thread, site);
                 self.threads[waiting].status = Status::Due;
                 self.due.push_back(waiting);

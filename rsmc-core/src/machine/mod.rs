@@ -142,8 +142,8 @@ struct Thread {
     spawned: u32,
     /// Another thread has received its end.
     joined: bool,
-    /// Another thread may wait for its end.
-    awaited: bool,
+    /// The number of threads that wait for its end.
+    awaited: u32,
 }
 
 /// The state of an execution; see the module.

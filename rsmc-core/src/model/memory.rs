@@ -72,6 +72,11 @@ impl Memory {
     /// The content of a location as a thread sees it: its own newest store there, or what is in memory.
     #[inline]
     pub fn view(&self, thread: ThreadId, loc: LocId) -> Cell {
+        if self.waiting == 0 { self.cells[loc] } else { self.view_of_own(thread, loc) }
+    }
+
+    #[inline(never)]
+    fn view_of_own(&self, thread: ThreadId, loc: LocId) -> Cell {
         let own = self.waiting_of(thread).iter().rev().find(|store| store.loc == loc);
         own.map_or(self.cells[loc], |store| Cell { value: store.value, writer: Source::At(store.at) })
     }
@@ -113,10 +118,10 @@ impl Memory {
     /// The stores of a thread that wait, oldest first.
     #[inline]
     pub fn waiting_of(&self, thread: ThreadId) -> &[Buffered] {
-        match self.buffers.get(thread) {
-            Some(buffer) if self.waiting > 0 => &buffer.waiting,
-            _ => &[],
+        if self.waiting == 0 {
+            return &[];
         }
+        self.buffers.get(thread).map_or(&[], |buffer| &buffer.waiting)
     }
 
     /// Whether no store of any thread waits.

@@ -402,11 +402,16 @@ impl Execution {
     }
 
     /// Waits until all stores of the running thread are in memory.
-    #[inline]
+    #[inline(always)]
     fn drain(&self, me: ThreadId) {
         if self.has_buffers() {
-            self.wait_unless(|machine| machine.drain(me));
+            self.drain_buffers(me);
         }
+    }
+
+    #[cold]
+    fn drain_buffers(&self, me: ThreadId) {
+        self.wait_unless(|machine| machine.drain(me));
     }
 
     /// Whether stores may wait in buffers, so that also a change of a count of references matters.

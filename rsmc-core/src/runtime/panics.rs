@@ -106,7 +106,13 @@ impl Execution {
 
     /// Whether the running thread is unwinding. std's answer covers the whole OS thread, on which others may unwind;
     /// it is the exact one where no other does.
+    #[inline]
     pub(super) fn is_panicking(&self) -> bool {
+        (std::thread::panicking() || self.panics.some_unwind.get()) && self.tell_who_panics()
+    }
+
+    #[cold]
+    fn tell_who_panics(&self) -> bool {
         if !std::thread::panicking() {
             if self.panics.some_unwind.take() {
                 self.core.borrow_mut().fibers.values_mut().for_each(|fiber| fiber.panicking = false);

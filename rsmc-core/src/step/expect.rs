@@ -90,12 +90,17 @@ impl Expect {
     /// The difference of the operation about to happen, if it differs.
     #[inline]
     pub fn differs(&self, op: &Op, loc: &LocInfo, current: u64) -> Option<Difference> {
-        let is_same = std::ptr::eq(self.kind, loc.kind)
+        if self.is_met(op, loc, current) { None } else { self.difference(op, loc, current) }
+    }
+
+    /// Whether the operation about to happen is the same bit by bit, which is quick to tell: then it does not differ.
+    #[inline(always)]
+    pub fn is_met(&self, op: &Op, loc: &LocInfo, current: u64) -> bool {
+        std::ptr::eq(self.kind, loc.kind)
             && self.order == op.order
             && self.action == op.action
             && self.site == op.site
-            && self.read.is_none_or(|read| read == op.action.returns(current));
-        if is_same { None } else { self.difference(op, loc, current) }
+            && self.read.is_none_or(|read| read == op.action.returns(current))
     }
 
     /// The slow form of [`Expect::differs`], for values that may be addresses, and equal names at different addresses.

@@ -187,6 +187,12 @@ impl Action {
         }
     }
 
+    /// Whether this action cannot happen at a location that holds `current`. Most actions always can.
+    #[inline]
+    pub fn is_blocked(self, current: u64) -> bool {
+        matches!(self, Action::Acquire | Action::Park | Action::Fail { .. }) && self.effect(current) == Effect::Blocked
+    }
+
     /// The number of alternatives to this action, itself included.
     #[inline]
     pub fn alternatives(self) -> u64 {
