@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rsmc_core::seed::{Seed, SeedError};
-use rsmc_core::session::{Config, ConfigError, nearest};
+use rsmc_core::session::{Config, ConfigError, nearest, parse_memory};
 use thiserror::Error;
 
 use crate::files;
@@ -59,6 +59,12 @@ pub enum EnvError {
         /// Its value.
         value: String,
     },
+    /// A value that is no amount of memory.
+    #[error("`RSMC_MAX_MEMORY` must be an amount of memory such as `512MiB` or `4GiB`, not `{value}`")]
+    NotMemory {
+        /// The value.
+        value: String,
+    },
     /// A name that no memory model or explorer has.
     #[error("`{name}`: {error}")]
     Config {
@@ -104,12 +110,13 @@ pub(crate) const REPLAY: &str = "RSMC_REPLAY";
 pub(crate) const LOG: &str = "RSMC_LOG";
 
 /// The variables that rsmc reads.
-const KNOWN: [&str; 15] = [
+const KNOWN: [&str; 16] = [
     REPLAY,
     "RSMC_MEMORY",
     "RSMC_EXPLORER",
     "RSMC_MAX_EXECUTIONS",
     "RSMC_MAX_DURATION",
+    "RSMC_MAX_MEMORY",
     "RSMC_STUCK_AFTER",
     "RSMC_JOBS",
     "RSMC_PREEMPTION_BOUND",
@@ -160,6 +167,10 @@ pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Resul
             "RSMC_EXPLORER" => config.explorer(named("RSMC_EXPLORER", value)?),
             "RSMC_MAX_EXECUTIONS" => config.max_executions(number("RSMC_MAX_EXECUTIONS", value)?),
             "RSMC_MAX_DURATION" => config.max_duration(duration("RSMC_MAX_DURATION", value)?),
+            "RSMC_MAX_MEMORY" => {
+                let bad = || EnvError::NotMemory { value: value.clone() };
+                config.max_memory(parse_memory(value).filter(|&bytes| bytes > 0).ok_or_else(bad)?)
+            }
             "RSMC_STUCK_AFTER" => config.stuck_after(duration("RSMC_STUCK_AFTER", value)?),
             "RSMC_JOBS" => config.jobs(jobs(value)?),
             "RSMC_PREEMPTION_BOUND" => bounded(config, value)?,
@@ -306,6 +317,7 @@ mod tests {
     #[test]
     fn variables_override() {
         assert_eq!(with("RSMC_MAX_EXECUTIONS", "1_000").unwrap().max_executions, Some(1000));
+        assert_eq!(with("RSMC_MAX_MEMORY", "3GiB").unwrap().max_memory, Some(3 << 30));
         assert_eq!(with("RSMC_MAX_DURATION", "90s").unwrap().max_duration, Duration::from_secs(90));
         assert_eq!(with("RSMC_MAX_DURATION", "1m30s").unwrap().max_duration, Duration::from_secs(90));
         assert_eq!(with("RSMC_STUCK_AFTER", "2m").unwrap().stuck_after, Duration::from_secs(120));
@@ -378,6 +390,7 @@ mod tests {
         let far = "there is no variable `RSMC_THREADS`; known are RSMC_REPLAY, ";
         assert!(message("RSMC_THREADS", "1").starts_with(far));
         for wrong in ["90", "", "s", "1x", "1m30", "99999999999999999999h"] {
+            assert!(message("RSMC_MAX_MEMORY", wrong).contains("such as `512MiB`"), "{wrong}");
             assert!(message("RSMC_MAX_DURATION", wrong).contains("such as `500ms`"), "{wrong}");
             assert!(message("RSMC_STUCK_AFTER", wrong).contains("such as `500ms`"), "{wrong}");
         }

@@ -317,6 +317,7 @@ fn passes(config: &Config, report: &Report) -> bool {
     match &report.verdict {
         Verdict::Verified | Verdict::Incomplete(Limit::Executions(_) | Limit::Replay) => true,
         Verdict::Incomplete(Limit::Duration(_)) => config.max_duration_chosen,
+        Verdict::Incomplete(Limit::Memory(_)) => config.max_memory.is_some(),
         _ => false,
     }
 }

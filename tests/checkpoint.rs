@@ -121,6 +121,23 @@ fn a_check_in_parts_is_the_whole_check() {
     assert!(passes && text.contains("there was no checkpoint to resume from"), "{text}");
 }
 
+/// The memory is looked at before the first execution, so a limit that is too small stops the check there. With workers
+/// theirs counts, too.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_check_that_memory_stops_goes_on_from_there() {
+    const CHECK: &str = "checkpoint::checks::fat";
+    let path = no_checkpoint(CHECK);
+    for jobs in ["1", "2"].map(|jobs| ("RSMC_JOBS", jobs)) {
+        let (passes, text) = run(CHECK, &[("RSMC_MAX_MEMORY", "1MiB"), jobs]);
+        assert!(passes && text.contains("incomplete, NOT a proof: stopped at max_memory = 1MiB"), "{text}");
+        assert!(text.contains("to go on from here:\nRSMC_RESUME=1 cargo test checkpoint::checks::fat"), "{text}");
+        assert!(path.exists(), "{}", path.display());
+        let (passes, text) = run(CHECK, &[("RSMC_MAX_MEMORY", "8GiB"), RESUME, jobs]);
+        assert!(passes && text.contains("verified: 125 executions"), "{text}");
+    }
+}
+
 /// Several processes, then one, then several: each class is counted once.
 #[test]
 fn a_check_of_several_processes_in_parts_is_the_whole_check() {
@@ -336,6 +353,13 @@ mod checks {
             let threads: Vec<_> = (0..6).map(spawn).collect();
             std::hint::black_box(x.load(SeqCst));
             threads.into_iter().for_each(|thread| thread.join().unwrap());
+        }
+    }
+
+    #[rsmc::test]
+    fn fat() {
+        if is_child() {
+            increments(4);
         }
     }
 

@@ -37,6 +37,20 @@ fn a_limit_of_time_is_kept_while_an_explorer_thinks() {
     }
 }
 
+/// The memory grows with the read-cuts that `view` has found, of which it keeps the names. Other tests that run in this
+/// process take memory, too.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_check_stops_before_it_takes_all_memory() {
+    let now = rsmc_core::session::resident_memory(None).expect("Linux says it");
+    let config = Config::default().explorer(Explorer::View).max_memory(now + (64 << 20));
+    let report = rsmc::explore(&config, apart);
+    assert!(matches!(report.verdict, Verdict::Incomplete(Limit::Memory(_))), "{report:?}");
+    let text = rsmc::render(&report, None);
+    assert!(text.contains("incomplete, NOT a proof: stopped at max_memory = "), "{text}");
+    assert!(text.contains("- raise it: RSMC_MAX_MEMORY="), "{text}");
+}
+
 #[test]
 fn who_looks_at_a_check_is_asked_while_an_explorer_thinks() {
     let (start, mut asked) = (Instant::now(), 0);

@@ -151,6 +151,7 @@ mod tests {
         check("memory = \"tso\"", ".memory(::rsmc::MemoryModel::Tso)");
         check("max_executions = 1_000_000", ".max_executions(1_000_000)");
         check("max_duration = \"1m30s\",", ".max_duration(::core::time::Duration::from_millis(90000u64))");
+        check("max_memory = \"512MiB\"", ".max_memory(536870912u64)");
         check("stuck_after = \"0s\"", ".stuck_after(::core::time::Duration::from_millis(0u64))");
         check("max_steps = 0xff, spin_bound = 3u32", ".max_steps(0xff).spin_bound(3u32)");
         check("stack_size = 65536", ".stack_size(65536)");
@@ -223,6 +224,11 @@ mod tests {
         refuse("spin_bound = 4294967296", &["`spin_bound` must be at most 4294967295"]);
         refuse("seed = -1", &["`seed` takes a whole number, for example `seed = 42`"]);
         refuse("seed = 1u8", &["`seed` takes a whole number of type `u64`, for example `seed = 42`"]);
+        for wrong in ["0MiB", "4", "4GB", "+4GiB", "1.5GiB", ""] {
+            let error = "`max_memory` takes an amount of memory such as \"512MiB\" or \"4GiB\": a whole number, at least 1, with \
+                         a unit (`KiB`, `MiB`, `GiB`)";
+            refuse(&format!("max_memory = {wrong:?}"), &[error]);
+        }
         refuse("max_duration = \"0s\"", &["`max_duration` must be at least 1ms"]);
     }
 }

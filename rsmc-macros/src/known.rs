@@ -24,6 +24,8 @@ pub(crate) enum Kind {
     Bool,
     /// A duration as text, of at least so many milliseconds.
     Duration(u64),
+    /// An amount of memory as text.
+    Amount,
     /// A seed as a failing test printed it.
     Replay,
 }
@@ -34,6 +36,7 @@ pub(crate) const KNOWN: &[Known] = &[
     Known { name: "explorer", kind: Kind::Explorer, example: "explorer = \"reads-from\"" },
     Known { name: "max_executions", kind: Kind::Integer(1, u64::MAX, "u64"), example: "max_executions = 1_000_000" },
     Known { name: "max_duration", kind: Kind::Duration(1), example: "max_duration = \"30s\"" },
+    Known { name: "max_memory", kind: Kind::Amount, example: "max_memory = \"4GiB\"" },
     Known { name: "stuck_after", kind: Kind::Duration(0), example: "stuck_after = \"60s\"" },
     Known { name: "max_steps", kind: Kind::Integer(1, u32::MAX as u64, "u32"), example: "max_steps = 100_000" },
     Known { name: "spin_bound", kind: Kind::Integer(1, u32::MAX as u64, "u32"), example: "spin_bound = 2" },

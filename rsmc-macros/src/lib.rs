@@ -50,6 +50,7 @@ use proc_macro::TokenStream;
 /// | `memory` | `"sc"`, `"tso"`, `"pso"`, `"c11"`, or a list of them | the memory model, by default `"c11"` (`"pso"` for `view`, `"sc"` for `reads-value-from`); a list makes one test per model, in a module named after the function |
 /// | `explorer` | `"reads-from"`, `"reads-value-from"`, `"view"`, `"exhaustive"`, `"random"`, `"pct"` | what counts as the same execution, and how to look for the others |
 /// | `max_executions` | integer, at least 1 | stop after this many executions |
+/// | `max_memory` | `"512MiB"`, `"4GiB"` | stop when the check has so much memory in use (Linux) |
 /// | `max_duration` | `"500ms"`, `"30s"`, `"10m"` or `"10min"`, `"2h"`, `"1m30s"` | stop after this time |
 /// | `stuck_after` | as before | end the process if a modelled thread does nothing that rsmc sees for so long; `"0s"`: never |
 /// | `max_steps` | integer, at least 1 | steps that one execution may take |

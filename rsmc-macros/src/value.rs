@@ -49,6 +49,7 @@ pub(crate) fn read(known: &Known, name: &Ident, value: &Expr) -> Result<Asked> {
         Kind::Bound => integer(known, value, 0..=u64::from(u32::MAX), "u32")?,
         Kind::Bool => boolean(known, value)?,
         Kind::Duration(least) => time(known, value, *least)?,
+        Kind::Amount => amount(known, value)?,
         Kind::Replay => {
             let (pin, seed) = (Ident::new("pin", name.span()), replay(known, value)?);
             return Ok(Asked::Setter(quote!(.#pin(#seed))));
@@ -159,6 +160,22 @@ fn time(known: &Known, value: &Expr, least: u64) -> Result<TokenStream> {
         Some(millis) => return Ok(quote!(::core::time::Duration::from_millis(#millis))),
     };
     Err(Error::new(text.span(), format!("`{}` {error}", known.name)))
+}
+
+/// Reads an amount of memory: a whole number with a unit, as `RSMC_MAX_MEMORY` takes it.
+fn amount(known: &Known, value: &Expr) -> Result<TokenStream> {
+    let text = string(known, value, "an amount of memory as text")?;
+    let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1_u64 << 10)];
+    let parts = text.value();
+    let read = units.iter().find_map(|(unit, size)| parts.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(*size));
+    match read.filter(|&bytes| bytes > 0 && parts.starts_with(|first: char| first.is_ascii_digit())) {
+        Some(bytes) => Ok(quote!(#bytes)),
+        None => {
+            let error =
+                format!("`{}` takes an amount of memory such as \"512MiB\" or \"4GiB\": a whole number", known.name);
+            Err(Error::new(text.span(), error + ", at least 1, with a unit (`KiB`, `MiB`, `GiB`)"))
+        }
+    }
 }
 
 /// Reads a seed. The facade checks it when the test runs.

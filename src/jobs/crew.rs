@@ -7,8 +7,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use rsmc_core::session::Config;
 use rsmc_core::session::jobs::{Crew, Death, Job, News};
+use rsmc_core::session::{Config, resident_memory};
 
 use crate::jobs::link::Assignment;
 use crate::jobs::wire::{FromWorker, ToWorker, VERSION, receive, send};
@@ -257,6 +257,11 @@ impl Crew for Processes<'_> {
 
     fn hurry(&mut self, worker: usize) {
         self.say(worker, &ToWorker::Hurry);
+    }
+
+    fn memory(&self) -> u64 {
+        let processes = self.workers.iter().flatten();
+        processes.filter_map(|process| resident_memory(Some(process.child.id()))).sum()
     }
 
     fn news(&mut self, wait: Duration) -> Option<(usize, News)> {

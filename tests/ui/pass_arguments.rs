@@ -9,6 +9,7 @@ fn no_arguments() {}
     explorer = "reads-from",
     max_executions = 1_000_000,
     max_duration = "1m30s",
+    max_memory = "4GiB",
     stuck_after = "0s",
     max_steps = 0x1000,
     spin_bound = 3u32,

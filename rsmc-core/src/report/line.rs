@@ -86,6 +86,7 @@ fn name(limit: Limit) -> &'static str {
     match limit {
         Limit::Executions(_) => "max_executions",
         Limit::Duration(_) => "max_duration",
+        Limit::Memory(_) => "max_memory",
         Limit::Interrupted => "interrupt",
         Limit::Workers => "workers",
         Limit::Replay => "replay",

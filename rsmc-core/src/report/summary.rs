@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::report::text::{count, wrap};
 use crate::report::{Counts, Finding, command};
-use crate::session::{Estimate, ExplorerKind, FailureKind, Fewest, Limit, MemoryModel, PreemptionBound};
+use crate::session::{Estimate, ExplorerKind, FailureKind, Fewest, Limit, MemoryModel, PreemptionBound, memory_text};
 
 /// The line of a check that covered every execution. It says so if there was nothing to explore: then the test may not
 /// test what it seems to.
@@ -59,6 +59,7 @@ pub fn incomplete(counts: &Counts, limit: Limit) -> String {
         Limit::Workers => "a job in which worker processes end".to_owned(),
         Limit::Executions(executions) => format!("max_executions = {executions}"),
         Limit::Duration(duration) => format!("max_duration = {}", seconds(duration)),
+        Limit::Memory(bytes) => format!("max_memory = {}", memory_text(bytes)),
         Limit::Interrupted => "an interrupt".to_owned(),
     };
     let executions = count(counts.executions, "execution");
@@ -119,6 +120,7 @@ fn ways_on(explorer: ExplorerKind, limit: Limit, is_slow: bool) -> Vec<&'static 
     let raise = match limit {
         Limit::Executions(_) => "raise it: RSMC_MAX_EXECUTIONS=…, or `max_executions = …` in the attribute",
         Limit::Workers => "see whether the machine has enough memory; explore with one process: RSMC_JOBS=1",
+        Limit::Memory(_) => "raise it: RSMC_MAX_MEMORY=16GiB, or `max_memory = \"16GiB\"` in the attribute",
         Limit::Interrupted => "let it run to its end",
         _ => "raise it: RSMC_MAX_DURATION=60m, or `max_duration = \"60m\"` in the attribute",
     };

@@ -7,7 +7,7 @@ use crate::session::findings::Findings;
 use crate::session::jobs::{Answer, Crew, Job, Link, run_job};
 use crate::session::progress::{Clock, Progress, Pulse};
 use crate::session::trivial::fail_if_trivial;
-use crate::session::{Checkpoint, Config, Limit, Report, Seen, Verdict};
+use crate::session::{Checkpoint, Config, Report, Seen, Verdict};
 use crate::step::{Executor, Run, Watcher};
 
 /// A check before its run. Settings are chained; [`run`](Self::run), [`run_part`](Self::run_part), [`work`](Self::work)
@@ -112,7 +112,7 @@ impl<'c> Check<'c> {
         let Course { mut findings, clock, checkpoint } = course;
         findings.explain(executor);
         let mut report = findings.report(verdict, &clock);
-        let is_stopped = matches!(report.verdict, Verdict::Incomplete(Limit::Duration(_) | Limit::Interrupted));
+        let is_stopped = matches!(report.verdict, Verdict::Incomplete(limit) if limit.leaves_the_rest());
         if clock.is_long() && is_stopped && checkpoint.is_none() {
             report.notes.push(format!("a check by {} cannot be resumed", config.undivided()));
         }

@@ -103,6 +103,9 @@ pub struct Config {
     pub max_duration: Duration,
     /// Whether the user chose `max_duration`.
     pub max_duration_chosen: bool,
+    /// Stop when the processes of the check have this many bytes in use. Default, on Linux: three quarters of the
+    /// memory of the machine, or of the control group in which the test runs.
+    pub max_memory: Option<u64>,
     /// The time that a modelled thread may go without an operation of the shim. Default: 5 seconds; zero: no limit.
     pub stuck_after: Duration,
     /// The name of the test.
@@ -172,6 +175,7 @@ impl Default for Config {
             max_executions: None,
             max_duration: Duration::from_secs(600),
             max_duration_chosen: false,
+            max_memory: None,
             stuck_after: Duration::from_secs(5),
             test: None,
             max_steps: 100_000,
@@ -231,6 +235,17 @@ impl Config {
     pub fn max_duration(mut self, duration: Duration) -> Self {
         self.max_duration = duration;
         self.max_duration_chosen = true;
+        self
+    }
+
+    /// Stops when the processes of the check have so many bytes in use (resident), this process and those of
+    /// [`jobs`](Self::jobs). Other tests that run in this process count, too. The check looks ten times a second,
+    /// between executions and while an explorer analyses. On Linux; elsewhere the memory is not known, and there is no
+    /// limit.
+    ///
+    /// As after [`max_duration`](Self::max_duration), a checkpoint keeps the rest.
+    pub fn max_memory(mut self, bytes: u64) -> Self {
+        self.max_memory = Some(bytes);
         self
     }
 
@@ -535,6 +550,7 @@ impl Config {
             if value < least { Err(ConfigError::TooSmall { name, least }) } else { Ok(()) }
         };
         least("max_executions", self.max_executions.unwrap_or(1), 1)?;
+        least("max_memory", self.max_memory.unwrap_or(1), 1)?;
         least("max_steps", u64::from(self.max_steps), 1)?;
         least("spin_bound", u64::from(self.spin_bound), 1)?;
         least("jobs", self.jobs as u64, 1)?;

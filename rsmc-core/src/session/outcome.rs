@@ -53,12 +53,21 @@ pub enum Limit {
     Executions(u64),
     /// `max_duration`.
     Duration(Duration),
+    /// `max_memory`, in bytes.
+    Memory(u64),
     /// The user interrupted it, with Ctrl-C for instance.
     Interrupted,
     /// Worker processes ended again and again; the notes of the report say how.
     Workers,
     /// Only the execution of a seed was run, as asked, and it did not fail.
     Replay,
+}
+
+impl Limit {
+    /// Whether a check that stops here keeps what is left in a checkpoint.
+    pub(super) fn leaves_the_rest(self) -> bool {
+        matches!(self, Self::Duration(_) | Self::Memory(_) | Self::Interrupted)
+    }
 }
 
 /// The verdict of a check.

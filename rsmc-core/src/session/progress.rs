@@ -7,8 +7,12 @@ use std::time::{Duration, Instant};
 
 use crate::explore::Divisible;
 use crate::explore::rf_smc::Estimate;
+use crate::session::memory_limit::{default_limit, resident_memory};
 use crate::session::tally::Tally;
 use crate::session::{Config, Limit};
+
+/// The time between two looks at the memory.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// The progress of a check.
 #[derive(Clone, Debug)]
@@ -46,6 +50,10 @@ pub(super) struct Clock<'c> {
     pub(super) config: &'c Config,
     started: Instant,
     pulse: Option<Pulse<'c>>,
+    /// The time of the next look at the memory.
+    next_look: Duration,
+    /// The bytes that the check may have in use.
+    most_memory: Option<u64>,
     /// The time and the runs of the parts of the check before this one.
     pub(super) before: Duration,
     pub(super) runs_before: u64,
@@ -54,13 +62,28 @@ pub(super) struct Clock<'c> {
 impl<'c> Clock<'c> {
     /// The clock of a check that starts now.
     pub(super) fn new(config: &'c Config, pulse: Option<Pulse<'c>>) -> Self {
-        Self { config, started: Instant::now(), pulse, before: Duration::ZERO, runs_before: 0 }
+        let most_memory = config.max_memory.or_else(default_limit);
+        let (next_look, before) = (Duration::ZERO, Duration::ZERO);
+        Self { config, started: Instant::now(), pulse, next_look, most_memory, before, runs_before: 0 }
     }
 
     /// The reason for which the check stops now, other than its findings and counts. If processes share the
-    /// exploration, there is no explorer.
-    pub(super) fn stops(&mut self, counted: &Tally, explorer: Option<&dyn Divisible>) -> Option<Limit> {
+    /// exploration, there is no explorer, and `others` is the memory of the other processes, in bytes.
+    pub(super) fn stops(
+        &mut self,
+        counted: &Tally,
+        explorer: Option<&dyn Divisible>,
+        others: impl FnOnce() -> u64,
+    ) -> Option<Limit> {
         let elapsed = self.started.elapsed();
+        if elapsed >= self.next_look
+            && let Some(most) = self.most_memory
+        {
+            self.next_look = elapsed + LOOK;
+            if resident_memory(None).is_some_and(|own| own + others() >= most) {
+                return Some(Limit::Memory(most));
+            }
+        }
         if let Some(pulse) = self.pulse.as_mut().filter(|pulse| elapsed >= pulse.next) {
             let &Tally { executions, runs, .. } = counted;
             let (depth, estimate) =

@@ -25,7 +25,7 @@ impl Limits for Here<'_, '_> {
     }
 
     fn stops(&mut self, counted: &Tally, explorer: &dyn Divisible) -> Option<Limit> {
-        self.clock.stops(counted, Some(explorer))
+        self.clock.stops(counted, Some(explorer), || 0)
     }
 
     /// Pauses when a worker is ready, or there can be none.
@@ -89,7 +89,7 @@ impl<'c> Course<'c> {
     fn stop(&mut self, limit: Limit, explorer: &mut dyn Divisible, executor: &dyn Executor) -> Verdict {
         self.findings.estimate = explorer.estimate_after(self.findings.tally.runs);
         self.findings.level = explorer.level();
-        if self.clock.is_long() && matches!(limit, Limit::Duration(_) | Limit::Interrupted) {
+        if self.clock.is_long() && limit.leaves_the_rest() {
             explorer.retract();
             let left = explorer.save().map(Left::Explorer);
             self.checkpoint = left.map(|left| Checkpoint::new(&self.findings, &self.clock, left, executor.knowledge()));

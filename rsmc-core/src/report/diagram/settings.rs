@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::report::diagram::Setting;
-use crate::session::Config;
+use crate::session::{Config, memory_text};
 
 /// Every setting, in the order of the documentation.
 pub(super) fn of(config: &Config) -> Vec<Setting> {
@@ -20,6 +20,7 @@ fn values(config: &Config) -> Vec<(&'static str, String)> {
         ("explorer", config.explorer.to_string()),
         ("max_executions", or_none(config.max_executions.map(|number| number.to_string()))),
         ("max_duration", duration(config.max_duration)),
+        ("max_memory", config.max_memory.map_or_else(|| "3/4 of all".to_owned(), memory_text)),
         ("stuck_after", duration(config.stuck_after)),
         ("max_steps", config.max_steps.to_string()),
         ("spin_bound", config.spin_bound.to_string()),

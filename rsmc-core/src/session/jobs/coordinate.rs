@@ -149,7 +149,7 @@ struct Coordinator<'a, 't, 'c> {
 impl Coordinator<'_, '_, '_> {
     fn coordinate(&mut self) -> Then {
         loop {
-            if let Some(limit) = self.clock.stops(&self.findings.tally, None) {
+            if let Some(limit) = self.clock.stops(&self.findings.tally, None, || self.team.crew.memory()) {
                 return self.stop(limit);
             }
             let alone = self.team.is_empty() || !self.team.arrived;

@@ -124,6 +124,10 @@ pub trait Crew {
     fn give(&mut self, worker: usize, job: &Job);
     /// Asks a worker to answer as soon as it can.
     fn hurry(&mut self, worker: usize);
+    /// The memory that the workers have in use, in bytes.
+    fn memory(&self) -> u64 {
+        0
+    }
     /// The next news; waits for it for at most this time.
     fn news(&mut self, wait: Duration) -> Option<(usize, News)>;
 }
