@@ -225,8 +225,8 @@ mod tests {
         refuse("seed = -1", &["`seed` takes a whole number, for example `seed = 42`"]);
         refuse("seed = 1u8", &["`seed` takes a whole number of type `u64`, for example `seed = 42`"]);
         for wrong in ["0MiB", "4", "4GB", "+4GiB", "1.5GiB", ""] {
-            let error = "`max_memory` takes an amount of memory such as \"512MiB\" or \"4GiB\": a whole number, at least 1, with \
-                         a unit (`KiB`, `MiB`, `GiB`)";
+            let error = "`max_memory` takes an amount of memory such as \"512MiB\" or \"4GiB\": a whole number, \
+                         at least 1, with a unit (`KiB`, `MiB`, `GiB`)";
             refuse(&format!("max_memory = {wrong:?}"), &[error]);
         }
         refuse("max_duration = \"0s\"", &["`max_duration` must be at least 1ms"]);

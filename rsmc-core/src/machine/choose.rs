@@ -23,50 +23,48 @@ impl Machine {
                 self.threads[thread].status = Status::Running;
                 return Next::Continue(thread);
             }
-            if self.has_patience
-                && let Some(thread) = self.next_in_silence()
-                && !self.never_gives_up()
-            {
-                return Next::Step(thread);
-            }
-            if self.over {
-                break;
-            }
-            if let Some(thread) = self.next_as_forced() {
-                return Next::Step(thread);
-            }
-            let thread = match self.next_step() {
-                Some(step @ Step::Run(thread)) => {
-                    self.record_choice(step);
-                    thread
-                }
-                Some(step @ Step::Take(thread, write)) => {
-                    self.record_choice(step);
-                    self.note_taken(thread, write);
-                    self.taken = self.standing(thread).and_then(|op| self.source_for(op.loc, write));
-                    thread
-                }
-                Some(step @ Step::Choose { thread, which, takes }) => {
-                    self.record_choice(step);
-                    let op = *self.standing(thread).expect("a thread that is chosen stands before an operation");
-                    self.note_taken(thread, takes.flatten());
-                    self.taken = takes.and_then(|write| self.source_for(op.loc, write));
-                    self.threads[thread].status = Status::Standing(alternative(op, which));
-                    thread
-                }
-                Some(step @ Step::Flush(store)) => {
-                    self.record_choice(step);
-                    let flushed = self.flush(store);
-                    debug_assert!(flushed, "a store that is chosen may become visible");
-                    continue;
-                }
-                None => continue,
-            };
-            if !self.has_patience || !self.makes_choice(thread) {
+            if let Some(thread) = self.next_as_forced().or_else(|| self.find_next()) {
                 return Next::Step(thread);
             }
         }
         Next::Over
+    }
+
+    /// The thread that performs its operation next, where none is due. `None` if a store became visible instead, a
+    /// thread is due now, or the execution has ended.
+    #[inline(never)]
+    fn find_next(&mut self) -> Option<ThreadId> {
+        if self.has_patience
+            && let Some(thread) = self.next_in_silence()
+            && !self.never_gives_up()
+        {
+            return Some(thread);
+        }
+        if self.over {
+            return None;
+        }
+        let step = self.next_step()?;
+        self.record_choice(step);
+        match step {
+            Step::Run(_) => {}
+            Step::Take(thread, write) => {
+                self.note_taken(thread, write);
+                self.taken = self.standing(thread).and_then(|op| self.source_for(op.loc, write));
+            }
+            Step::Choose { thread, which, takes } => {
+                let op = *self.standing(thread).expect("a thread that is chosen stands before an operation");
+                self.note_taken(thread, takes.flatten());
+                self.taken = takes.and_then(|write| self.source_for(op.loc, write));
+                self.threads[thread].status = Status::Standing(alternative(op, which));
+            }
+            Step::Flush(store) => {
+                let flushed = self.flush(store);
+                debug_assert!(flushed, "a store that is chosen may become visible");
+                return None;
+            }
+        }
+        let thread = step.thread();
+        (!self.has_patience || !self.makes_choice(thread)).then_some(thread)
     }
 
     /// Performs at once the operation to which a thread comes, if the plan makes it the next step and nothing is in its

@@ -80,10 +80,10 @@ impl Machine {
     fn collect_waiting(&mut self) {
         let mut waiting = std::mem::take(&mut self.run.waiting);
         for (thread, state) in self.threads.iter() {
-            let id = EventId { thread, index: self.run.trace.count(thread) };
+            let id = || EventId { thread, index: self.run.trace.count(thread) };
             match &state.status {
                 Status::Joining(target, site) => {
-                    waiting.push(Pending { id, op: None, why: Why::Join(*target), site: *site });
+                    waiting.push(Pending { id: id(), op: None, why: Why::Join(*target), site: *site });
                 }
                 Status::Standing(op) => {
                     let why = match &state.spin {
@@ -100,7 +100,7 @@ impl Machine {
                         _ => Why::Park,
                     };
                     let has_read_all = state.held_back.iter().any(|held| held.op.is_none());
-                    waiting.push(Pending { id, op: (!has_read_all).then_some(*op), why, site: op.site });
+                    waiting.push(Pending { id: id(), op: (!has_read_all).then_some(*op), why, site: op.site });
                 }
                 Status::Absent | Status::Ended => {}
                 Status::Due | Status::Running | Status::Draining(_) => {

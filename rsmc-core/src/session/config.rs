@@ -239,7 +239,7 @@ impl Config {
     }
 
     /// Stops when the processes of the check have so many bytes in use (resident), this process and those of
-    /// [`jobs`](Self::jobs). Other tests that run in this process count, too. The check looks ten times a second,
+    /// [`jobs`](Self::jobs). Other tests that run in this process count, too. The check looks once a second,
     /// between executions and while an explorer analyses. On Linux; elsewhere the memory is not known, and there is no
     /// limit.
     ///

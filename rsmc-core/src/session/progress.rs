@@ -12,7 +12,7 @@ use crate::session::tally::Tally;
 use crate::session::{Config, Limit};
 
 /// The time between two looks at the memory.
-const LOOK: Duration = Duration::from_millis(100);
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The progress of a check.
 #[derive(Clone, Debug)]
@@ -52,8 +52,6 @@ pub(super) struct Clock<'c> {
     pulse: Option<Pulse<'c>>,
     /// The time of the next look at the memory.
     next_look: Duration,
-    /// The bytes that the check may have in use.
-    most_memory: Option<u64>,
     /// The time and the runs of the parts of the check before this one.
     pub(super) before: Duration,
     pub(super) runs_before: u64,
@@ -62,9 +60,8 @@ pub(super) struct Clock<'c> {
 impl<'c> Clock<'c> {
     /// The clock of a check that starts now.
     pub(super) fn new(config: &'c Config, pulse: Option<Pulse<'c>>) -> Self {
-        let most_memory = config.max_memory.or_else(default_limit);
-        let (next_look, before) = (Duration::ZERO, Duration::ZERO);
-        Self { config, started: Instant::now(), pulse, next_look, most_memory, before, runs_before: 0 }
+        let next_look = if config.max_memory.is_some() { Duration::ZERO } else { LOOK };
+        Self { config, started: Instant::now(), pulse, next_look, before: Duration::ZERO, runs_before: 0 }
     }
 
     /// The reason for which the check stops now, other than its findings and counts. If processes share the
@@ -76,10 +73,9 @@ impl<'c> Clock<'c> {
         others: impl FnOnce() -> u64,
     ) -> Option<Limit> {
         let elapsed = self.started.elapsed();
-        if elapsed >= self.next_look
-            && let Some(most) = self.most_memory
-        {
+        if elapsed >= self.next_look {
             self.next_look = elapsed + LOOK;
+            let most = self.config.max_memory.or_else(default_limit).unwrap_or(u64::MAX);
             if resident_memory(None).is_some_and(|own| own + others() >= most) {
                 return Some(Limit::Memory(most));
             }
