@@ -168,6 +168,7 @@ impl Thread {
                 self.set(old.as_ref(), result.unwrap_or_else(|read| read));
             }
             StmtKind::Fence(order) => fence(*order),
+            StmtKind::Spin => loom::hint::spin_loop(),
             StmtKind::Spawn(thread) => self.spawn(thread),
             StmtKind::Join(thread) => self.join(thread),
             StmtKind::If { condition, then, otherwise } => {

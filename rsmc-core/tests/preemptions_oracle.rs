@@ -26,6 +26,8 @@ struct Kind {
     old: usize,
     /// The chance that a thread may wait in a loop before a load or an update.
     waits: usize,
+    /// The chance that it gives a hint before one.
+    hints: usize,
     /// The chance that an operation is one of the lock or of a token.
     blocks: usize,
 }
@@ -44,7 +46,8 @@ fn draw(dice: &mut Dice, kind: Kind) -> Vec<Given> {
         };
         let is_held = source.is_some_and(|source| list[source].0.op.action.locks());
         let writes = action != Action::Load && !(action == Action::TryAcquire && is_held);
-        let waits = matches!(action, Action::Load | Action::Rmw(_)) && dice.chance(kind.waits);
+        let may_wait = matches!(action, Action::Load | Action::Rmw(_));
+        let (waits, hinted) = (may_wait && dice.chance(kind.waits), may_wait && dice.chance(kind.hints));
         let takes = match source {
             _ if !action.reads() => Takes::Nothing,
             None => Takes::Initial,
@@ -52,7 +55,7 @@ fn draw(dice: &mut Dice, kind: Kind) -> Vec<Given> {
         };
         let (order, failure) = (Ordering::SeqCst, Ordering::SeqCst);
         let op = Op { action, loc: LocId(loc), order, failure, site: Site::default() };
-        let member = Member { thread: ThreadId(thread), op, takes, writes, waits };
+        let member = Member { thread: ThreadId(thread), op, takes, writes, waits, hinted };
         let preds = if list.is_empty() || dice.chance(85) { Vec::new() } else { vec![dice.below(list.len())] };
         list.push((member, preds));
     }
@@ -103,6 +106,8 @@ fn of_atomic(dice: &mut Dice, list: &[Given], old: usize) -> Drawn {
 struct Orders<'a> {
     list: &'a [Given],
     delays: Option<u32>,
+    /// By thread: whether nothing can follow its last event.
+    over: &'a [bool],
     order: Vec<usize>,
     fewest: Option<u32>,
 }
@@ -135,7 +140,25 @@ impl Orders<'_> {
     fn could_happen(&self, at: usize) -> bool {
         let member = &self.list[at].0;
         let lacks_token = member.op.action == Action::Park && self.last_action(member.op.loc) != Some(Action::Unpark);
-        !member.waits && self.is_reached(at) && !self.is_held(at) && !lacks_token
+        !member.waits && !member.hinted && self.is_reached(at) && !self.is_held(at) && !lacks_token
+    }
+
+    /// Whether this thread refuses what it offered by a hint: another one could go on as it does in this list. Not
+    /// where a thread has no event left, and something may follow its last one.
+    fn refuses(&self, next: usize) -> bool {
+        let member = &self.list[next].0;
+        let is_possible = |at: usize| {
+            let has_source = match self.list[at].0.takes {
+                Takes::From(source) => self.order.contains(&(source as usize)),
+                Takes::Initial | Takes::Nothing => true,
+            };
+            has_source && self.is_reached(at) && !self.is_held(at)
+        };
+        let others = || (0..self.over.len()).filter(|&thread| thread as u32 != member.thread.0);
+        let next_of = |thread: usize| self.next_of(ThreadId(thread as u32));
+        member.hinted
+            && others().all(|thread| next_of(thread).is_some() || self.over[thread])
+            && others().filter_map(next_of).any(is_possible)
     }
 
     /// Tries all ways to go on after so many preemptions and delays.
@@ -166,9 +189,10 @@ impl Orders<'_> {
             {
                 continue;
             }
-            let is_preemption = current != Some(member.thread) && could_go_on;
+            let is_taken =
+                if current == Some(member.thread) { self.refuses(next) } else { current.is_some() && could_go_on };
             self.order.push(next);
-            self.extend(preemptions + u32::from(is_preemption), late);
+            self.extend(preemptions + u32::from(is_taken), late);
             self.order.pop();
         }
     }
@@ -181,13 +205,17 @@ fn compare(kind: Kind, programs: u64) {
     for seed in first..first + programs {
         let mut dice = Dice(seed);
         let list = draw(&mut dice, kind);
+        let over: Vec<bool> = (0..kind.threads).map(|_| dice.chance(70)).collect();
         for delays in [None, Some(0), Some(1)] {
-            let mut orders = Orders { list: &list, delays, order: Vec::new(), fewest: None };
+            let mut orders = Orders { list: &list, delays, over: &over, order: Vec::new(), fewest: None };
             orders.extend(0, 0);
             let limit = [100, dice.below(3) as u32][dice.below(2)];
             search.clear(delays);
             for (member, preds) in &list {
                 search.push(member, preds.iter().map(|&pred| pred as u32));
+            }
+            for (thread, &is_over) in over.iter().enumerate() {
+                search.ends(ThreadId(thread as u32), is_over);
             }
             let found = search.fewest(limit);
             let is_right = match orders.fewest {
@@ -197,7 +225,7 @@ fn compare(kind: Kind, programs: u64) {
             };
             assert!(
                 is_right,
-                "seed {seed}, {delays:?}, limit {limit}: {:?}, found {found:?}: {list:#?}",
+                "seed {seed}, {delays:?}, limit {limit}: {:?}, found {found:?}, over {over:?}: {list:#?}",
                 orders.fewest
             );
             with_some += usize::from(orders.fewest.is_some_and(|fewest| fewest > 0));
@@ -208,17 +236,24 @@ fn compare(kind: Kind, programs: u64) {
 
 #[test]
 fn of_atomics() {
-    compare(Kind { threads: 3, events: 9, old: 0, waits: 0, blocks: 0 }, 400);
-    compare(Kind { threads: 3, events: 9, old: 25, waits: 30, blocks: 0 }, 400);
+    compare(Kind { threads: 3, events: 9, old: 0, waits: 0, hints: 0, blocks: 0 }, 400);
+    compare(Kind { threads: 3, events: 9, old: 25, waits: 30, hints: 0, blocks: 0 }, 400);
+}
+
+#[test]
+fn of_hints() {
+    compare(Kind { threads: 2, events: 11, old: 25, waits: 0, hints: 40, blocks: 0 }, 400);
+    compare(Kind { threads: 3, events: 9, old: 25, waits: 10, hints: 40, blocks: 0 }, 400);
+    compare(Kind { threads: 3, events: 9, old: 25, waits: 10, hints: 40, blocks: 30 }, 400);
 }
 
 #[test]
 fn of_locks_and_tokens() {
-    compare(Kind { threads: 3, events: 9, old: 10, waits: 20, blocks: 40 }, 400);
-    compare(Kind { threads: 2, events: 12, old: 10, waits: 20, blocks: 60 }, 400);
+    compare(Kind { threads: 3, events: 9, old: 10, waits: 20, hints: 0, blocks: 40 }, 400);
+    compare(Kind { threads: 2, events: 12, old: 10, waits: 20, hints: 0, blocks: 60 }, 400);
 }
 
 #[test]
 fn of_four_threads() {
-    compare(Kind { threads: 4, events: 9, old: 20, waits: 40, blocks: 20 }, 200);
+    compare(Kind { threads: 4, events: 9, old: 20, waits: 40, hints: 0, blocks: 20 }, 200);
 }

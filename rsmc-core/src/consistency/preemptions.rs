@@ -6,6 +6,9 @@
 //! ones, or that event waits: for a lock that is held, for a token, for the end of a thread, or at a hint of a loop
 //! that waits.
 //!
+//! A thread that gives a hint offers the processor. If it goes on itself though another thread could perform its next
+//! event, that counts like a preemption: it takes from the other what was offered.
+//!
 //! Method. A state says how many events of each thread have happened, which write of each location is the last, and
 //! which thread performed the last event. The search visits the states that need no preemption, then those that need
 //! one, and so on. A thread performs an event at once where that takes nothing from any other order: an event that
@@ -21,7 +24,9 @@
 //! orders than executions under TSO and PSO, so the number is a lower bound of theirs.
 //!
 //! Monotone. The events may be a part of an execution that has, with an event, what comes before it in program order
-//! and its source. Then the execution, with the order restricted to the part, has no fewer preemptions.
+//! and its source. Then the execution, with the order restricted to the part, has no fewer preemptions. Therefore an
+//! offer is not refused where a thread has no more events in the part, and may have some in the execution: one of
+//! these may be in between.
 //!
 //! Cost. In the worst case exponential in the number of threads, as the question is NP-hard. Events times states, and
 //! the number of states is limited: a search that has too many returns the number that it has reached, which is a lower
@@ -73,6 +78,18 @@ pub struct Member {
     pub writes: bool,
     /// Whether its thread may wait in a loop before it.
     pub waits: bool,
+    /// Whether its thread gives a hint before it, and so waits.
+    pub hinted: bool,
+}
+
+/// The state of its location without which an event cannot happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needs {
+    Nothing,
+    /// The lock is free.
+    Lock,
+    /// A token is there.
+    Token,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -84,10 +101,8 @@ struct Known {
     takes: Takes,
     writes: bool,
     waits: bool,
-    /// It waits while a lock is held.
-    acquires: bool,
-    /// It waits for a token.
-    parks: bool,
+    hinted: bool,
+    needs: Needs,
     /// A lock is held after it.
     holds: bool,
     /// The number of its predecessors in other threads, up to this event.
@@ -120,6 +135,12 @@ pub struct Preemptions {
     preds: Vec<u32>,
     /// By thread: its events.
     threads: Vec<(ThreadId, Vec<u32>)>,
+    /// By thread: whether it has no further events in any execution that has these.
+    over: Vec<bool>,
+    /// By thread: the number of events up to the last one behind a hint.
+    hints_until: Vec<u32>,
+    /// A thread without events may have some in an execution that has these.
+    others_may_come: bool,
     locs: Vec<Location>,
     /// The largest number of delays.
     delays: Option<u32>,
@@ -140,8 +161,19 @@ impl Preemptions {
         self.events.clear();
         self.preds.clear();
         self.threads.clear();
+        self.over.clear();
+        self.hints_until.clear();
         self.locs.clear();
         self.delays = delays;
+        self.others_may_come = false;
+    }
+
+    /// Says, when all events are added, whether a thread has no further events in any execution that has these.
+    pub fn ends(&mut self, thread: ThreadId, is_over: bool) {
+        match self.threads.iter().position(|(other, _)| *other == thread) {
+            Some(number) => self.over[number] = is_over,
+            None => self.others_may_come |= !is_over,
+        }
     }
 
     /// Adds an event and returns its number; `preds` are the events before it in program order. Events are added in an
@@ -159,10 +191,17 @@ impl Preemptions {
         let own = &mut self.threads[thread as usize].1;
         let place = own.len() as u32;
         own.push(number);
+        if member.hinted {
+            self.hints_until[thread as usize] = place + 1;
+        }
         let action = member.op.action;
-        let (acquires, parks) = (action == Action::Acquire, action == Action::Park);
+        let needs = match action {
+            Action::Acquire => Needs::Lock,
+            Action::Park => Needs::Token,
+            _ => Needs::Nothing,
+        };
         let at = &mut self.locs[loc as usize];
-        at.blocks |= acquires || parks;
+        at.blocks |= needs != Needs::Nothing;
         let first_reader = match member.takes {
             Takes::Nothing => None,
             Takes::Initial => Some(&mut at.first_reader),
@@ -176,9 +215,9 @@ impl Preemptions {
             loc,
             takes: member.takes,
             writes: member.writes,
-            waits: member.waits,
-            acquires,
-            parks,
+            waits: member.waits || member.hinted,
+            hinted: member.hinted,
+            needs,
             holds: action.locks() && member.writes,
             preds_end: self.preds.len() as u32,
             leads: false,
@@ -193,6 +232,8 @@ impl Preemptions {
         let known = self.threads.iter().position(|(other, _)| *other == id);
         known.unwrap_or_else(|| {
             self.threads.push((id, Vec::new()));
+            self.over.push(true);
+            self.hints_until.push(0);
             self.threads.len() - 1
         }) as u32
     }
@@ -241,7 +282,7 @@ impl Preemptions {
             while let Some(next) = self.next_of(state, state[0]).filter(|&next| self.is_harmless(state, next)) {
                 self.perform(state, next);
             }
-            if !self.may_leave(state, state[0]) || !self.run_to_leave(state, spare) {
+            if self.has_hints(state) || !self.may_leave(state, state[0]) || !self.run_to_leave(state, spare) {
                 break;
             }
         }
@@ -260,7 +301,8 @@ impl Preemptions {
             };
             spare.copy_from_slice(state);
             self.perform(spare, next);
-            let after = if thread != current && is_preemption { &mut self.later } else { &mut self.now };
+            let costs = if thread == current { self.refuses(state, next) } else { is_preemption };
+            let after = if costs { &mut self.later } else { &mut self.now };
             after.extend_from_slice(spare);
         }
         false
@@ -269,6 +311,18 @@ impl Preemptions {
     /// Whether a switch from this thread is no preemption.
     fn may_leave(&self, state: &[u32], thread: u32) -> bool {
         self.next_of(state, thread).is_none_or(|next| !self.could_happen(state, next))
+    }
+
+    /// Whether the thread of this event goes on with it right after a hint, though another thread could.
+    fn refuses(&self, state: &[u32], event: u32) -> bool {
+        let Known { thread, hinted, .. } = self.events[event as usize];
+        if !hinted || state[0] != thread || self.others_may_come {
+            return false;
+        }
+        let others = || (0..self.threads.len() as u32).filter(|&other| other != thread);
+        let next = |other: u32| self.next_of(state, other);
+        others().all(|other| next(other).is_some() || self.over[other as usize])
+            && others().filter_map(next).any(|next| self.is_possible(state, next))
     }
 
     /// In a state in which a switch is no preemption: lets a thread perform events that are free, up to where a switch
@@ -285,6 +339,11 @@ impl Preemptions {
             state.copy_from_slice(spare);
             false
         })
+    }
+
+    /// Whether a thread still gives a hint. Then an event that happens at once is not there to take up the hint.
+    fn has_hints(&self, state: &[u32]) -> bool {
+        self.hints_until.iter().zip(&state[FIRST..]).any(|(until, happened)| happened < until)
     }
 
     /// Whether an event may happen at once, whoever is at work: no other thread can go on because of it.
@@ -331,25 +390,39 @@ impl Preemptions {
 
     /// Whether the next event of a thread waits for nothing, whatever it would read.
     fn could_happen(&self, state: &[u32], event: u32) -> bool {
-        let Known { loc, waits, acquires, parks, .. } = self.events[event as usize];
-        let last = || self.events.get(self.last_write(state, loc) as usize);
-        let is_held = || last().is_some_and(|last| last.holds);
-        let has_token = || last().is_some_and(|last| !last.parks);
-        !waits && self.is_reached(state, event) && !(acquires && is_held()) && (!parks || has_token())
+        let Known { loc, waits, needs, .. } = self.events[event as usize];
+        let has_token = || {
+            let last = self.events.get(self.last_write(state, loc) as usize);
+            last.is_some_and(|last| last.needs != Needs::Token)
+        };
+        !waits
+            && self.is_reached(state, event)
+            && !self.is_locked_out(state, event)
+            && (needs != Needs::Token || has_token())
+    }
+
+    /// Whether an event takes a lock that is held.
+    fn is_locked_out(&self, state: &[u32], event: u32) -> bool {
+        let Known { loc, needs, .. } = self.events[event as usize];
+        needs == Needs::Lock && self.events.get(self.last_write(state, loc) as usize).is_some_and(|last| last.holds)
+    }
+
+    /// Whether what an event needs has happened, and the lock that it takes is free.
+    fn is_possible(&self, state: &[u32], event: u32) -> bool {
+        let has_source = match self.events[event as usize].takes {
+            Takes::From(source) => self.has_happened(state, source),
+            Takes::Nothing | Takes::Initial => true,
+        };
+        has_source && self.is_reached(state, event) && !self.is_locked_out(state, event)
     }
 
     /// Whether an event can happen now as it is given.
     fn may_happen(&self, state: &[u32], event: u32) -> bool {
-        let Known { loc, takes, writes, acquires, .. } = self.events[event as usize];
-        if !self.is_reached(state, event) {
+        if !self.is_possible(state, event) {
             return false;
         }
+        let Known { loc, writes, .. } = self.events[event as usize];
         let last = self.last_write(state, loc);
-        let is_held = || self.events.get(last as usize).is_some_and(|last| last.holds);
-        let has_source = |source: u32| self.has_happened(state, source);
-        if acquires && is_held() || matches!(takes, Takes::From(source) if !has_source(source)) {
-            return false;
-        }
         let Some(most) = self.delays else { return true };
         let spent = state[LATE] + u32::from(!self.takes_last(state, event));
         // The readers of what it overwrites would be late.

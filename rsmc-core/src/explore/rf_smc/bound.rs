@@ -80,6 +80,8 @@ pub(super) struct Bound {
     numbers: Vec<u32>,
     /// The events behind a hint, those that threads wait to perform included.
     hinted: FxHashSet<EventId>,
+    /// The threads that have ended.
+    ended: FxHashSet<ThreadId>,
     /// The places of operations, with their numbers in [`Run::loops`].
     lines: FxHashMap<Site, u32>,
     /// Memory of [`Bound::fewest_above`].
@@ -153,11 +155,14 @@ impl Bound {
     /// Turns to a run.
     pub(super) fn begin(&mut self, run: &Run) {
         self.hinted.clear();
+        self.ended.clear();
         if self.most.is_some() {
             let present = run.trace.present().filter(|(thread, _)| run.trace.count(*thread) > 0);
             self.slack = present.count().saturating_sub(2) as u32;
             let hints = run.trace.notes.iter().filter(|note| note.kind == NoteKind::Hint);
             self.hinted.extend(hints.map(|note| next_event(&run.trace, note.thread, note.at)));
+            let ends = run.trace.notes.iter().filter(|note| note.kind == NoteKind::End);
+            self.ended.extend(ends.map(|note| note.thread));
         }
     }
 
@@ -214,6 +219,11 @@ impl Bound {
                 self.push(run, graph, &first);
             }
         }
+        for (thread, _) in run.trace.present() {
+            let own = run.trace.of_thread(thread);
+            let has_all = own.last().is_none_or(|&last| part.events.contains(last as usize));
+            self.search.ends(thread, has_all && self.ended.contains(&thread));
+        }
         self.search.fewest(limit.saturating_sub(spurious)).map_or(NEVER, |fewest| fewest + spurious)
     }
 
@@ -225,8 +235,9 @@ impl Bound {
             None if reads => Takes::Initial,
             None => Takes::Nothing,
         };
-        let waits = self.hinted.contains(&entry.id) || self.is_in_loop(run, entry.op.site);
-        let member = Member { thread: entry.id.thread, op: entry.op, takes, writes: entry.writes, waits };
+        let (hinted, waits) = (self.hinted.contains(&entry.id), self.is_in_loop(run, entry.op.site));
+        let thread = entry.id.thread;
+        let member = Member { thread, op: entry.op, takes, writes: entry.writes, waits, hinted };
         let numbers = &self.numbers;
         let preds = preds_of(run, graph, entry.who).iter().map(|&pred| numbers[pred as usize]);
         self.search.push(&member, preds)

@@ -3,6 +3,7 @@
 use crate::base::Digest;
 use crate::explore::rf_smc::bound::{self, Candidate};
 use crate::explore::rf_smc::canonical_parent::{Child, has_canonical_parents, new_write};
+use crate::explore::rf_smc::decision::Decision;
 use crate::explore::rf_smc::revisit::{Asked, Extent, Question, Revisit};
 use crate::explore::rf_smc::schedule::{Branch, Chosen, Schedule, SetAside};
 use crate::explore::rf_smc::steps::Packed;
@@ -18,6 +19,8 @@ impl RfSmc {
         let depends = !(run.waiting.is_empty() && run.waits.is_empty());
         let is_received = matches!(self.current, Chosen::Branch(_));
         let mut children = Vec::new();
+        let is_frozen = |decision: &&Decision| depends && decision.frozen;
+        let mut frozen: Vec<_> = self.decisions.iter().filter(is_frozen).map(|decision| decision.id.thread).collect();
         for number in (0..self.decisions.len()).rev() {
             let at = self.frame.turn_to(&self.decisions[number]);
             let decision = &self.decisions[number];
@@ -32,7 +35,10 @@ impl RfSmc {
                 self.decisions[number].full = has;
             }
             let decision = &self.decisions[number];
-            let asked = Asked { run, graph: &self.graph, ahead: self.frame.ahead(), extent };
+            if decision.frozen {
+                frozen.pop();
+            }
+            let asked = Asked { run, graph: &self.graph, ahead: self.frame.ahead(), frozen: &frozen, extent };
             match at {
                 Some(at) => self.revisits.at_event(&asked, decision.question, at),
                 None => self.revisits.at_frozen(&asked, decision.id),

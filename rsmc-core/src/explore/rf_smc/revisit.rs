@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{BitSet, EventId, LocId};
+use crate::base::{BitSet, EventId, LocId, ThreadId};
 use crate::explore::rf_smc::delta::Delta;
 use crate::explore::rf_smc::graph::{Graph, Reader, Visible};
 use crate::step::{Pending, Run, Why};
@@ -96,6 +96,8 @@ pub(super) struct Asked<'a> {
     pub(super) graph: &'a Graph,
     /// The events that are before the decision in `τ`, or stand there.
     pub(super) ahead: &'a BitSet,
+    /// The threads that a decision above makes stay where they are: what else they could do is asked there.
+    pub(super) frozen: &'a [ThreadId],
     pub(super) extent: Extent<'a>,
 }
 
@@ -342,6 +344,7 @@ fn for_each_successor(asked: &Asked<'_>, at: usize, mut visit: impl FnMut(OpRef,
         if let Some(op) = waiting.op
             && op.loc == event.op.loc
             && (held || matches!(waiting.why, Why::Spin { .. }))
+            && !asked.frozen.contains(&waiting.id.thread)
             && !graph.precedes_by_program(at, graph.next_preds(waiting.id.thread))
         {
             visit(OpRef::Waiting(i), op.action);
