@@ -13,7 +13,7 @@ mod programs {
 }
 
 use std::collections::BTreeSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rsmc::hint::spin_loop;
 use rsmc::sync::Arc;
@@ -62,6 +62,22 @@ fn little_more_is_explored_than_by_genmc() {
         if !cfg!(debug_assertions) {
             assert!(executions + blocked <= allowed * genmc, "{name}({n}): {executions} + {blocked}, GenMC {genmc}");
         }
+    }
+}
+
+/// The shortest of several times, since others use the machine as well.
+#[test]
+fn a_ticket_lock_of_five_threads_takes_less_than_a_tenth_of_a_second() {
+    let config = Config::default().memory(MemoryModel::Sc);
+    let time = |_| {
+        let started = Instant::now();
+        let report = rsmc::explore(&config, || programs::ticketlock(5));
+        assert!(matches!(report.verdict, Verdict::Verified), "{:?}", report.verdict);
+        started.elapsed()
+    };
+    if !cfg!(debug_assertions) {
+        let shortest = (0..5).map(time).min().expect("there are some");
+        assert!(shortest < Duration::from_millis(100), "{shortest:?}");
     }
 }
 
