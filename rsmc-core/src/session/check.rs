@@ -81,7 +81,7 @@ impl<'c> Check<'c> {
 
     /// Shows `show` the progress of the check, at intervals of `every` or a little more; if `every` is zero, before
     /// each execution. If `show` returns false, the verdict is [`Incomplete`](Verdict::Incomplete), for
-    /// [`Limit::Interrupted`].
+    /// [`Limit::Interrupted`](super::Limit::Interrupted).
     ///
     /// A check with a pulse may leave a checkpoint: see [`run_part`](Self::run_part).
     pub fn pulse(self, every: Duration, show: impl FnMut(&Progress) -> bool + 'c) -> Self {
