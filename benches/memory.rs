@@ -70,7 +70,5 @@ pub fn peak() -> usize {
 
 /// Bytes of memory that the process has, with stacks and code; 0 if the system does not say.
 pub fn resident() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
-    line.split_whitespace().next().and_then(|kib| kib.parse::<usize>().ok()).map_or(0, |kib| kib * 1024)
+    rsmc_core::session::resident_memory(None).map_or(0, |bytes| bytes as usize)
 }

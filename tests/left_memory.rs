@@ -39,8 +39,6 @@ fn thousands_of_deadlocks() {
 }
 
 /// The memory of this process.
-fn resident() -> usize {
-    let status = std::fs::read_to_string("/proc/self/statm").expect("it is Linux");
-    let pages: usize = status.split(' ').nth(1).expect("the second number").parse().expect("a number");
-    pages * 4096
+fn resident() -> u64 {
+    rsmc_core::session::resident_memory(None).expect("it is Linux")
 }

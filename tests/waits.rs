@@ -13,7 +13,7 @@ mod programs {
 }
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rsmc::hint::spin_loop;
 use rsmc::sync::Arc;
@@ -67,6 +67,7 @@ fn little_more_is_explored_than_by_genmc() {
 
 /// The shortest of several times, since others use the machine as well.
 #[test]
+#[cfg(not(debug_assertions))]
 fn a_ticket_lock_of_five_threads_takes_less_than_a_tenth_of_a_second() {
     let config = Config::default().memory(MemoryModel::Sc);
     let time = |_| {
@@ -75,10 +76,8 @@ fn a_ticket_lock_of_five_threads_takes_less_than_a_tenth_of_a_second() {
         assert!(matches!(report.verdict, Verdict::Verified), "{:?}", report.verdict);
         started.elapsed()
     };
-    if !cfg!(debug_assertions) {
-        let shortest = (0..5).map(time).min().expect("there are some");
-        assert!(shortest < Duration::from_millis(100), "{shortest:?}");
-    }
+    let shortest = (0..5).map(time).min().expect("there are some");
+    assert!(shortest.as_millis() < 100, "{shortest:?}");
 }
 
 /// Threads that take a lock by a compare-exchange that may fail without cause.

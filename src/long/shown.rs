@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use rsmc_core::report::visible;
-use rsmc_core::session::{Estimate, Progress};
+use rsmc_core::session::{Estimate, Progress, resident_memory};
 
 use crate::long::status::Status;
 
@@ -73,7 +73,7 @@ fn line(name: &str, progress: &Progress) -> String {
     if progress.depth > 0 {
         parts.push(format!("depth {}", progress.depth));
     }
-    parts.extend(resident().map(|bytes| format!("{} MiB", bytes >> 20)));
+    parts.extend(resident_memory(None).map(|bytes| format!("{} MiB", bytes >> 20)));
     parts.push(clock(progress.elapsed));
     parts.join(", ")
 }
@@ -105,13 +105,6 @@ fn clock(time: Duration) -> String {
     let (hours, minutes) = (minutes / 60, minutes % 60);
     let days = if hours < 24 { String::new() } else { format!("{}d ", hours / 24) };
     format!("{days}{:02}:{minutes:02}:{seconds:02}", hours % 24)
-}
-
-/// The memory of this process, in bytes, where the system says it.
-fn resident() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
 }
 
 #[cfg(test)]
@@ -162,14 +155,5 @@ mod tests {
         let asked = (1..3000_u64).filter(|tenths| !(1250..3050).contains(tenths)).chain(3050..4000);
         let due = asked.filter(|&tenths| lines.is_due(Duration::from_millis(100 * tenths)));
         assert_eq!(due.collect::<Vec<_>>(), [600, 1200, 3050, 3650]);
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn memory_is_that_of_the_process() {
-        let before = resident().expect("Linux says it");
-        let block = vec![1_u8; 64 << 20];
-        let after = resident().expect("Linux says it");
-        assert!(after > before + (32 << 20) && block.iter().all(|&byte| byte == 1), "{before} and {after}");
     }
 }

@@ -31,7 +31,8 @@ impl Machine {
     }
 
     /// The thread that performs its operation next, where none is due. `None` if a store became visible instead, a
-    /// thread is due now, or the execution has ended.
+    /// thread is due now, or the execution has ended. Apart from [`Machine::who_next`], which is called for every step,
+    /// since it prepares for much that is mostly not needed.
     #[inline(never)]
     fn find_next(&mut self) -> Option<ThreadId> {
         if self.has_patience

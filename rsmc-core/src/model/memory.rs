@@ -75,6 +75,7 @@ impl Memory {
         if self.waiting == 0 { self.cells[loc] } else { self.view_of_own(thread, loc) }
     }
 
+    /// As [`Memory::view`], where stores wait.
     #[inline(never)]
     fn view_of_own(&self, thread: ThreadId, loc: LocId) -> Cell {
         let own = self.waiting_of(thread).iter().rev().find(|store| store.loc == loc);

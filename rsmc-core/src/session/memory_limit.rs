@@ -3,12 +3,13 @@
 //! Some explorers keep a name of everything that they have found, so a long check may take more memory than there is.
 //! It stops before the system ends its process.
 //!
-//! Source. proc(5) for `/proc/<pid>/status` and `/proc/meminfo`; the kernel's documentation of control groups for
-//! `memory.max` (version 2) and `memory.limit_in_bytes` (version 1).
+//! Source. proc(5) for `/proc/<pid>/status` and `/proc/meminfo`; cgroups(7) for `/proc/self/cgroup`, and the kernel's
+//! documentation of control groups for `memory.max` (version 2) and `memory.limit_in_bytes` (version 1).
 //!
 //! Limits. Linux only: elsewhere nothing is known, and a check has no limit.
 
 use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
 
 /// The memory that a process has in use (its resident set), in bytes; without a number, this process. `None` where the
 /// system does not say.
@@ -17,12 +18,26 @@ pub fn resident_memory(process: Option<u32>) -> Option<u64> {
     kibibytes(&read_to_string(format!("/proc/{process}/status")).ok()?, "VmRSS:")
 }
 
-/// The memory that this process may have, in bytes: that of the machine, or less if its control group says so.
+/// The memory that this process may have, in bytes: that of the machine, or less if a control group says so.
 fn all_memory() -> Option<u64> {
     let machine = kibibytes(&read_to_string("/proc/meminfo").ok()?, "MemTotal:")?;
-    let groups = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
-    let group = groups.iter().find_map(|file| read_to_string(file).ok()?.trim().parse::<u64>().ok());
-    Some(group.map_or(machine, |group| group.min(machine)))
+    let groups = read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let limits = groups.lines().flat_map(limit_files).filter_map(|file| read_to_string(file).ok()?.trim().parse().ok());
+    Some(limits.fold(machine, u64::min))
+}
+
+/// The files with the limits of a control group, as `/proc/self/cgroup` names it, and of those above it. In a container
+/// the group may have another name there, and only the one at the top is seen.
+fn limit_files(group: &str) -> Vec<PathBuf> {
+    let mut parts = group.splitn(3, ':').skip(1);
+    let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { return Vec::new() };
+    let (root, file) = match controllers {
+        "" => ("/sys/fs/cgroup", "memory.max"),
+        _ if controllers.split(',').any(|one| one == "memory") => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+        _ => return Vec::new(),
+    };
+    let below = |group: &Path| Path::new(root).join(group.strip_prefix("/").unwrap_or(group)).join(file);
+    Path::new(path).ancestors().map(below).collect()
 }
 
 /// The limit of a check for which none was chosen: three quarters of all memory.
@@ -64,6 +79,16 @@ mod tests {
         let list = "Name:\trsmc\nVmRSS:\t    2048 kB\nThreads:\t1\n";
         assert_eq!(kibibytes(list, "VmRSS:"), Some(2 << 20));
         assert_eq!((kibibytes(list, "VmSwap:"), kibibytes(list, "Threads:")), (None, None));
+    }
+
+    #[test]
+    fn the_limits_of_a_control_group_and_of_those_above() {
+        let files = |group| limit_files(group).iter().map(|file| file.display().to_string()).collect::<Vec<_>>();
+        let second = ["/sys/fs/cgroup/a/b/memory.max", "/sys/fs/cgroup/a/memory.max", "/sys/fs/cgroup/memory.max"];
+        assert_eq!(files("0::/a/b"), second);
+        let first = ["/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
+        assert_eq!(files("4:hugetlb,memory:/a"), first);
+        assert!([files("5:cpu:/a"), files("9:name=systemd:/"), files("")].iter().all(Vec::is_empty));
     }
 
     #[test]
