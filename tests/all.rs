@@ -40,6 +40,7 @@ mod misuse;
 mod newer;
 mod outcomes;
 mod polling;
+mod primitive_reports;
 mod primitives;
 mod primitives_oracle;
 mod remedy;

@@ -1,5 +1,9 @@
 //! `Notify`, which std does not have.
 
+#[cfg(feature = "model")]
+use crate::model::notify_call;
+#[cfg(not(feature = "model"))]
+use crate::std_only::notify_call;
 use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A flag that a thread waits for: [`notify`](Self::notify) sets it, and [`wait`](Self::wait) takes it back. It is a
@@ -31,18 +35,29 @@ impl Notify {
     /// Sets the flag, and wakes a thread that waits. Nothing, if it is set.
     #[cfg_attr(feature = "model", track_caller)]
     pub fn notify(&self) {
+        let _call = notify_call::begin(&self.is_set, "notify");
         *self.flag() = true;
+        notify_call::done();
         self.changed.notify_one();
     }
 
     /// Waits until the flag is set, and takes it back. It may return without cause, as [`park`](crate::thread::park).
     #[cfg_attr(feature = "model", track_caller)]
     pub fn wait(&self) {
+        let mut call = notify_call::begin(&self.is_set, "wait");
         let mut is_set = self.flag();
-        if !*is_set {
+        if *is_set {
+            notify_call::done();
+        } else {
+            notify_call::waits();
+            drop(call);
+            call = notify_call::begin(&self.is_set, "wait");
             is_set = self.changed.wait(is_set).unwrap_or_else(PoisonError::into_inner);
+            notify_call::goes_on(*is_set);
         }
         *is_set = false;
+        drop(is_set);
+        drop(call);
     }
 
     #[cfg_attr(feature = "model", track_caller)]

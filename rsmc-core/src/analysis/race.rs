@@ -382,6 +382,7 @@ impl Pass {
             | NoteKind::Flush(_)
             | NoteKind::Counted
             | NoteKind::Hint
+            | NoteKind::Pending
             | NoteKind::Panic(_)
             | NoteKind::Explore(_) => {}
         }

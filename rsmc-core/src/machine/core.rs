@@ -156,6 +156,11 @@ impl Machine {
         std::mem::swap(&mut self.run, run);
     }
 
+    /// The record of the run so far, for its calls.
+    pub fn trace_mut(&mut self) -> &mut crate::trace::Trace {
+        &mut self.run.trace
+    }
+
     /// The run so far.
     pub fn run(&self) -> &Run {
         &self.run
@@ -358,7 +363,7 @@ impl Machine {
         }
         let at = self.run.trace.events.len() as u32;
         self.run.trace.notes.push(Note { at, thread, kind, site });
-        if !matches!(kind, NoteKind::Hint | NoteKind::Fence(_) | NoteKind::Flush(_)) {
+        if !matches!(kind, NoteKind::Hint | NoteKind::Fence(_) | NoteKind::Flush(_) | NoteKind::Pending) {
             self.threads[thread].visits.clear();
         }
         self.show();

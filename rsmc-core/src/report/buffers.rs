@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 use crate::base::ThreadId;
 use crate::model::c11::Graph;
-use crate::trace::{Event, Note, NoteKind, Row, Source, Trace};
+use crate::trace::{Event, Note, NoteKind, Row, Site, Source, Trace};
 
 /// The buffers in an execution. All numbers are positions of events.
 #[derive(Default)]
@@ -138,7 +138,12 @@ fn stale(trace: &Trace) -> BTreeMap<usize, usize> {
 
 /// Whether a note has a row. The row of a flush is left out if its store need not have waited.
 pub(super) fn has_row(note: &Note) -> bool {
-    !matches!(note.kind, NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) | NoteKind::Counted | NoteKind::Hint)
+    match note.kind {
+        NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) | NoteKind::Counted | NoteKind::Hint => false,
+        // One of the shim's own is part of a call.
+        NoteKind::Fence(_) => note.site != Site::Unknown,
+        _ => true,
+    }
 }
 
 #[cfg(test)]

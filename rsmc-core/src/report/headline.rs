@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::base::{LocId, ThreadId};
 use crate::report::Finding;
+use crate::report::calls::awaited;
 use crate::report::memory;
 use crate::report::places::at;
 use crate::report::race;
@@ -117,16 +118,22 @@ fn panicked(scene: &Scene<'_>, number: usize, panic: &Panicked) -> String {
 /// One line about a waiting thread.
 fn waits(scene: &Scene<'_>, pending: &Pending) -> String {
     let who = scene.threads.name(pending.id.thread);
-    let place = at(pending.site);
+    let call = scene.finding.trace.calls.open(pending.id.thread);
+    let place = at(call.map_or(pending.site, |call| call.site));
     match &pending.why {
         Why::Lock { loc, holder, since } => {
-            let lock = scene.locations.name(*loc);
-            format!("  {who}{place} waits for {lock}, {}", held(scene, *holder, *since, pending.id.thread))
+            let made = call.filter(|call| call.object != *loc && matches!(call.kind, "Once" | "OnceLock" | "LazyLock"));
+            let lock = scene.locations.name(made.map_or(*loc, |call| call.object));
+            let held = held(scene, *holder, *since, pending.id.thread);
+            let held = if made.is_some() { held.replacen("held", "being made", 1) } else { held };
+            format!("  {who}{place} waits for {lock}, {held}")
         }
         Why::Join(target) => format!("  {who}{place} waits for {} to end", scene.threads.name(*target)),
-        Why::Park => match pending.op.map(|op| &scene.finding.trace.locs[op.loc]) {
-            Some(token) if token.kind != "park token" => {
-                format!("  {who}{place} waits for the {} created{}", token.kind, at(token.created))
+        Why::Park => match (call, pending.op) {
+            (Some(call), _) => format!("  {who}{place} waits {}", awaited(call, scene.finding.trace, &scene.locations)),
+            (None, Some(op)) if scene.finding.trace.locs[op.loc].kind == "Waker" => {
+                let name = scene.locations.name(op.loc);
+                format!("  {who}{place} waits until {name} is woken, and nobody is left to do so")
             }
             _ => format!("  {who}{place} is parked, and nobody is left to unpark it"),
         },

@@ -4,13 +4,15 @@
 //! array or a derived `Default`, only a name given by the user helps.
 
 use crate::base::LocId;
+use crate::report::names::is_of_thread;
 use crate::report::rows::Scene;
 use crate::report::text::{clip_start, pad, widest, wrap};
 use crate::trace::LocInfo;
 
 /// The legend with its heading; empty if there is no location.
 pub(super) fn section(scene: &Scene<'_>) -> String {
-    let rows: Vec<[String; 4]> = scene.locations.iter().map(|(loc, name)| row(scene, loc, name)).collect();
+    let objects = scene.locations.iter().filter(|(_, _, kind)| !is_of_thread(kind));
+    let rows: Vec<[String; 4]> = objects.map(|(loc, name, kind)| row(scene, loc, name, kind)).collect();
     let mut lines = Vec::new();
     if !rows.is_empty() {
         lines.push(heading(scene));
@@ -37,11 +39,11 @@ fn heading(scene: &Scene<'_>) -> String {
     }
 }
 
-fn row(scene: &Scene<'_>, loc: LocId, name: &str) -> [String; 4] {
+fn row(scene: &Scene<'_>, loc: LocId, name: &str, kind: &str) -> [String; 4] {
     let info = &scene.finding.trace.locs[loc];
-    let has_value = info.kind.starts_with("Atomic");
+    let has_value = kind.starts_with("Atomic") && kind != "AtomicWaker";
     let init = if has_value { format!("at first {}", scene.values.show(info.kind, info.init)) } else { String::new() };
-    [name.to_owned(), info.kind.to_owned(), place(scene, loc), init]
+    [name.to_owned(), kind.to_owned(), place(scene, loc), init]
 }
 
 /// The place where a location was created; with the column, if another one of its type was created on that line in
@@ -53,6 +55,6 @@ fn place(scene: &Scene<'_>, loc: LocId) -> String {
     let is_beside = |other: &LocInfo| {
         other.kind == info.kind && column(other) != column(info) && scene.places.short(other.created) == place
     };
-    let has_neighbour = scene.locations.iter().any(|(other, _)| is_beside(&locs[other]));
+    let has_neighbour = scene.locations.iter().any(|(other, ..)| is_beside(&locs[other]));
     if has_neighbour { format!("{place}:{}", column(info)) } else { place }
 }

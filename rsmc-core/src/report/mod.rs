@@ -30,6 +30,7 @@
 
 mod buffer_legend;
 mod buffers;
+mod calls;
 mod command;
 mod diagram;
 mod dot;

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::{LocId, ThreadId};
 use crate::report::Finding;
+use crate::report::calls::CallRows;
 use crate::report::text;
 use crate::step::BadMemory;
 use crate::trace::{Action, Note, NoteKind, Trace};
@@ -68,31 +69,38 @@ fn spawn_order(trace: &Trace) -> Vec<ThreadId> {
     order
 }
 
+/// Whether a type is that of something that belongs to a thread: its user has no object of it.
+pub(super) fn is_of_thread(kind: &str) -> bool {
+    matches!(kind, "park token" | "thread end" | "Waker")
+}
+
 /// Names of the locations that the report mentions.
 pub(super) struct Locations {
-    names: BTreeMap<u32, String>,
+    /// By location, its name and its type as the user wrote it.
+    names: BTreeMap<u32, (String, &'static str)>,
 }
 
 impl Locations {
-    pub(super) fn new(finding: &Finding<'_>, threads: &Threads) -> Self {
+    pub(super) fn new(finding: &Finding<'_>, threads: &Threads, calls: &CallRows<'_>) -> Self {
         let mut ordinals: BTreeMap<String, u32> = BTreeMap::new();
         let (mut names, mut taken) = (BTreeMap::new(), BTreeSet::new());
         let mentioned = mentioned(finding);
-        for (loc, info) in finding.trace.locs.iter() {
-            let owned = match info.kind {
-                "thread end" => by_user(finding, loc, &Action::Store(1)).map(|thread| ("end", thread)),
-                _ => by_user(finding, loc, &Action::Park).map(|thread| ("token", thread)),
+        let (objects, inner) = calls.objects(finding);
+        for (loc, info) in finding.trace.locs.iter().filter(|(loc, _)| !inner.contains(loc)) {
+            let owner = |action| by_user(finding, loc, &action).map(|thread| threads.name(thread));
+            let name = match info.kind {
+                "thread end" => owner(Action::Store(1)).map(|thread| format!("end({thread})")),
+                "Waker" => owner(Action::Park).map(|thread| format!("{thread}'s future")),
+                _ => owner(Action::Park).map(|thread| format!("token({thread})")),
             };
-            let name = match owned {
-                Some((what, thread)) => format!("{what}({})", threads.name(thread)),
-                None => numbered(stem(info.kind), &mut ordinals),
-            };
+            let kind = objects.get(&loc).copied().unwrap_or(info.kind);
+            let name = name.unwrap_or_else(|| numbered(stem(kind), &mut ordinals));
             let label = finding.trace.labels.iter().rfind(|(labelled, _)| *labelled == loc);
             let name = label.map_or(name, |(_, label)| apart(labelled(label), &mut taken));
             // The numbers count locations without an operation too: so the names do not change while the execution
             // runs.
             if mentioned.contains(&loc.0) {
-                names.insert(loc.0, name);
+                names.insert(loc.0, (name, kind));
             }
         }
         Self { names }
@@ -100,12 +108,12 @@ impl Locations {
 
     /// The name of a location.
     pub(super) fn name(&self, loc: LocId) -> &str {
-        self.names.get(&loc.0).map_or("a location", String::as_str)
+        self.names.get(&loc.0).map_or("a location", |(name, _)| name)
     }
 
-    /// The locations that have names, in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (LocId, &str)> {
-        self.names.iter().map(|(loc, name)| (LocId(*loc), name.as_str()))
+    /// The locations that have names, in order, each with its name and its type as the user wrote it.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (LocId, &str, &'static str)> {
+        self.names.iter().map(|(loc, (name, kind))| (LocId(*loc), name.as_str(), *kind))
     }
 }
 
@@ -145,8 +153,16 @@ fn apart(name: String, taken: &mut BTreeSet<String>) -> String {
     names.find(|name| taken.insert(name.clone())).expect("there are enough numbers")
 }
 
-/// `AtomicUsize` → `usize`, `UnsafeCell` → `cell`, `park token` → `token`, `mpsc::channel` → `channel`.
+/// `AtomicUsize` → `usize`, `UnsafeCell` → `cell`, `park token` → `token`, `mpsc::sync_channel` → `ch`.
 fn stem(kind: &str) -> String {
+    match kind {
+        "Condvar" => return "cv".to_owned(),
+        "mpsc::channel" | "mpsc::sync_channel" => return "ch".to_owned(),
+        "OnceLock" => return "once".to_owned(),
+        "LazyLock" => return "lazy".to_owned(),
+        "AtomicWaker" => return "waker".to_owned(),
+        _ => {}
+    }
     let last = kind.rsplit([' ', ':']).next().unwrap_or(kind);
     last.trim_start_matches("Atomic").trim_start_matches("Unsafe").to_lowercase()
 }
@@ -169,6 +185,6 @@ mod tests {
         let kinds = ["AtomicUsize", "AtomicU64", "AtomicUsize", "Mutex", "UnsafeCell", "park token", "AtomicU64"];
         let names = kinds.map(|kind| numbered(stem(kind), &mut ordinals));
         assert_eq!(names, ["usize1", "u64_1", "usize2", "mutex1", "cell1", "token1", "u64_2"]);
-        assert_eq!(stem("next message of the mpsc::channel"), "channel");
+        assert_eq!(["mpsc::channel", "Condvar", "LazyLock"].map(stem), ["ch", "cv", "lazy"]);
     }
 }

@@ -6,12 +6,13 @@ use crate::analysis::race::Position;
 use crate::base::ThreadId;
 use crate::report::Finding;
 use crate::report::buffers::{Buffers, has_row};
+use crate::report::calls::{self, CallRows};
 use crate::report::names::{Locations, Threads};
 use crate::report::places::Places;
 use crate::report::values::Values;
 use crate::session::FailureKind;
 use crate::step::{BadMemory, Panicked, Pending, Touch, Why};
-use crate::trace::{Action, Event, Explore, LocInfo, Note, NoteKind, Op, PATIENCE, POISONED, Row, Site, Source};
+use crate::trace::{Action, Call, Event, Explore, LocInfo, Note, NoteKind, Op, PATIENCE, POISONED, Row, Site, Source};
 
 /// The source of the value in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +78,7 @@ pub(super) struct Scene<'a> {
     pub(super) places: Places<'static>,
     pub(super) values: Values,
     pub(super) buffers: Buffers,
+    pub(super) calls: CallRows<'a>,
     /// All rows, before any folding.
     pub(super) lines: Vec<Line>,
     event_rows: Vec<usize>,
@@ -86,14 +88,16 @@ pub(super) struct Scene<'a> {
 impl<'a> Scene<'a> {
     pub(super) fn new(finding: &'a Finding<'a>) -> Self {
         let threads = Threads::new(finding.trace);
-        let locations = Locations::new(finding, &threads);
+        let calls = CallRows::new(finding.trace);
+        let locations = Locations::new(finding, &threads, &calls);
         let mut scene = Self {
             finding,
             threads,
-            places: Places::new(sites(finding, &locations).into_iter()),
+            places: Places::new(sites(finding, &locations, &calls).into_iter()),
             locations,
             values: Values::new(finding.trace),
             buffers: Buffers::new(finding.trace),
+            calls,
             lines: Vec::new(),
             event_rows: Vec::new(),
             note_rows: Vec::new(),
@@ -103,7 +107,8 @@ impl<'a> Scene<'a> {
         scene
     }
 
-    /// The number of the row of an event, given by its position in the trace.
+    /// The number of the row of an event, given by its position in the trace. An event in a call has the row of the
+    /// call; if that has none, the row before.
     pub(super) fn row_of_event(&self, at: usize) -> Option<usize> {
         self.event_rows.get(at).copied()
     }
@@ -127,15 +132,24 @@ impl<'a> Scene<'a> {
         for row in trace.rows() {
             match row {
                 Row::Event(at, event) => {
-                    self.event_rows.push(self.lines.len() + 1);
-                    let line = self.event_line(at, event);
-                    self.lines.push(line);
+                    let line = match self.calls.decided_by(at) {
+                        Some((number, call)) => Some(self.call_line(at, number, call)),
+                        None if self.calls.has(at) || is_without_row(event) => None,
+                        None => Some(self.event_line(at, event)),
+                    };
+                    self.lines.extend(line);
+                    self.event_rows.push(self.lines.len().max(1));
                 }
                 Row::Note(note) => {
                     let line = self.note_line(note);
                     self.lines.extend(line);
                     self.note_rows.push(self.lines.len());
                 }
+            }
+        }
+        for at in 0..self.event_rows.len() {
+            if let Some(of_call) = self.calls.row_event(at) {
+                self.event_rows[at] = self.event_rows[of_call];
             }
         }
         if let Some(row) = self.finding.repeats.and_then(|since| self.row_of_event(since as usize)) {
@@ -160,6 +174,9 @@ impl<'a> Scene<'a> {
 
     /// The next operation of a waiting thread, in words.
     fn wanted(&self, pending: &Pending) -> String {
+        if let Some(call) = self.finding.trace.calls.open(pending.id.thread) {
+            return calls::attempt(call, &self.locations);
+        }
         match (&pending.op, &pending.why) {
             (Some(op), Why::Lock { loc, .. }) if op.action == Action::Park => self.locations.name(*loc).to_owned(),
             (Some(op), _) => self.attempt(op),
@@ -170,19 +187,25 @@ impl<'a> Scene<'a> {
 
     fn attempt(&self, op: &Op) -> String {
         match op.action {
+            Action::Park if self.is_waker(op) => "polls again".to_owned(),
+            Action::Unpark if self.is_waker(op) => format!("wake {}", self.locations.name(op.loc)),
+            Action::Rmw(_) if self.is_waker(op) => "polls again, woken by itself".to_owned(),
+            Action::Load if self.is_end(op) => format!("is_finished {}", self.owner(op)),
+            Action::Store(_) if self.is_end(op) => "finishes".to_owned(),
             Action::Park => "park".to_owned(),
-            Action::Unpark => format!("unpark {}", self.unparked(op)),
-            Action::Choose { spurious: true, value: 0, .. } => "goes to sleep".to_owned(),
-            Action::Choose { spurious: true, .. } => "wakes without cause".to_owned(),
+            Action::Unpark => format!("unpark {}", self.owner(op)),
+            Action::Choose { spurious: true, .. } => "park: wakes without cause".to_owned(),
             Action::Choose { value, .. } if self.is_patience(op) => {
                 if value == 0 { "goes on looking" } else { "gives up looking" }.to_owned()
             }
             Action::Choose { of, .. } => format!("choose below {of}"),
-            action => {
-                let kind = self.finding.trace.locs[op.loc].kind;
-                format!("{} {}", step_of(kind, action).unwrap_or(verb(action)), self.locations.name(op.loc))
-            }
+            action => format!("{} {}", verb(action), self.locations.name(op.loc)),
         }
+    }
+
+    /// Whether the operation is one on the token of a thread that runs a future.
+    fn is_waker(&self, op: &Op) -> bool {
+        self.finding.trace.locs[op.loc].kind == "Waker"
     }
 
     /// Whether the operation decides that a loop that counts waits or gives up.
@@ -190,9 +213,16 @@ impl<'a> Scene<'a> {
         self.finding.trace.locs[op.loc].kind == PATIENCE
     }
 
-    fn unparked(&self, op: &Op) -> String {
+    /// Whether the operation is one on the flag that says that a thread has ended.
+    fn is_end(&self, op: &Op) -> bool {
+        self.finding.trace.locs[op.loc].kind == "thread end"
+    }
+
+    /// The thread to which a token or a flag belongs: `t1` of `token(t1)`.
+    fn owner(&self, op: &Op) -> String {
         let name = self.locations.name(op.loc);
-        name.strip_prefix("token(").and_then(|name| name.strip_suffix(')')).unwrap_or(name).to_owned()
+        let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+        inner.unwrap_or(name).to_owned()
     }
 
     fn event_line(&self, at: usize, event: &Event) -> Line {
@@ -206,13 +236,8 @@ impl<'a> Scene<'a> {
                 | Action::AddUnless(_)
                 | Action::Fail { .. }
         );
-        let bad = self.finding.bad_memory;
-        let is_use = |bad: &BadMemory| match bad {
-            BadMemory::UsedAfterFree { access: Touch::Event(id), .. } => *id == event.id,
-            _ => false,
-        };
         Line {
-            marked: bad.is_some_and(is_use) || self.is_in_race(Position::Event(at)),
+            marked: self.is_marked_event(at),
             number: Some(self.lines.len() + 1),
             thread: event.id.thread,
             what: format!("{}{}", self.attempt(&event.op), self.result(event, loc)),
@@ -229,6 +254,31 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// The row of a call, which is where the event is that decides it.
+    fn call_line(&self, at: usize, number: usize, call: &Call) -> Line {
+        let from = self.calls.sent_by(number).and_then(|sent| self.row_of_event(sent));
+        Line {
+            marked: self.is_marked_event(at),
+            number: Some(self.lines.len() + 1),
+            thread: call.thread,
+            what: self.calls.words(number, &self.threads, &self.locations),
+            order: "",
+            from: from.map_or(Origin::Nowhere, Origin::Row),
+            buffering: Buffering::Nothing,
+            site: call.site,
+        }
+    }
+
+    /// Whether the failure is at an event.
+    fn is_marked_event(&self, at: usize) -> bool {
+        let id = self.finding.trace.events[at].id;
+        let is_use = |bad: &BadMemory| match bad {
+            BadMemory::UsedAfterFree { access: Touch::Event(used), .. } => *used == id,
+            _ => false,
+        };
+        self.finding.bad_memory.is_some_and(is_use) || self.is_in_race(Position::Event(at))
+    }
+
     fn buffering(&self, at: usize) -> Buffering {
         let missed = self.buffers.missed(at).and_then(|store| self.row_of_event(store));
         match missed {
@@ -243,6 +293,7 @@ impl<'a> Scene<'a> {
         let show = |value| self.values.show(loc.kind, value);
         match (event.op.action, event.written) {
             (Action::Load, _) | (Action::AddUnless(_), None) => format!(" → {}", show(event.read)),
+            (Action::Store(_), _) if loc.kind == "thread end" => String::new(),
             (Action::Store(value), _) => format!(" = {}", show(value)),
             (Action::Fail { .. }, _) => format!(" → {}, fails without cause", show(event.read)),
             (Action::Choose { spurious: false, value, .. }, _) if !self.is_patience(&event.op) => format!(" → {value}"),
@@ -259,11 +310,15 @@ impl<'a> Scene<'a> {
     }
 
     fn note_line(&self, note: &Note) -> Option<Line> {
+        if !has_row(note) {
+            return None;
+        }
         let (mut order, mut buffering, mut site) = ("", Buffering::Nothing, note.site);
         let what = match note.kind {
             NoteKind::Spawn(child) => format!("spawn {}", self.threads.name(child)),
             NoteKind::Join(child) => format!("join {}", self.threads.name(child)),
             NoteKind::End => "end".to_owned(),
+            NoteKind::Pending => "poll → Pending".to_owned(),
             NoteKind::Fence(ordering) => {
                 order = abbreviate(ordering);
                 "fence".to_owned()
@@ -339,29 +394,26 @@ impl<'a> Scene<'a> {
     }
 }
 
+/// Whether an event outside of calls has no row: the user does not see that a thread does not wake without cause.
+pub(super) fn is_without_row(event: &Event) -> bool {
+    matches!(event.op.action, Action::Choose { spurious: true, value: 0, .. })
+}
+
 /// ` (#12)`, or nothing.
 pub(super) fn row(number: Option<usize>) -> String {
     number.map(|number| format!(" (#{number})")).unwrap_or_default()
 }
 
 /// Every place that the report mentions.
-fn sites(finding: &Finding<'_>, locations: &Locations) -> Vec<Site> {
+fn sites(finding: &Finding<'_>, locations: &Locations, calls: &CallRows<'_>) -> Vec<Site> {
     let trace = finding.trace;
-    let mut sites: Vec<Site> = trace.events.iter().map(|event| event.op.site).collect();
+    let alone = trace.events.iter().enumerate().filter(|(at, event)| !calls.has(*at) && !is_without_row(event));
+    let mut sites: Vec<Site> = alone.map(|(_, event)| event.op.site).collect();
+    sites.extend(trace.calls.iter().map(|call| call.site));
     sites.extend(trace.notes.iter().filter(|note| has_row(note)).map(|note| note.site));
-    sites.extend(locations.iter().map(|(loc, _)| trace.locs[loc].created));
+    sites.extend(locations.iter().map(|(loc, ..)| trace.locs[loc].created));
     sites.extend(finding.waiting.iter().map(|pending| pending.site));
     sites
-}
-
-/// The verb for the lock under which the operations of an object happen, if `lock` could be taken for an operation of
-/// the object.
-fn step_of(kind: &str, action: Action) -> Option<&'static str> {
-    match action {
-        Action::Acquire if kind == "RwLock" => Some("use"),
-        Action::Release { .. } if kind == "RwLock" => Some("used"),
-        _ => None,
-    }
 }
 
 /// The verb for an operation in a row.

@@ -37,6 +37,11 @@ impl Holders {
         self.holders.retain(|holder| (holder.object, holder.thread, holder.since) != (object, thread, since));
     }
 
+    /// The threads that have an object.
+    pub(super) fn of(&self, object: LocId) -> Vec<ThreadId> {
+        self.holders.iter().filter(|holder| holder.object == object).map(|holder| holder.thread).collect()
+    }
+
     /// Notes that a thread which waits for this token waits for this object.
     pub(super) fn waits(&mut self, token: LocId, object: LocId) {
         self.objects.insert(token, object);

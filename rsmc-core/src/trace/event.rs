@@ -228,6 +228,8 @@ pub enum NoteKind {
     FreedAny,
     /// `hint::spin_loop` or `thread::yield_now`.
     Hint,
+    /// A future that the thread runs is not ready.
+    Pending,
     /// Dropped one reference to a shared value: what came before is visible to the last owner.
     ArcRelease(LocId),
     /// Became the last owner of a shared value.

@@ -4,6 +4,7 @@
 //! worth recording (a spawn, a fence, an access to a tracked cell): it has a place but is no event of a class.
 
 mod action;
+mod call;
 mod class;
 mod event;
 mod history;
@@ -12,6 +13,7 @@ mod record;
 pub mod spin;
 
 pub use action::{Action, CHOICE, Effect, FREE, HELD, PATIENCE, POISONED, Rmw, RmwKind};
+pub use call::{Call, CallResult, Calls, Message};
 pub use class::{outcome_digest, reads_from_class};
 pub use event::{Event, Explore, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
 pub use history::Histories;

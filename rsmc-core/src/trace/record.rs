@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::base::{EventId, Id, IdVec, LocId, ThreadId};
-use crate::trace::{Event, Explore, LocInfo, Note, NoteKind, Source, ThreadInfo};
+use crate::trace::{Calls, Event, Explore, LocInfo, Note, NoteKind, Source, ThreadInfo};
 
 /// One execution, in the order in which it happened. Reused from run to run.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub struct Trace {
     pub threads: IdVec<ThreadId, ThreadInfo>,
     /// The user's names of some locations. The last one of a location counts.
     pub labels: Vec<(LocId, String)>,
+    /// The calls of the program that consist of several events.
+    pub calls: Calls,
     /// The number of notes that say that memory was freed.
     pub frees: u32,
     /// Whether a note asks for a part not to be explored.
@@ -43,12 +45,13 @@ impl Clone for Trace {
 
     /// Keeps the memory.
     fn clone_from(&mut self, other: &Self) {
-        let Self { events, notes, locs, threads, labels, frees, pauses, by_thread } = other;
+        let Self { events, notes, locs, threads, labels, calls, frees, pauses, by_thread } = other;
         self.events.clone_from(events);
         self.notes.clone_from(notes);
         self.locs.clone_from(locs);
         self.threads.clone_from(threads);
         self.labels.clone_from(labels);
+        self.calls.clone_from(calls);
         self.frees = *frees;
         self.pauses = *pauses;
         self.by_thread.clone_from(by_thread);
@@ -62,6 +65,7 @@ impl Trace {
         self.notes.clear();
         self.locs.clear();
         self.labels.clear();
+        self.calls.clear();
         self.frees = 0;
         self.pauses = false;
         self.by_thread.values_mut().for_each(Vec::clear);
@@ -85,7 +89,9 @@ impl Trace {
     /// Forgets everything after the first `events` events and `notes` notes.
     pub fn truncate(&mut self, events: usize, notes: usize) {
         for event in self.events.drain(events..).rev() {
-            self.by_thread[event.id.thread].pop();
+            let own = &mut self.by_thread[event.id.thread];
+            own.pop();
+            self.calls.cut(event.id.thread, own.len() as u32);
         }
         self.notes.truncate(notes);
     }
@@ -113,8 +119,8 @@ impl Trace {
         let mut number = 0;
         self.notes.retain_mut(|note| {
             number += 1;
-            let is_gone =
-                number > notes && note.thread == thread && matches!(note.kind, NoteKind::Hint | NoteKind::Fence(_));
+            let leaves_nothing = matches!(note.kind, NoteKind::Hint | NoteKind::Fence(_) | NoteKind::Pending);
+            let is_gone = number > notes && note.thread == thread && leaves_nothing;
             note.at -= removed_before(note.at);
             if let NoteKind::Flush(store) = &mut note.kind {
                 *store -= removed_before(*store);
@@ -123,6 +129,7 @@ impl Trace {
         });
         let own = &mut self.by_thread[thread];
         own.truncate(own.len() - gone.len());
+        self.calls.cut(thread, own.len() as u32);
         let mut kept_events = Vec::with_capacity(self.events.len() - first);
         for (at, mut event) in (first as u32..).zip(self.events.drain(first..)) {
             if gone.binary_search(&at).is_err() {

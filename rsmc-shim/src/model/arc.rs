@@ -16,6 +16,7 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed};
 
 use rsmc_core::runtime::hook;
+use rsmc_core::runtime::hook::calls::InCall;
 
 use crate::model::arc::copied::Copied;
 use crate::model::arc::counts::{Count, Shared};
@@ -92,11 +93,11 @@ impl<T> Arc<T> {
     /// The reference, if there are others.
     #[track_caller]
     pub fn try_unwrap(this: Self) -> Result<T, Self> {
-        if !this.takes_only_reference(Relaxed) {
+        if !this.takes_only_reference("try_unwrap", Relaxed) {
             return Err(this);
         }
         if this.shared.is_counted() {
-            hook::atomics::fence(Acquire);
+            hook::atomics::fence_within(Acquire);
         }
         this.value_goes();
         let (value, shared) = this.into_parts();
@@ -107,7 +108,7 @@ impl<T> Arc<T> {
     #[track_caller]
     pub fn into_inner(this: Self) -> Option<T> {
         this.shared.observe();
-        this.gone();
+        this.gone(Some(Location::caller()), "into_inner");
         StdArc::into_inner(this.into_parts().0)
     }
 
@@ -127,13 +128,14 @@ impl<T: ?Sized + Copied> Arc<T> {
     #[track_caller]
     pub fn make_mut(this: &mut Self) -> &mut T {
         let mut left_behind = None;
-        if this.takes_only_reference(Acquire) {
+        if this.takes_only_reference("make_mut", Acquire) {
             if this.has_weak() {
                 // std moves the value away from its weak references, one of which this may be the last.
                 left_behind = Some(StdArc::downgrade(&this.value));
                 this.value_goes();
                 this.shared = Shared::of_new::<T>();
             } else if this.shared.is_counted() {
+                let _call = this.call(Some(Location::caller()), "make_mut");
                 this.shared.give_back();
             }
         } else {
@@ -173,6 +175,7 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn downgrade(this: &Self) -> Weak<T> {
         this.shared.meet(Some(Location::caller()));
+        let _call = this.call(Some(Location::caller()), "downgrade");
         match this.shared.is_counted() {
             true => this.shared.downgrade(StdArc::weak_count(&this.value)),
             false => hook::counts::counting(),
@@ -185,18 +188,28 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn strong_count(this: &Self) -> usize {
         let now = StdArc::strong_count(&this.value);
-        if this.shared.observe() { this.shared.strong(now) } else { now }
+        let is_step = this.shared.observe();
+        let _call = this.call(Some(Location::caller()), "strong_count");
+        if is_step { this.shared.strong(now) } else { now }
     }
 
     /// The number of weak references. In a check a relaxed load, as in std, where other threads could change it.
     #[track_caller]
     pub fn weak_count(this: &Self) -> usize {
         let now = StdArc::weak_count(&this.value);
-        if this.shared.observe() { this.shared.weak(now, Relaxed) } else { now }
+        let is_step = this.shared.observe();
+        let _call = this.call(Some(Location::caller()), "weak_count");
+        if is_step { this.shared.weak(now, Relaxed) } else { now }
+    }
+
+    /// Begins a call of a method, where counting consists of steps.
+    fn call(&self, place: Option<&'static Location<'static>>, verb: &'static str) -> Option<InCall> {
+        self.shared.call(place, StdArc::strong_count(&self.value), verb)
     }
 
     #[track_caller]
     fn has_weak(&self) -> bool {
+        let _call = self.call(Some(Location::caller()), "make_mut");
         let now = StdArc::weak_count(&self.value);
         let count = if self.shared.is_counted() { self.shared.weak(now, Relaxed) } else { now };
         count > 0
@@ -204,8 +217,9 @@ impl<T: ?Sized> Arc<T> {
 
     /// Whether this is the only strong reference. If so it counts as gone.
     #[track_caller]
-    fn takes_only_reference(&self, order: Ordering) -> bool {
+    fn takes_only_reference(&self, verb: &'static str, order: Ordering) -> bool {
         let is_counted = self.shared.observe();
+        let _call = self.call(Some(Location::caller()), verb);
         let now = StdArc::strong_count(&self.value);
         if is_counted {
             return self.shared.take(now, order);
@@ -227,6 +241,7 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         if this.shared.observe() {
+            let _call = this.call(Some(Location::caller()), "get_mut");
             let is_unique = this.shared.is_unique(StdArc::strong_count(&this.value), StdArc::weak_count(&this.value));
             return if is_unique { StdArc::get_mut(&mut this.value) } else { None };
         }
@@ -240,7 +255,8 @@ impl<T: ?Sized> Arc<T> {
     /// Drops this reference; true if it is the last one.
     #[inline]
     #[track_caller]
-    fn gone(&self) -> bool {
+    fn gone(&self, place: Option<&'static Location<'static>>, verb: &'static str) -> bool {
+        let _call = self.call(place, verb);
         let now = StdArc::strong_count(&self.value);
         let last = match self.shared.is_counted() {
             true => self.shared.subtract(Count::Strong, now),
@@ -270,6 +286,7 @@ impl<T: ?Sized> Clone for Arc<T> {
     #[track_caller]
     fn clone(&self) -> Self {
         self.shared.meet(Some(Location::caller()));
+        let _call = self.call(Some(Location::caller()), "clone");
         match self.shared.is_counted() {
             true => self.shared.add(Count::Strong, StdArc::strong_count(&self.value)),
             false => hook::counts::counting(),
@@ -282,7 +299,7 @@ impl<T: ?Sized> Drop for Arc<T> {
     #[inline]
     fn drop(&mut self) {
         self.shared.meet(None);
-        let last = self.gone();
+        let last = self.gone(None, "drop");
         // SAFETY: no code uses the field after this.
         let mut drop = || unsafe { ManuallyDrop::drop(&mut self.value) };
         if last && needs_drop::<T>() { self.shared.drop_value(drop) } else { drop() }

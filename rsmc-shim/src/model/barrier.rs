@@ -1,6 +1,10 @@
 //! `Barrier`.
 
 use std::fmt;
+use std::panic::Location;
+
+use rsmc_core::runtime::hook::calls;
+use rsmc_core::trace::{CallResult, FREE};
 
 use crate::model::condvar::Condvar;
 use crate::model::mutex::Mutex;
@@ -42,9 +46,11 @@ impl Barrier {
     /// Waits until all threads have come.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
+        let _call = calls::begin(Some(Location::caller()), self.round.object(), || FREE, "Barrier", "wait");
         let mut round = self.round.lock().expect("nothing panics here");
         let number = round.number;
         round.there += 1;
+        calls::decide(CallResult::Came { there: round.there, all: self.threads });
         if round.there < self.threads {
             drop(self.all_there.wait_while(round, |round| round.number == number).expect("nothing panics here"));
             return BarrierWaitResult(false);

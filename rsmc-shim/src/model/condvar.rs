@@ -7,9 +7,10 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{LockResult, PoisonError};
 use std::time::Duration;
 
+use rsmc_core::runtime::hook::calls::{self, InCall};
 use rsmc_core::runtime::object::{Notifications, Waiter};
 use rsmc_core::runtime::{Object, Tag, hook};
-use rsmc_core::trace::Action;
+use rsmc_core::trace::{Action, CallResult};
 
 use crate::model::monitor::Monitor;
 use crate::model::mutex::MutexGuard;
@@ -67,10 +68,10 @@ impl State {
         notified
     }
 
-    /// Notifies, and returns the tokens of the threads to wake.
-    fn notify(&mut self, notify: fn(&mut Notifications) -> &[Waiter]) -> impl Iterator<Item = &Tag> {
-        let woken = notify(&mut self.notifications);
-        self.tokens.iter().filter(|(waiter, _)| woken.contains(waiter)).map(|(_, token)| &**token)
+    /// The tokens of the threads that wait.
+    fn tokens(&self) -> impl Iterator<Item = &Tag> {
+        let waits = |waiter| self.notifications.waiting().contains(waiter);
+        self.tokens.iter().filter(move |(waiter, _)| waits(waiter)).map(|(_, token)| &**token)
     }
 }
 
@@ -88,15 +89,20 @@ impl Condvar {
     /// If the mutex is poisoned; the error holds the guard.
     #[track_caller]
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        let call = self.monitor.call(Location::caller(), "wait");
         if hook::choices::choose(2, true) == Some(1) {
-            return self.wait_in_vain(guard).0;
+            return self.wait_in_vain(call, guard, "wakes without cause").0;
         }
-        self.wait_for_notification(guard)
+        self.wait_for_notification(call, guard)
     }
 
     /// Waits, and wakes only when it is notified.
     #[track_caller]
-    fn wait_for_notification<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+    fn wait_for_notification<'a, T: ?Sized>(
+        &self,
+        call: InCall,
+        guard: MutexGuard<'a, T>,
+    ) -> LockResult<MutexGuard<'a, T>> {
         if !self.monitor.is_modelled() {
             return guard
                 .wait_outside(|raw| match self.outside.wait(raw) {
@@ -105,26 +111,60 @@ impl Condvar {
                 })
                 .0;
         }
-        let (waiter, token) = self.monitor.act(State::begin_with_token);
-        let lock = guard.mutex();
-        drop(guard);
+        let (place, lock) = (Location::caller(), guard.mutex());
+        let (waiter, token) = self.begins_to_wait(call, guard, State::begin_with_token);
         loop {
-            self.access(Location::caller(), &token, Action::Park);
-            if self.monitor.act(|state| state.end(waiter, false)) {
+            let call = self.monitor.call(place, "wait");
+            self.access(place, &token, Action::Park);
+            let is_over = self.monitor.act(|state| {
+                let notified = state.end(waiter, false);
+                if notified {
+                    calls::decide(CallResult::Notified);
+                }
+                notified
+            });
+            drop(call);
+            if is_over {
                 return lock.lock();
             }
         }
     }
 
-    /// In a check: waits, and ends the wait even if there is no notification when others have gone on. The second part
-    /// of the result says whether there was one.
+    /// Begins a wait and gives the lock back; that is a call.
     #[track_caller]
-    fn wait_in_vain<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> (LockResult<MutexGuard<'a, T>>, bool) {
-        let waiter = self.monitor.act(|state| state.notifications.begin());
-        let lock = guard.mutex();
+    fn begins_to_wait<T: ?Sized, R>(
+        &self,
+        _call: InCall,
+        guard: MutexGuard<'_, T>,
+        begin: impl FnOnce(&mut State) -> R,
+    ) -> R {
+        let begun = self.monitor.act(|state| {
+            calls::gives_back(guard.mutex().object());
+            begin(state)
+        });
         drop(guard);
+        begun
+    }
+
+    /// In a check: waits, and ends the wait even if there is no notification when others have gone on. The second part
+    /// of the result says whether there was one; `otherwise` is what a report says if not.
+    #[track_caller]
+    fn wait_in_vain<'a, T: ?Sized>(
+        &self,
+        call: InCall,
+        guard: MutexGuard<'a, T>,
+        otherwise: &'static str,
+    ) -> (LockResult<MutexGuard<'a, T>>, bool) {
+        let lock = guard.mutex();
+        let waiter = self.begins_to_wait(call, guard, |state| state.notifications.begin());
         hook::loops::hint();
-        let notified = self.monitor.act(|state| state.end(waiter, true));
+        let call = self.monitor.call(Location::caller(), "wait");
+        let notified = self.monitor.act(|state| {
+            let notified = state.end(waiter, true);
+            calls::decide(if notified { CallResult::Notified } else { CallResult::Remark(otherwise) });
+            notified
+        });
+        drop(call);
         (lock.lock(), notified)
     }
 
@@ -140,7 +180,7 @@ impl Condvar {
         mut condition: F,
     ) -> LockResult<MutexGuard<'a, T>> {
         while condition(&mut *guard) {
-            guard = self.wait_for_notification(guard)?;
+            guard = self.wait_for_notification(self.monitor.call(Location::caller(), "wait"), guard)?;
         }
         Ok(guard)
     }
@@ -156,7 +196,8 @@ impl Condvar {
         time: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
         let (guard, timed_out) = if self.monitor.is_modelled() {
-            let (guard, notified) = self.wait_in_vain(guard);
+            let call = self.monitor.call(Location::caller(), "wait");
+            let (guard, notified) = self.wait_in_vain(call, guard, "timed out");
             if !notified {
                 hook::time::pass_time(time);
             }
@@ -233,16 +274,23 @@ impl Condvar {
     }
 
     #[track_caller]
-    fn notify(&self, notify: fn(&mut Notifications) -> &[Waiter]) {
+    fn notify(&self, verb: &'static str, notify: fn(&mut Notifications) -> usize) {
         let place = Location::caller();
-        self.monitor.act(|state| state.notify(notify).for_each(|token| self.access(place, token, Action::Unpark)));
+        let _call = self.monitor.call(place, verb);
+        self.monitor.act(|state| {
+            let notified = notify(&mut state.notifications);
+            calls::decide(CallResult::Notifies(notified));
+            if notified > 0 {
+                state.tokens().for_each(|token| self.access(place, token, Action::Unpark));
+            }
+        });
     }
 
     /// Wakes one of the threads that wait.
     #[track_caller]
     pub fn notify_one(&self) {
         if self.monitor.is_modelled() {
-            self.notify(Notifications::notify_one);
+            self.notify("notify_one", Notifications::notify_one);
         } else {
             self.outside.notify_one();
         }
@@ -252,7 +300,7 @@ impl Condvar {
     #[track_caller]
     pub fn notify_all(&self) {
         if self.monitor.is_modelled() {
-            self.notify(Notifications::notify_all);
+            self.notify("notify_all", Notifications::notify_all);
         } else {
             self.outside.notify_all();
         }

@@ -12,6 +12,7 @@ mod label;
 mod monitor;
 pub mod mpsc;
 mod mutex;
+pub(crate) mod notify_call;
 mod once;
 mod rwlock;
 mod slot;

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
+use rsmc_core::runtime::hook::calls::{self, InCall};
 use rsmc_core::runtime::{Object, Tag, hook};
 use rsmc_core::trace::{Action, FREE};
 
@@ -24,6 +25,11 @@ impl<S: Default> Monitor<S> {
     #[track_caller]
     pub(crate) const fn new(kind: &'static str) -> Self {
         Self { kind, lock: Identity::new(), state: PhantomData }
+    }
+
+    /// Begins a call of a method, which a report shows as one row.
+    pub(crate) fn call(&self, place: &'static Location<'static>, verb: &'static str) -> InCall {
+        calls::begin(Some(place), self.object(), || FREE, self.kind, verb)
     }
 
     /// Performs an operation, in a check. It must not use the same object.

@@ -3,6 +3,8 @@
 //! The build script sets `since_1_80` where the compiler is that of Rust 1.80 or newer.
 
 pub mod cell;
+#[cfg(feature = "std")]
+pub(crate) mod notify_call;
 mod unsafe_cell;
 
 /// Gives an atomic, a lock, a condition variable or a cell a name for the reports of checks. Nothing in this build.

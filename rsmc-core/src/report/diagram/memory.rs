@@ -88,9 +88,9 @@ impl<'a> States<'a> {
         Self { scene, uses: done.chain(wanted).map(|op| (op.loc, use_of(op.action))).collect() }
     }
 
-    /// Whether its value is known; that of a cell is not.
+    /// Whether it has a value that the user knows; a cell has none, nor has an object that is used by calls.
     pub(super) fn has_value(&self, loc: LocId) -> bool {
-        self.uses.contains_key(&loc)
+        self.uses.contains_key(&loc) && !self.scene.calls.is_object(loc)
     }
 
     /// The text of a value of a location; `by`: the thread that wrote it, or `None` for the initial value.

@@ -305,7 +305,7 @@ struct Names<'a> {
 
 impl<'a> Names<'a> {
     fn new(scene: &'a Scene<'a>) -> Self {
-        Self { scene, locations: scene.locations.iter().enumerate().map(|(at, (loc, _))| (loc, at)).collect() }
+        Self { scene, locations: scene.locations.iter().enumerate().map(|(at, (loc, ..))| (loc, at)).collect() }
     }
 
     /// The number of a thread. Every thread that has a row is in the trace, and has one.
@@ -326,11 +326,11 @@ impl<'a> Names<'a> {
 
     fn locations(&self) -> Vec<Location> {
         let states = memory::States::new(self.scene);
-        let location = |(loc, name): (LocId, &str)| {
+        let location = |(loc, name, kind): (LocId, &str, &str)| {
             let info = &self.scene.finding.trace.locs[loc];
             Location {
                 name: name.to_owned(),
-                kind: info.kind.to_owned(),
+                kind: kind.to_owned(),
                 created: place(info.created),
                 initial: states.has_value(loc).then(|| states.show(loc, info.init, None)),
             }

@@ -7,7 +7,7 @@ use crate::base::LocId;
 use crate::report::diagram::memory::{Memory, States};
 use crate::report::diagram::{Change, Coherence, Names, Step, Waiting, place};
 use crate::report::fold::{Shown, fold};
-use crate::report::rows::{Buffering, Line, Origin, Scene, verb};
+use crate::report::rows::{Buffering, Line, Origin, Scene, is_without_row, verb};
 use crate::session::MemoryModel;
 use crate::step::Why;
 use crate::trace::{Action, Event, Note, NoteKind, Row, Source};
@@ -70,6 +70,20 @@ impl Recorder<'_> {
     }
 
     fn event(&mut self, at: usize, event: &Event) {
+        match self.scene.calls.decided_by(at) {
+            Some((_, call)) => self.steps.push(self.step(call.verb, Some(call.object))),
+            None if self.scene.calls.has(at) || is_without_row(event) => {}
+            None => self.single(at, event),
+        }
+        match event.written {
+            Some(_) if event.buffered => self.memory.wait(at),
+            Some(_) => self.reach(at),
+            None => {}
+        }
+    }
+
+    /// Adds the step of an event that belongs to no call.
+    fn single(&mut self, at: usize, event: &Event) {
         let (loc, action) = (event.op.loc, event.op.action);
         let info = &self.scene.finding.trace.locs[loc];
         let mut step = self.step(verb(action), Some(loc));
@@ -87,11 +101,6 @@ impl Recorder<'_> {
         let by = Some(event.id.thread);
         step.written = event.written.filter(|_| !info.is_choice()).map(|value| self.states.show(loc, value, by));
         self.steps.push(step);
-        match event.written {
-            Some(_) if event.buffered => self.memory.wait(at),
-            Some(_) => self.reach(at),
-            None => {}
-        }
     }
 
     fn note(&mut self, which: usize, note: &Note) {
@@ -131,7 +140,7 @@ impl Recorder<'_> {
         let (Some(location), Some(value), Some(last)) = (location, event.written, self.steps.last_mut()) else {
             return;
         };
-        if changes {
+        if changes && self.states.has_value(event.op.loc) {
             let value = self.states.show(event.op.loc, value, Some(event.id.thread));
             last.memory.retain(|earlier| earlier.location != location);
             last.memory.push(Change { location, value });
@@ -148,7 +157,8 @@ impl Recorder<'_> {
         kept.for_each(|number| self.steps[number - 1].folded = false);
         let number = |at: usize| at_row(self.scene, at) + 1;
         let coherence = self.memory.coherence().into_iter().filter_map(|(loc, writes)| {
-            let steps = writes.into_iter().map(number).collect();
+            let mut steps: Vec<usize> = writes.into_iter().map(number).collect();
+            steps.dedup();
             Some(Coherence { location: self.names.location(loc)?, steps })
         });
         Recorded { coherence: coherence.collect(), steps: self.steps }
@@ -189,6 +199,7 @@ fn operation(kind: NoteKind) -> &'static str {
         NoteKind::Join(_) => "join",
         NoteKind::End => "end",
         NoteKind::Fence(_) => "fence",
+        NoteKind::Pending => "poll",
         NoteKind::Flush(_) => "flush",
         NoteKind::CellRead(_) => "read",
         NoteKind::CellWrite(_) => "write",

@@ -91,6 +91,11 @@ pub fn fence(order: Ordering) -> bool {
     enter(|execution| execution.fence(order, site)).is_some()
 }
 
+/// As [`fence`], by the shim itself: a report does not show it.
+pub fn fence_within(order: Ordering) {
+    enter(|execution| execution.fence(order, Site::Unknown));
+}
+
 const RMWS: [RmwKind; 11] = [
     RmwKind::Swap,
     RmwKind::Add,

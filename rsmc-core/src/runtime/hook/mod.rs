@@ -4,6 +4,7 @@
 //! does what std does. All of them take the place of the user's call from their caller.
 
 pub mod atomics;
+pub mod calls;
 pub mod cells;
 pub mod choices;
 pub mod counts;

@@ -34,19 +34,25 @@ impl Notifications {
         self.permits.last().copied().map_or(after_all, |before| before.max(after_all))
     }
 
-    /// Notifies one of the waiters, if there is one that is not notified already; returns those to wake.
-    pub fn notify_one(&mut self) -> &[Waiter] {
-        if self.permits.len() == self.waiting.len() {
-            return &[];
-        }
-        self.permits.push(self.next());
-        &self.waiting
+    /// Notifies one of the waiters, if there is one that is not notified already; returns how many were notified. If
+    /// any, all that [wait](Self::waiting) are to be woken.
+    pub fn notify_one(&mut self) -> usize {
+        self.notify(1)
     }
 
-    /// Notifies all waiters; returns those to wake.
-    pub fn notify_all(&mut self) -> &[Waiter] {
-        let missing = self.waiting.len() - self.permits.len();
-        self.permits.extend(std::iter::repeat_n(self.next(), missing));
+    /// Notifies all waiters; as [`notify_one`](Self::notify_one).
+    pub fn notify_all(&mut self) -> usize {
+        self.notify(usize::MAX)
+    }
+
+    fn notify(&mut self, most: usize) -> usize {
+        let number = most.min(self.waiting.len() - self.permits.len());
+        self.permits.extend(std::iter::repeat_n(self.next(), number));
+        number
+    }
+
+    /// The waiters, oldest first.
+    pub fn waiting(&self) -> &[Waiter] {
         &self.waiting
     }
 
@@ -77,9 +83,9 @@ mod tests {
     fn a_notification_is_for_any_who_waits_and_for_nobody_who_comes_later() {
         for first in [0, 1] {
             let mut condition = Notifications::default();
-            assert_eq!(condition.notify_one(), []);
+            assert_eq!(condition.notify_one(), 0);
             let early = [condition.begin(), condition.begin()];
-            assert_eq!(condition.notify_one(), early);
+            assert_eq!((condition.notify_one(), condition.waiting()), (1, &early[..]));
             let late = condition.begin();
             assert!(!condition.take(late));
             assert!(condition.take(early[first]));
@@ -91,11 +97,11 @@ mod tests {
     fn as_many_are_notified_as_wait() {
         let mut condition = Notifications::default();
         let one = condition.begin();
-        assert_eq!((condition.notify_one().len(), condition.notify_one().len()), (1, 0));
+        assert_eq!((condition.notify_one(), condition.notify_one()), (1, 0));
         let two = condition.begin();
-        assert_eq!(condition.notify_all(), [one, two]);
+        assert_eq!((condition.notify_all(), condition.waiting()), (1, &[one, two][..]));
         assert!(condition.take(two) && condition.take(one) && !condition.take(one));
-        assert_eq!(condition.notify_all(), []);
+        assert_eq!(condition.notify_all(), 0);
     }
 
     /// In any order of arrival, two notifications wake two waiters.
@@ -121,8 +127,8 @@ mod tests {
         let mut condition = Notifications::default();
         let (one, two) = (condition.begin(), condition.begin());
         assert!(!condition.give_up(one));
-        assert_eq!(condition.notify_one(), [two]);
+        assert_eq!((condition.notify_one(), condition.waiting()), (1, &[two][..]));
         assert!(condition.give_up(two));
-        assert_eq!(condition.notify_one(), []);
+        assert_eq!(condition.notify_one(), 0);
     }
 }

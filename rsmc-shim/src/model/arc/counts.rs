@@ -19,8 +19,9 @@ use std::sync::atomic::{
 };
 
 use rsmc_core::machine::Outcome;
+use rsmc_core::runtime::hook::calls::{self, InCall};
 use rsmc_core::runtime::{Birth, hook};
-use rsmc_core::trace::{Action, Rmw, RmwKind};
+use rsmc_core::trace::{Action, CallResult, Rmw, RmwKind};
 
 use rsmc_core::runtime::Identity;
 
@@ -106,19 +107,35 @@ impl Shared {
         hook::counts::reference_dropped(self.strong.object("Arc"), last);
     }
 
+    /// Begins a call of a method, which a report shows as one row. `strong_now` is the strong count where no step has used
+    /// it before. A destructor has no place.
+    pub(super) fn call(
+        &self,
+        place: Option<&'static Location<'static>>,
+        strong_now: usize,
+        verb: &'static str,
+    ) -> Option<InCall> {
+        let begin = || calls::begin(place, self.strong.object("Arc"), || strong_now as u64, "Arc", verb);
+        self.is_counted().then(begin)
+    }
+
     /// The strong count, read by a step. `now` is its value where no step has used it before.
     #[track_caller]
     pub(super) fn strong(&self, now: usize) -> usize {
-        self.access(Count::Strong, now, Action::Load, Relaxed, Relaxed).read as usize
+        let count = self.access(Count::Strong, now, Action::Load, Relaxed, Relaxed).read;
+        calls::decide(CallResult::Number(count));
+        count as usize
     }
 
     /// The number of weak references, read by a step: none while their count is locked.
     #[track_caller]
     pub(super) fn weak(&self, now: usize, order: Ordering) -> usize {
-        match self.access(Count::Weak, now, Action::Load, order, order).read {
+        let count = match self.access(Count::Weak, now, Action::Load, order, order).read {
             LOCKED => 0,
-            count => count as usize - 1,
-        }
+            count => count - 1,
+        };
+        calls::decide(CallResult::Number(count));
+        count as usize
     }
 
     /// Whether a strong reference is the only one, strong or weak. No thread makes a weak one of another meanwhile.
@@ -126,9 +143,11 @@ impl Shared {
     pub(super) fn is_unique(&self, strong_now: usize, weak_now: usize) -> bool {
         let lock = Action::Cas { expected: 1, new: LOCKED, weak: false };
         if self.access(Count::Weak, weak_now, lock, Acquire, Relaxed).written.is_none() {
+            calls::decide(CallResult::Is("None"));
             return false;
         }
         let is_unique = self.access(Count::Strong, strong_now, Action::Load, Acquire, Acquire).read == 1;
+        calls::decide(CallResult::Is(if is_unique { "Some" } else { "None" }));
         self.access(Count::Weak, weak_now, Action::Store(1), Release, Release);
         is_unique
     }
@@ -145,8 +164,9 @@ impl Shared {
         let since = hook::loops::begins_to_wait();
         loop {
             hook::loops::waits(since);
-            if self.access(Count::Weak, now, Action::AddUnless(LOCKED), Acquire, Relaxed).written.is_some() {
-                return;
+            let added = self.access(Count::Weak, now, Action::AddUnless(LOCKED), Acquire, Relaxed);
+            if added.written.is_some() {
+                return calls::decide(CallResult::References(added.read, "weak"));
             }
         }
     }
@@ -156,7 +176,7 @@ impl Shared {
     pub(super) fn subtract(&self, count: Count, now: usize) -> bool {
         let last = self.update(count, now, RmwKind::Sub, Release) == 1;
         if last {
-            hook::atomics::fence(Acquire);
+            hook::atomics::fence_within(Acquire);
         }
         last
     }
@@ -164,14 +184,18 @@ impl Shared {
     /// Adds a strong reference by a step, unless there is none.
     #[track_caller]
     pub(super) fn upgrade(&self, now: usize) -> bool {
-        self.access(Count::Strong, now, Action::AddUnless(0), Acquire, Relaxed).written.is_some()
+        let upgraded = self.access(Count::Strong, now, Action::AddUnless(0), Acquire, Relaxed).written.is_some();
+        calls::decide(CallResult::Is(if upgraded { "Some" } else { "None" }));
+        upgraded
     }
 
     /// Takes the only strong reference by a step; false if there are others.
     #[track_caller]
     pub(super) fn take(&self, now: usize, order: Ordering) -> bool {
         let take = Action::Cas { expected: 1, new: 0, weak: false };
-        self.access(Count::Strong, now, take, order, Relaxed).written.is_some()
+        let is_only = self.access(Count::Strong, now, take, order, Relaxed).written.is_some();
+        calls::decide(CallResult::Remark(if is_only { "the only one" } else { "there are others" }));
+        is_only
     }
 
     /// Restores by a step the strong reference that [`take`](Self::take) took.
@@ -188,7 +212,13 @@ impl Shared {
 
     #[track_caller]
     fn update(&self, count: Count, now: usize, kind: RmwKind, order: Ordering) -> u64 {
-        self.access(count, now, Action::Rmw(Rmw { kind, operand: 1, bits: 64 }), order, order).read
+        let read = self.access(count, now, Action::Rmw(Rmw { kind, operand: 1, bits: 64 }), order, order).read;
+        let new = if kind == RmwKind::Add { read + 1 } else { read - 1 };
+        calls::decide(match count {
+            Count::Strong => CallResult::References(new, "strong"),
+            Count::Weak => CallResult::References(new - 1, "weak"),
+        });
+        read
     }
 
     #[track_caller]

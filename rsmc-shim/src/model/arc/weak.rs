@@ -1,10 +1,13 @@
 //! `Weak`.
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::{Arc as StdArc, Weak as StdWeak};
 
 use rsmc_core::runtime::hook;
+use rsmc_core::runtime::hook::calls::{self, InCall};
+use rsmc_core::trace::CallResult;
 
 use crate::model::arc::Arc;
 use crate::model::arc::counts::{Count, Shared};
@@ -30,8 +33,12 @@ impl<T: ?Sized> Weak<T> {
     #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
         match self.shared.as_ref().filter(|shared| shared.observe()) {
-            Some(shared) if !shared.upgrade(self.value.strong_count()) => return None,
-            Some(_) => {}
+            Some(shared) => {
+                let _call = self.call(shared, Some(Location::caller()), "upgrade");
+                if !shared.upgrade(self.value.strong_count()) {
+                    return None;
+                }
+            }
             None => hook::counts::counting(),
         }
         let value = self.value.upgrade()?;
@@ -44,7 +51,10 @@ impl<T: ?Sized> Weak<T> {
     pub fn strong_count(&self) -> usize {
         let now = self.value.strong_count();
         match self.shared.as_ref().filter(|shared| shared.observe()) {
-            Some(shared) => shared.strong(now),
+            Some(shared) => {
+                let _call = self.call(shared, Some(Location::caller()), "strong_count");
+                shared.strong(now)
+            }
             None => now,
         }
     }
@@ -55,8 +65,11 @@ impl<T: ?Sized> Weak<T> {
     pub fn weak_count(&self) -> usize {
         match self.shared.as_ref().filter(|shared| shared.observe()) {
             Some(shared) => {
+                let _call = self.call(shared, Some(Location::caller()), "weak_count");
                 let weak = shared.weak(self.weak_now(), Acquire);
-                if shared.strong(self.value.strong_count()) == 0 { 0 } else { weak }
+                let weak = if shared.strong(self.value.strong_count()) == 0 { 0 } else { weak };
+                calls::decide(CallResult::Number(weak as u64));
+                weak
             }
             None => self.value.weak_count(),
         }
@@ -65,6 +78,11 @@ impl<T: ?Sized> Weak<T> {
     /// The count. std does not tell it any more if there is no strong reference; then no program has observed it.
     fn weak_now(&self) -> usize {
         self.value.weak_count()
+    }
+
+    /// Begins a call of a method, where counting consists of steps.
+    fn call(&self, shared: &Shared, place: Option<&'static Location<'static>>, verb: &'static str) -> Option<InCall> {
+        shared.call(place, self.value.strong_count(), verb)
     }
 
     fn counted(&self) -> Option<&Shared> {
@@ -82,7 +100,10 @@ impl<T: ?Sized> Clone for Weak<T> {
     #[track_caller]
     fn clone(&self) -> Self {
         match self.counted() {
-            Some(shared) => shared.add(Count::Weak, self.weak_now()),
+            Some(shared) => {
+                let _call = self.call(shared, Some(Location::caller()), "clone a Weak of");
+                shared.add(Count::Weak, self.weak_now());
+            }
             None => hook::counts::counting(),
         }
         Self { value: self.value.clone(), shared: self.shared.clone() }
@@ -92,6 +113,7 @@ impl<T: ?Sized> Clone for Weak<T> {
 impl<T: ?Sized> Drop for Weak<T> {
     fn drop(&mut self) {
         if let Some(shared) = self.counted() {
+            let _call = self.call(shared, None, "drop a Weak of");
             shared.subtract(Count::Weak, self.weak_now());
         }
     }

@@ -1,7 +1,11 @@
 //! `AtomicWaker`.
 
 use std::fmt;
+use std::panic::Location;
 use std::task::Waker;
+
+use rsmc_core::runtime::hook::calls;
+use rsmc_core::trace::CallResult;
 
 use crate::model::monitor::Monitor;
 use crate::real_future;
@@ -36,7 +40,12 @@ impl AtomicWaker {
         }
         // Clones and drops of a waker run code of others, which may use the object.
         let new = waker.clone();
-        let old = self.monitor.act(|registered| registered.replace(new));
+        let call = self.monitor.call(Location::caller(), "register");
+        let old = self.monitor.act(|registered| {
+            calls::decide(CallResult::Nothing);
+            registered.replace(new)
+        });
+        drop(call);
         drop(old);
     }
 
@@ -45,7 +54,7 @@ impl AtomicWaker {
     pub fn wake(&self) {
         if !self.monitor.is_modelled() {
             self.outside.wake();
-        } else if let Some(waker) = self.take() {
+        } else if let Some(waker) = self.take_in("wake") {
             waker.wake();
         }
     }
@@ -54,7 +63,17 @@ impl AtomicWaker {
     #[must_use]
     #[track_caller]
     pub fn take(&self) -> Option<Waker> {
-        if self.monitor.is_modelled() { self.monitor.act(Option::take) } else { self.outside.take() }
+        if self.monitor.is_modelled() { self.take_in("take") } else { self.outside.take() }
+    }
+
+    #[track_caller]
+    fn take_in(&self, verb: &'static str) -> Option<Waker> {
+        let _call = self.monitor.call(Location::caller(), verb);
+        self.monitor.act(|registered| {
+            let waker = registered.take();
+            calls::decide(CallResult::Remark(if waker.is_some() { "a waker is there" } else { "nobody registered" }));
+            waker
+        })
     }
 }
 

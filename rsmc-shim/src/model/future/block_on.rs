@@ -34,6 +34,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
         if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
             return output;
         }
+        hook::calls::pending(token.place);
         token.wait();
     }
 }

@@ -7,11 +7,13 @@ use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 use std::sync::{Arc as StdArc, Mutex, MutexGuard, PoisonError};
 
+use rsmc_core::runtime::hook::calls::{self, InCall};
 use rsmc_core::runtime::{Object, Tag, hook, object};
-use rsmc_core::trace::{Action, Rmw, RmwKind};
+use rsmc_core::trace::{Action, CallResult, Rmw, RmwKind};
 
 use crate::model::monitor::Monitor;
 use crate::model::mpsc::Place;
+use crate::model::mpsc::message::shown;
 use crate::model::surely::surely;
 use rsmc_core::runtime::Identity;
 
@@ -116,6 +118,11 @@ impl<T> Channel<T> {
         }
     }
 
+    /// Begins a call of a method, which a report shows as one row.
+    fn call(&self, place: Place, verb: &'static str) -> Option<InCall> {
+        self.is_live().then(|| self.turn.call(place, verb))
+    }
+
     /// Performs an operation: one step, or none if the execution is over.
     fn act<R>(&self, place: Place, operation: impl FnOnce(&mut object::Channel<T, Token>) -> R) -> R {
         let operation = || operation(&mut self.state().queue);
@@ -139,6 +146,15 @@ impl<T> Channel<T> {
     }
 }
 
+/// The remark of a report on a channel without a receiver.
+const NO_RECEIVER: &str = "no receiver";
+/// The remark of a report on an empty channel without senders.
+const CLOSED: &str = "closed";
+
+fn of_received<T>(message: &T) -> CallResult {
+    CallResult::Received(shown(message))
+}
+
 /// The end that sends.
 pub(super) struct SendingEnd<T> {
     channel: StdArc<Channel<T>>,
@@ -154,12 +170,21 @@ impl<T> SendingEnd<T> {
     #[track_caller]
     pub(super) fn send(&self, message: T) -> Result<(), SendError<T>> {
         let (channel, place) = (self.channel.used(), Location::caller());
+        let call = channel.call(place, "send");
+        let shown = shown(&message);
         let sent = channel.act(place, |queue| match queue.try_send(message) {
-            Ok(receiver) => Ok(Sent::Wakes(receiver)),
-            Err(TrySendError::Disconnected(message)) => Err(SendError(message)),
+            Ok(receiver) => {
+                calls::decide(CallResult::Sent(shown));
+                Ok(Sent::Wakes(receiver))
+            }
+            Err(TrySendError::Disconnected(message)) => {
+                calls::decide(CallResult::Remark(NO_RECEIVER));
+                Err(SendError(message))
+            }
             Err(TrySendError::Full(message)) => {
                 let token = Token::new();
                 queue.wait_to_send(token.clone(), message);
+                calls::decide(CallResult::Remark("waits"));
                 Ok(Sent::Waits(token))
             }
         });
@@ -169,8 +194,12 @@ impl<T> SendingEnd<T> {
                 Ok(())
             }
             Sent::Waits(token) => {
+                drop(call);
+                let _call = channel.call(place, "send");
                 channel.wait(place, &token, channel.names.room);
-                channel.state().queue.sent(&token).map_err(SendError)
+                let sent = channel.state().queue.sent(&token).map_err(SendError);
+                calls::decide(if sent.is_ok() { CallResult::Sent(shown) } else { CallResult::Remark(NO_RECEIVER) });
+                sent
             }
         }
     }
@@ -178,7 +207,17 @@ impl<T> SendingEnd<T> {
     #[track_caller]
     pub(super) fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         let (channel, place) = (self.channel.used(), Location::caller());
-        let receiver = channel.act(place, |queue| queue.try_send(message))?;
+        let _call = channel.call(place, "try_send");
+        let shown = shown(&message);
+        let receiver = channel.act(place, |queue| {
+            let sent = queue.try_send(message);
+            calls::decide(match sent {
+                Ok(_) => CallResult::Sent(shown),
+                Err(TrySendError::Full(_)) => CallResult::Remark("full"),
+                Err(TrySendError::Disconnected(_)) => CallResult::Remark(NO_RECEIVER),
+            });
+            sent
+        })?;
         channel.wake(place, receiver, channel.names.message);
         Ok(())
     }
@@ -204,7 +243,11 @@ impl<T> Drop for SendingEnd<T> {
             let senders = left.get().unwrap_or_else(|| self.leave());
             left.set(Some(senders));
             if senders == 0 {
-                let receiver = channel.act(self.made, object::Channel::drop_senders);
+                let _call = channel.call(self.made, "drop the last sender of");
+                let receiver = channel.act(self.made, |queue| {
+                    calls::decide(CallResult::Nothing);
+                    queue.drop_senders()
+                });
                 channel.wake(self.made, receiver, channel.names.message);
             }
         });
@@ -221,9 +264,11 @@ impl<T> SendingEnd<T> {
     fn leave(&self) -> usize {
         let channel = &*self.channel;
         if channel.state().shared && channel.is_live() {
+            let _call = channel.call(self.made, "drop a sender of");
             let count = Action::Rmw(Rmw { kind: RmwKind::Add, operand: 1, bits: 64 });
             let object = channel.dropped.object("dropped senders");
             hook::objects::access_at(self.made, object, || 0, count, SeqCst, SeqCst);
+            calls::decide(CallResult::Nothing);
         }
         let mut state = channel.state();
         state.senders -= 1;
@@ -244,8 +289,23 @@ enum Received<T> {
 impl<T> ReceivingEnd<T> {
     #[track_caller]
     pub(super) fn try_recv(&self, place: Place) -> Result<T, TryRecvError> {
+        self.receive_at_once(place, "try_recv", "empty")
+    }
+
+    /// Receives if there is a message. A report calls it by this verb, and has this remark if there is none.
+    #[track_caller]
+    fn receive_at_once(&self, place: Place, verb: &'static str, if_empty: &'static str) -> Result<T, TryRecvError> {
         let channel = self.channel.used();
-        let (message, sender) = channel.act(place, object::Channel::try_recv)?;
+        let _call = channel.call(place, verb);
+        let (message, sender) = channel.act(place, |queue| {
+            let received = queue.try_recv();
+            calls::decide(match &received {
+                Ok((message, _)) => of_received(message),
+                Err(TryRecvError::Empty) => CallResult::Remark(if_empty),
+                Err(TryRecvError::Disconnected) => CallResult::Remark(CLOSED),
+            });
+            received
+        })?;
         channel.wake(place, sender, channel.names.room);
         Ok(message)
     }
@@ -253,14 +313,19 @@ impl<T> ReceivingEnd<T> {
     #[track_caller]
     pub(super) fn recv(&self, place: Place) -> Result<T, RecvError> {
         let channel = self.channel.used();
+        let call = channel.call(place, "recv");
         match self.receive_or_begin_to_wait(place)? {
             Received::Message(message, sender) => {
                 channel.wake(place, sender, channel.names.room);
                 Ok(message)
             }
             Received::Waits(token) => {
+                drop(call);
+                let _call = channel.call(place, "recv");
                 channel.wait(place, &token, channel.names.message);
-                channel.state().queue.received().ok_or(RecvError)
+                let received = channel.state().queue.received();
+                calls::decide(received.as_ref().map_or(CallResult::Remark(CLOSED), of_received));
+                received.ok_or(RecvError)
             }
         }
     }
@@ -272,11 +337,12 @@ impl<T> ReceivingEnd<T> {
         let channel = self.channel.used();
         if !channel.hand_to_hand {
             hook::loops::hint();
-            return self.try_recv(place).map_err(|error| match error {
+            return self.receive_at_once(place, "recv_timeout", "timed out").map_err(|error| match error {
                 TryRecvError::Empty => RecvTimeoutError::Timeout,
                 TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
             });
         }
+        let call = channel.call(place, "recv_timeout");
         match self.receive_or_begin_to_wait(place)? {
             Received::Message(message, sender) => {
                 channel.wake(place, sender, channel.names.room);
@@ -284,18 +350,35 @@ impl<T> ReceivingEnd<T> {
             }
             Received::Waits(_) => {
                 hook::loops::hint();
-                channel.act(place, object::Channel::give_up)
+                drop(call);
+                let _call = channel.call(place, "recv_timeout");
+                channel.act(place, |queue| {
+                    let received = queue.give_up();
+                    calls::decide(match &received {
+                        Ok(message) => of_received(message),
+                        Err(RecvTimeoutError::Timeout) => CallResult::Remark("timed out"),
+                        Err(RecvTimeoutError::Disconnected) => CallResult::Remark(CLOSED),
+                    });
+                    received
+                })
             }
         }
     }
 
     fn receive_or_begin_to_wait(&self, place: Place) -> Result<Received<T>, RecvError> {
         self.channel.act(place, |queue| match queue.try_recv() {
-            Ok((message, sender)) => Ok(Received::Message(message, sender)),
-            Err(TryRecvError::Disconnected) => Err(RecvError),
+            Ok((message, sender)) => {
+                calls::decide(of_received(&message));
+                Ok(Received::Message(message, sender))
+            }
+            Err(TryRecvError::Disconnected) => {
+                calls::decide(CallResult::Remark(CLOSED));
+                Err(RecvError)
+            }
             Err(TryRecvError::Empty) => {
                 let token = Token::new();
                 queue.wait_to_receive(token.clone());
+                calls::decide(CallResult::Remark("waits"));
                 Ok(Received::Waits(token))
             }
         })
@@ -306,7 +389,13 @@ impl<T> Drop for ReceivingEnd<T> {
     fn drop(&mut self) {
         let (channel, place) = (&*self.channel, self.channel.created);
         let left = Cell::new((VecDeque::new(), Vec::new()));
-        surely(|| left.set(channel.act(place, object::Channel::drop_receiver)));
+        let _call = channel.call(place, "drop the receiver of");
+        surely(|| {
+            left.set(channel.act(place, |queue| {
+                calls::decide(CallResult::Nothing);
+                queue.drop_receiver()
+            }));
+        });
         let (messages, senders) = left.into_inner();
         for sender in senders {
             channel.wake(place, Some(sender), channel.names.room);

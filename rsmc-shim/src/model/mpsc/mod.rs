@@ -12,6 +12,7 @@
 
 mod channel;
 mod iter;
+mod message;
 mod receiver;
 mod sender;
 

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::sync::OnceLock as StdOnceLock;
 
-use crate::model::once::flag::{Flag, State};
+use rsmc_core::runtime::hook::calls;
+use rsmc_core::trace::CallResult;
+
+use crate::model::once::flag::{Flag, SET, State};
 use crate::model::slot;
 
 /// Mirrors [`std::sync::OnceLock`].
@@ -50,7 +53,10 @@ impl<T> OnceLock<T> {
     /// The value, if there is one.
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
-        match self.flag.load(self.state_outside()) {
+        let _call = self.flag.call(self.state_outside(), "get");
+        let state = self.flag.load(self.state_outside());
+        calls::decide(CallResult::Is(if state == Some(State::Done) { "a value" } else { "none" }));
+        match state {
             Some(State::Done) | None => self.value(),
             Some(_) => None,
         }
@@ -72,6 +78,7 @@ impl<T> OnceLock<T> {
     /// Waits until there is a value. (Stable in std since 1.86.)
     #[track_caller]
     pub fn wait(&self) -> &T {
+        let _call = self.flag.call(self.state_outside(), "wait");
         match self.flag.wait(self.state_outside(), |state| state == State::Done) {
             Some(_) => self.value().expect("it was set"),
             None => self.outside.wait(),
@@ -85,7 +92,7 @@ impl<T> OnceLock<T> {
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         let mut value = Some(value);
-        self.get_or_init(|| value.take().expect("it is made once"));
+        self.get_or_poison(SET, State::Empty, || value.take().expect("it is made once"));
         value.map_or(Ok(()), Err)
     }
 
@@ -94,18 +101,31 @@ impl<T> OnceLock<T> {
     /// A `make` that uses the cell itself is reported as a deadlock in a check.
     #[track_caller]
     pub fn get_or_init<F: FnOnce() -> T>(&self, make: F) -> &T {
-        self.get_or_poison(State::Empty, make)
+        self.get_or_poison("get_or_init", State::Empty, make)
     }
 
-    /// As [`get_or_init`](Self::get_or_init); `failed` is the state after a panic of `make`.
+    /// As [`get_or_init`](Self::get_or_init); `failed` is the state after a panic of `make`, and `verb` the
+    /// method for reports.
     #[track_caller]
-    pub(super) fn get_or_poison<F: FnOnce() -> T>(&self, failed: State, make: F) -> &T {
+    pub(super) fn get_or_poison<F: FnOnce() -> T>(&self, verb: &'static str, failed: State, make: F) -> &T {
+        let call = self.flag.call(self.state_outside(), verb);
         match self.flag.load(self.state_outside()) {
             None => return self.outside.get_or_init(make),
-            Some(State::Done) => return self.value().expect("it was set"),
+            Some(State::Done) => {
+                calls::decide(CallResult::Remark("has a value"));
+                return self.value().expect("it was set");
+            }
             Some(_) => {}
         }
-        let (state, changing) = self.flag.change(self.state_outside(), failed);
+        let (state, changing) = self.flag.change(verb, self.state_outside(), failed);
+        match state {
+            State::Done => calls::decide(CallResult::Remark("has a value")),
+            State::Poisoned => calls::decide(CallResult::Remark("is poisoned")),
+            // The value is there already, and the row is where the cell gets it.
+            State::Empty if verb == SET => {}
+            State::Empty => calls::decide(CallResult::Remark("runs the closure")),
+        }
+        drop(call);
         match state {
             State::Done => changing.leave(),
             State::Poisoned => {

@@ -3,8 +3,9 @@
 use std::panic::Location;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 
+use rsmc_core::runtime::hook::calls::{self, InCall};
 use rsmc_core::runtime::{Tag, hook};
-use rsmc_core::trace::{Action, FREE};
+use rsmc_core::trace::{Action, CallResult, FREE};
 
 use crate::model::surely::surely;
 use rsmc_core::runtime::Identity;
@@ -28,6 +29,9 @@ impl State {
     }
 }
 
+/// The method of a report that has a value and runs no closure.
+pub(super) const SET: &str = "set";
+
 pub(super) struct Flag {
     kind: &'static str,
     state: Identity,
@@ -37,6 +41,8 @@ pub(super) struct Flag {
 /// The right to change a state. Dropping it gives the right back.
 pub(super) struct Changing<'a> {
     flag: &'a Flag,
+    /// The method that changes it.
+    verb: &'static str,
     place: &'static Location<'static>,
     /// The state that it leaves, unless that is `Empty`; at first the state after a panic.
     then: State,
@@ -57,6 +63,12 @@ impl Flag {
     #[track_caller]
     pub(super) fn is_modelled(&self) -> bool {
         hook::objects::meets(self.state.object(self.kind))
+    }
+
+    /// Begins a call of a method, which a report shows as one row. `outside` is the state outside.
+    #[track_caller]
+    pub(super) fn call(&self, outside: State, verb: &'static str) -> InCall {
+        calls::begin(Some(Location::caller()), self.state.object(self.kind), || outside as u64, self.kind, verb)
     }
 
     fn access(
@@ -98,10 +110,10 @@ impl Flag {
 
     /// In a check: waits for the right to change the state, and returns the state at that time with it.
     #[track_caller]
-    pub(super) fn change(&self, outside: State, failed: State) -> (State, Changing<'_>) {
+    pub(super) fn change(&self, verb: &'static str, outside: State, failed: State) -> (State, Changing<'_>) {
         let place = Location::caller();
         self.access_lock(place, Action::Acquire, Acquire);
-        let changing = Changing { flag: self, place, then: failed };
+        let changing = Changing { flag: self, verb, place, then: failed };
         let state = self.access(place, outside, Action::Load, Relaxed).expect("in a check");
         (state, changing)
     }
@@ -125,10 +137,17 @@ impl Changing<'_> {
 
 impl Drop for Changing<'_> {
     fn drop(&mut self) {
-        let Self { flag, place, then } = *self;
+        let Self { flag, verb, place, then } = *self;
         surely(|| {
+            let object = flag.state.object(flag.kind);
+            let _call = calls::begin(Some(place), object, || State::Empty as u64, flag.kind, verb);
             if then != State::Empty {
                 flag.access(place, State::Empty, Action::Store(then as u64), Release);
+                calls::decide(match then {
+                    State::Done if verb == SET => CallResult::Nothing,
+                    State::Done => CallResult::Remark("is done"),
+                    State::Empty | State::Poisoned => CallResult::Remark("panicked"),
+                });
             }
             flag.access_lock(place, Action::Release { poisoned: false }, Release);
         });

@@ -35,7 +35,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// If making it panics, or has panicked before.
     #[track_caller]
     pub fn force(this: &Self) -> &T {
-        this.value.get_or_poison(State::Poisoned, || this.make())
+        this.value.get_or_poison("force", State::Poisoned, || this.make())
     }
 
     /// The value for writing, made first if it is not there. (Stable in std since 1.94.)

@@ -6,6 +6,9 @@ mod lazy;
 
 use std::fmt;
 
+use rsmc_core::runtime::hook::calls;
+use rsmc_core::trace::CallResult;
+
 use crate::model::once::flag::{Flag, State};
 
 pub use cell::OnceLock;
@@ -54,7 +57,7 @@ impl Once {
         if !self.flag.is_modelled() {
             return self.outside.call_once(act);
         }
-        self.call(|state| {
+        self.call("call_once", |state| {
             assert!(!state.is_poisoned(), "Once instance has previously been poisoned");
             act();
         });
@@ -66,17 +69,25 @@ impl Once {
         if !self.flag.is_modelled() {
             return self.outside.call_once_force(|state| act(&OnceState { poisoned: state.is_poisoned() }));
         }
-        self.call(act);
+        self.call("call_once_force", act);
     }
 
     #[track_caller]
-    fn call<F: FnOnce(&OnceState)>(&self, act: F) {
-        if self.is_completed() {
+    fn call<F: FnOnce(&OnceState)>(&self, verb: &'static str, act: F) {
+        let call = self.flag.call(self.state_outside(), verb);
+        if self.flag.load(self.state_outside()) == Some(State::Done) {
+            calls::decide(CallResult::Remark("was called before"));
             return;
         }
-        match self.flag.change(self.state_outside(), State::Poisoned) {
-            (State::Done, changing) => changing.leave(),
-            (state, changing) => {
+        let (state, changing) = self.flag.change(verb, self.state_outside(), State::Poisoned);
+        calls::decide(CallResult::Remark(match state {
+            State::Done => "was called before",
+            State::Poisoned | State::Empty => "runs the closure",
+        }));
+        drop(call);
+        match state {
+            State::Done => changing.leave(),
+            state => {
                 act(&OnceState { poisoned: state == State::Poisoned });
                 changing.finish(State::Done);
             }
@@ -86,7 +97,11 @@ impl Once {
     /// Whether a call has completed.
     #[track_caller]
     pub fn is_completed(&self) -> bool {
-        self.flag.load(self.state_outside()).map_or_else(|| self.outside.is_completed(), |state| state == State::Done)
+        let _call = self.flag.call(self.state_outside(), "is_completed");
+        let Some(state) = self.flag.load(self.state_outside()) else { return self.outside.is_completed() };
+        let is_completed = state == State::Done;
+        calls::decide(CallResult::Is(if is_completed { "true" } else { "false" }));
+        is_completed
     }
 
     /// Waits until a call has completed. (Stable in std since 1.86.)
@@ -106,6 +121,7 @@ impl Once {
 
     #[track_caller]
     fn wait_for(&self, force: bool) {
+        let _call = self.flag.call(self.state_outside(), "wait");
         let is_awaited = |state| state == State::Done || (state == State::Poisoned && !force);
         match self.flag.wait(self.state_outside(), is_awaited) {
             None if force => self.outside.wait_force(),

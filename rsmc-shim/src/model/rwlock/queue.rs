@@ -7,8 +7,10 @@ use std::sync::{LockResult, Mutex, MutexGuard, PoisonError, TryLockError, TryLoc
 use std::sync::{RwLock as RawLock, RwLockReadGuard as RawRead, RwLockWriteGuard};
 
 use rsmc_core::base::ThreadId;
+use rsmc_core::runtime::hook::calls;
 use rsmc_core::runtime::object::{Claim, Mode, ReadWrite};
 use rsmc_core::runtime::{Object, Tag, hook};
+use rsmc_core::trace::CallResult;
 
 use crate::model::door::{Door, Pass};
 use crate::model::monitor::Monitor;
@@ -151,17 +153,26 @@ impl Queue {
             let raw = raw.unwrap_or_else(PoisonError::into_inner);
             return (poisoned, self.held_outside(raw, self.door.wait(), data));
         }
-        let mut turn = self.turn(mode, Location::caller());
+        let place = Location::caller();
+        let mut turn = self.turn(mode, place);
+        let call = self.monitor.call(place, verb(mode));
         let (poisoned, token) = self.monitor.act(|state| {
             let claim = *turn.claim.insert(state.lock.come(mode));
-            let waits = !state.lock.has(claim);
-            if !waits {
+            let poisoned = self.poison(state);
+            if state.lock.has(claim) {
+                calls::decide(taken(poisoned));
                 turn.begin();
+                return (poisoned, None);
             }
-            (self.poison(state), waits.then(|| state.token(claim)))
+            calls::waits_for(self.object());
+            (poisoned, Some(state.token(claim)))
         });
+        drop(call);
         let Some(token) = token else { return (poisoned, turn.held(data)) };
+        let call = self.monitor.call(place, verb(mode));
         hook::tokens::park_for(&token.tag, self.monitor.tag());
+        calls::decide(if token.poisoned.get() { taken(true) } else { CallResult::Remark("has it now") });
+        drop(call);
         turn.begin();
         (token.poisoned.get(), turn.held(data))
     }
@@ -182,13 +193,19 @@ impl Queue {
             };
             return Some((poisoned, self.held_outside(raw, self.door.try_pass()?, data)));
         }
-        let mut turn = self.turn(mode, Location::caller());
+        let place = Location::caller();
+        let mut turn = self.turn(mode, place);
+        let _call = self.monitor.call(place, if mode == Mode::Read { "try_read" } else { "try_write" });
         let poisoned = self.monitor.act(|state| {
+            let poisoned = self.poison(state);
             turn.claim = state.lock.try_come(mode);
             if turn.claim.is_some() {
+                calls::decide(if poisoned { taken(true) } else { CallResult::Remark("ok") });
                 turn.begin();
+            } else {
+                calls::decide(CallResult::Remark("fails"));
             }
-            self.poison(state)
+            poisoned
         });
         turn.claim.is_some().then(|| (poisoned, turn.held(data)))
     }
@@ -196,7 +213,12 @@ impl Queue {
     #[track_caller]
     pub(super) fn is_poisoned(&self) -> bool {
         if self.monitor.is_modelled() {
-            self.monitor.act(|state| self.poison(state))
+            let _call = self.monitor.call(Location::caller(), "is_poisoned");
+            self.monitor.act(|state| {
+                let poisoned = self.poison(state);
+                calls::decide(CallResult::Is(if poisoned { "true" } else { "false" }));
+                poisoned
+            })
         } else {
             self.raw.lock.is_poisoned()
         }
@@ -205,7 +227,11 @@ impl Queue {
     #[track_caller]
     pub(super) fn clear_poison(&self) {
         if self.monitor.is_modelled() {
-            self.monitor.act(|state| state.poisoned = Some(false));
+            let _call = self.monitor.call(Location::caller(), "clear_poison");
+            self.monitor.act(|state| {
+                state.poisoned = Some(false);
+                calls::decide(CallResult::Nothing);
+            });
         } else {
             self.raw.lock.clear_poison();
         }
@@ -244,6 +270,15 @@ impl<'a> Held<'a, RawWrite<'a>> {
     }
 }
 
+fn verb(mode: Mode) -> &'static str {
+    if mode == Mode::Read { "read" } else { "write" }
+}
+
+/// The result of a call that has the lock.
+fn taken(poisoned: bool) -> CallResult {
+    if poisoned { CallResult::Remark("poisoned") } else { CallResult::Nothing }
+}
+
 impl State {
     fn token(&mut self, claim: Claim) -> StdArc<Token> {
         let token = StdArc::default();
@@ -276,7 +311,9 @@ impl<'a> Turn<'a> {
     fn downgrade(&mut self, place: &'static Location<'static>) {
         self.mode = Mode::Read;
         let Some(claim) = self.claim.filter(|_| hook::executions::in_run()) else { return };
+        let _call = self.queue.monitor.call(place, "downgrade");
         let woken = self.queue.monitor.act_at(place, |state| {
+            calls::decide(CallResult::Nothing);
             let (claim, granted) = state.lock.downgrade(claim);
             self.claim = Some(claim);
             state.woken(&granted)
@@ -306,7 +343,9 @@ impl Drop for Turn<'_> {
         // Destructors of others may still use the lock when the execution is over.
         let poisons = writes && !self.was_panicking && hook::threads::panicking() && !hook::executions::is_unwinding();
         surely(|| {
+            let _call = self.queue.monitor.call(self.place, "release");
             let woken = self.queue.monitor.act_at(self.place, |state| {
+                calls::decide(if poisons { CallResult::Remark("poisons it") } else { CallResult::Nothing });
                 if poisons {
                     state.poisoned = Some(true);
                 }

@@ -1,0 +1,229 @@
+//! Calls that consist of several events, as rows: one for each, in the words of the user's method.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::base::{LocId, ThreadId};
+use crate::report::Finding;
+use crate::report::names::{Locations, Threads};
+use crate::trace::{Call, CallResult, Message, Trace};
+
+/// The calls of an execution, and the events that belong to them.
+pub(super) struct CallRows<'a> {
+    calls: Vec<&'a Call>,
+    /// By event, the place of its call among the calls.
+    of_event: Vec<Option<usize>>,
+    /// By event, the place of the call that it decides: its row is there.
+    decided_by: BTreeMap<usize, usize>,
+    /// By call, the event that decides it.
+    row_events: Vec<Option<usize>>,
+    /// By place of a call that notifies waiting threads, those that go on.
+    woken: BTreeMap<usize, Vec<ThreadId>>,
+    /// By place of a call that receives a message, the event of the call that sent it.
+    sent_by: BTreeMap<usize, usize>,
+}
+
+impl<'a> CallRows<'a> {
+    pub(super) fn new(trace: &'a Trace) -> Self {
+        let calls: Vec<&Call> = trace.calls.iter().collect();
+        let (mut of_event, mut decided_by) = (vec![None; trace.events.len()], BTreeMap::new());
+        for (number, call) in calls.iter().enumerate() {
+            let own = trace.of_thread(call.thread);
+            let end = call.end.map_or(own.len(), |end| (end as usize).min(own.len()));
+            for &at in own.get(call.first as usize..end).unwrap_or_default() {
+                // Calls lie within one another, and the outer one begins first.
+                of_event[at as usize].get_or_insert(number);
+            }
+            let decided = call.decided.and_then(|index| own.get(index as usize));
+            if let Some(&at) = decided.filter(|&&at| of_event[at as usize] == Some(number)) {
+                decided_by.insert(at as usize, number);
+            }
+        }
+        let mut row_events = vec![None; calls.len()];
+        decided_by.iter().for_each(|(&at, &number)| row_events[number] = Some(at));
+        let (woken, sent_by) = (woken(&calls, &decided_by), sent_by(&calls, &decided_by));
+        Self { calls, of_event, decided_by, row_events, woken, sent_by }
+    }
+
+    /// The call that an event decides, with its place among the calls.
+    pub(super) fn decided_by(&self, at: usize) -> Option<(usize, &'a Call)> {
+        self.decided_by.get(&at).map(|&number| (number, self.calls[number]))
+    }
+
+    /// The outermost call in which a thread waits.
+    pub(super) fn open(&self, thread: ThreadId) -> Option<&'a Call> {
+        self.calls.iter().find(|call| call.thread == thread && call.end.is_none()).copied()
+    }
+
+    /// Whether a location stands for an object that is used by calls.
+    pub(super) fn is_object(&self, loc: LocId) -> bool {
+        self.calls.iter().any(|call| call.object == loc)
+    }
+
+    /// The event whose row is that of an event in a call, if there is one: the event that decides the call.
+    pub(super) fn row_event(&self, at: usize) -> Option<usize> {
+        self.row_events[self.of_event[at]?]
+    }
+
+    /// Whether an event belongs to a call.
+    pub(super) fn has(&self, at: usize) -> bool {
+        self.of_event[at].is_some()
+    }
+
+    /// The types of the objects that are used by calls, by location; and the locations of which only calls of other
+    /// objects know.
+    pub(super) fn objects(&self, finding: &Finding<'_>) -> (BTreeMap<LocId, &'static str>, BTreeSet<LocId>) {
+        let trace = finding.trace;
+        let objects: BTreeMap<LocId, &'static str> = self.calls.iter().map(|call| (call.object, call.kind)).collect();
+        let (mut met, mut inner) = (BTreeSet::new(), BTreeSet::new());
+        for (at, event) in trace.events.iter().enumerate() {
+            let loc = event.op.loc;
+            if met.insert(loc) && self.of_event[at].is_some_and(|number| self.calls[number].object != loc) {
+                inner.insert(loc);
+            }
+        }
+        for pending in finding.waiting {
+            if let (Some(op), Some(call)) = (pending.op, trace.calls.open(pending.id.thread))
+                && met.insert(op.loc)
+                && call.object != op.loc
+            {
+                inner.insert(op.loc);
+            }
+        }
+        // What an outer call names is the user's, even if inner calls use parts of it.
+        for call in &self.calls {
+            let outer = match trace.of_thread(call.thread).get(call.first as usize) {
+                Some(&at) => self.of_event[at as usize].map(|number| self.calls[number]),
+                None => self.open(call.thread),
+            };
+            match outer.is_none_or(|outer| outer.object == call.object) {
+                true => _ = inner.remove(&call.object),
+                false => _ = inner.insert(call.object),
+            }
+        }
+        (objects, inner)
+    }
+
+    /// The row of the message that a call received.
+    pub(super) fn sent_by(&self, number: usize) -> Option<usize> {
+        self.sent_by.get(&number).copied()
+    }
+
+    /// A call in words: `recv ch1 → 7`.
+    pub(super) fn words(&self, number: usize, threads: &Threads, locations: &Locations) -> String {
+        let call = self.calls[number];
+        let woken = self.woken.get(&number).map_or(&[][..], Vec::as_slice);
+        format!("{}{}", attempt(call, locations), result(&call.result, woken, threads, locations))
+    }
+}
+
+/// A call without its result.
+pub(super) fn attempt(call: &Call, locations: &Locations) -> String {
+    format!("{} {}", call.verb, locations.name(call.object))
+}
+
+/// What a waiting thread waits for in a call.
+pub(super) fn awaited(call: &Call, trace: &Trace, locations: &Locations) -> String {
+    let name = locations.name(call.object);
+    let there = trace.calls.iter().filter(|other| other.object == call.object && other.end.is_none()).count();
+    match (call.kind, call.verb, &call.result) {
+        ("Barrier", _, CallResult::Came { all, .. }) => format!("at {name}, where {there} of {all} have come"),
+        ("Condvar", ..) => format!("for a notification of {name}, and nobody is left to give one"),
+        ("Notify", ..) => format!("for {name}, and nobody is left to notify it"),
+        (_, "recv", _) => format!("for a message of {name}, and nobody is left to send one"),
+        (_, "send", _) => format!("in send {name}, and nobody is left to receive"),
+        _ => format!("in {} {name}", call.verb),
+    }
+}
+
+fn result(result: &CallResult, woken: &[ThreadId], threads: &Threads, locations: &Locations) -> String {
+    let all = |ids: &[ThreadId]| ids.iter().map(|&id| threads.name(id)).collect::<Vec<_>>().join(", ");
+    match result {
+        CallResult::Nothing => String::new(),
+        CallResult::Remark(remark) => format!(": {remark}"),
+        CallResult::Is(value) => format!(" → {value}"),
+        CallResult::Number(number) => format!(" → {number}"),
+        CallResult::References(0, kind) => format!(": the last {kind} one"),
+        CallResult::References(number, kind) => format!(": {number} {kind}"),
+        CallResult::Sent(message) => shown(*message).map(|text| format!(" ← {text}")).unwrap_or_default(),
+        CallResult::Received(message) => match shown(*message) {
+            Some(text) => format!(" → {text}"),
+            None => " → a message".to_owned(),
+        },
+        CallResult::Came { there, all } => format!(": {there} of {all}"),
+        CallResult::WaitsFor(holders) if holders.is_empty() => ": waits".to_owned(),
+        CallResult::WaitsFor(holders) => format!(": waits for {}", all(holders)),
+        CallResult::GivesBack(lock) => format!(" (gives back {})", locations.name(*lock)),
+        CallResult::Notified => ": notified".to_owned(),
+        CallResult::Notifies(0) => ": nobody waits".to_owned(),
+        CallResult::Notifies(number) if woken.len() == *number => format!(": wakes {}", all(woken)),
+        CallResult::Notifies(1) => ": for one that waits".to_owned(),
+        CallResult::Notifies(number) => format!(": for {number} that wait"),
+    }
+}
+
+fn shown(message: Message) -> Option<String> {
+    match message {
+        Message::Unknown => None,
+        Message::Unsigned(number) => Some(number.to_string()),
+        Message::Signed(number) => Some(number.to_string()),
+        Message::Bool(value) => Some(value.to_string()),
+        Message::Char(c) => Some(format!("{c:?}")),
+    }
+}
+
+/// The calls in the order of the events that decided them.
+fn in_order<'a>(
+    calls: &'a [&'a Call],
+    decided_by: &'a BTreeMap<usize, usize>,
+) -> impl Iterator<Item = (usize, usize, &'a Call)> {
+    decided_by.iter().map(|(&at, &number)| (at, number, calls[number]))
+}
+
+/// By call that notifies, the threads that go on. A notification is for those that wait when it is given; the oldest
+/// is taken first.
+fn woken(calls: &[&Call], decided_by: &BTreeMap<usize, usize>) -> BTreeMap<usize, Vec<ThreadId>> {
+    let mut woken: BTreeMap<usize, Vec<ThreadId>> = BTreeMap::new();
+    let (mut waits, mut permits): (BTreeMap<(LocId, ThreadId), usize>, Vec<(LocId, usize, usize)>) = Default::default();
+    for (at, number, call) in in_order(calls, decided_by) {
+        match call.result {
+            CallResult::GivesBack(_) => _ = waits.insert((call.object, call.thread), at),
+            CallResult::Notifies(many) => permits.extend(std::iter::repeat_n((call.object, at, number), many)),
+            CallResult::Notified => {
+                let since = waits.get(&(call.object, call.thread)).copied();
+                let fits = |&(object, given, _): &(LocId, usize, usize)| object == call.object && Some(given) > since;
+                if let Some(place) = permits.iter().position(fits) {
+                    woken.entry(permits.remove(place).2).or_default().push(call.thread);
+                }
+            }
+            _ => {}
+        }
+    }
+    woken
+}
+
+/// By call that receives a message, the event that decides the call which sent it: messages come in the order in which
+/// they went.
+fn sent_by(calls: &[&Call], decided_by: &BTreeMap<usize, usize>) -> BTreeMap<usize, usize> {
+    let (mut sent, mut received): (BTreeMap<LocId, Vec<usize>>, BTreeMap<LocId, usize>) = Default::default();
+    let mut sent_by = BTreeMap::new();
+    let mut waits: BTreeSet<(LocId, ThreadId)> = BTreeSet::new();
+    for (at, number, call) in in_order(calls, decided_by) {
+        match call.result {
+            CallResult::Remark("waits") if call.verb == "send" => {
+                waits.insert((call.object, call.thread));
+                sent.entry(call.object).or_default().push(at);
+            }
+            CallResult::Sent(_) if !waits.remove(&(call.object, call.thread)) => {
+                sent.entry(call.object).or_default().push(at);
+            }
+            CallResult::Received(_) => {
+                let nth = received.entry(call.object).or_default();
+                let event = sent.get(&call.object).and_then(|sent| sent.get(*nth));
+                sent_by.extend(event.map(|&event| (number, event)));
+                *nth += 1;
+            }
+            _ => {}
+        }
+    }
+    sent_by
+}
