@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rsmc_core::report::{self, Diagram};
+use rsmc_core::report::{self, Diagram, Sources};
 use rsmc_core::seed::Seed;
 
 /// Longer names of files are cut: no file system takes more than 255 bytes.
@@ -30,7 +30,7 @@ fn write_all(dir: &Path, name: &str, diagram: &Diagram) -> Result<PathBuf, (Path
     };
     put("json", report::json(diagram))?;
     put("dot", report::dot(diagram))?;
-    put("html", report::html(diagram, &sources))
+    put("html", report::html(diagram, SOURCES))
 }
 
 /// Longer seeds are kept in a file, which the report names.
@@ -121,7 +121,9 @@ pub(crate) fn file_name(path: &str) -> String {
 
 /// The text of a source file. The compiler names it from the root of the workspace, and tests run at the root of their
 /// package, which is below.
-pub(crate) fn sources(file: &str) -> Option<String> {
+pub(crate) const SOURCES: Sources<'static> = Sources(&sources);
+
+fn sources(file: &str) -> Option<String> {
     let here = std::env::current_dir().unwrap_or_default();
     here.ancestors().find_map(|dir| fs::read_to_string(dir.join(file)).ok())
 }

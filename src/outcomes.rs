@@ -10,6 +10,7 @@ use rsmc_core::seed::Seed;
 use rsmc_core::session::{Config, Limit, Report, Seen, Verdict, check_body};
 use rsmc_core::step::Run;
 
+use crate::files::SOURCES;
 use crate::said;
 
 /// One of the results of [`outcomes`].
@@ -172,7 +173,7 @@ impl<T: Ord + Debug> Outcomes<T> {
             Verdict::Incomplete(Limit::Replay) => self,
             _ => panic!(
                 "expected {how_often}: {what}; so far it is so, but not every execution has a result\n\n{self}\n\n{}",
-                report::text(&self.report, &RenderOptions::default())
+                report::text(&self.report, &RenderOptions::default(), SOURCES)
             ),
         }
     }

@@ -12,7 +12,7 @@ use rsmc_core::step::Run;
 
 use crate::ends;
 use crate::env::{self, EnvError};
-use crate::files::{self, sources};
+use crate::files::{self, SOURCES};
 use crate::jobs::{self, Which};
 use crate::long;
 use crate::said;
@@ -91,7 +91,7 @@ fn explore_body(config: &Config, body: &(dyn Fn() + Sync)) -> Report {
 
 /// A report as text: the schedule for a failure, one line otherwise. `name` is the test's name for `cargo test`.
 pub fn render(report: &Report, name: Option<&str>) -> String {
-    report::text(report, &RenderOptions::of_test(name))
+    report::text(report, &RenderOptions::of_test(name), SOURCES)
 }
 
 /// The failing execution of a report as a page for a browser; `None` if there is none. `config` is the configuration of
@@ -115,21 +115,21 @@ pub fn render(report: &Report, name: Option<&str>) -> String {
 /// assert!(page.starts_with("<!DOCTYPE html>"));
 /// ```
 pub fn html(report: &Report, config: &Config, name: Option<&str>) -> Option<String> {
-    let diagram = report::diagram(report, config, name)?;
-    Some(report::html(&diagram, &sources))
+    let diagram = report::diagram(report, config, name, SOURCES)?;
+    Some(report::html(&diagram, SOURCES))
 }
 
 /// The failing execution of a report as a graph in the language of Graphviz; `None` if there is none. The parameters
 /// are those of [`html`].
 pub fn dot(report: &Report, config: &Config, name: Option<&str>) -> Option<String> {
-    Some(report::dot(&report::diagram(report, config, name)?))
+    Some(report::dot(&report::diagram(report, config, name, SOURCES)?))
 }
 
 /// The failing execution of a report as JSON for other tools; `None` if there is none. The parameters are those of
 /// [`html`].
 /// `docs/report-json.md` describes the form, which has a version.
 pub fn json(report: &Report, config: &Config, name: Option<&str>) -> Option<String> {
-    Some(report::json(&report::diagram(report, config, name)?))
+    Some(report::json(&report::diagram(report, config, name, SOURCES)?))
 }
 
 /// As [`render`] with other options: for a wider terminal, in colours, or in ASCII.
@@ -142,7 +142,7 @@ pub fn json(report: &Report, config: &Config, name: Option<&str>) -> Option<Stri
 /// assert!(rsmc::render_in(&report, &wide).starts_with("\u{1b}[1;31mpanic"));
 /// ```
 pub fn render_in(report: &Report, options: &RenderOptions<'_>) -> String {
-    report::text(report, options)
+    report::text(report, options, SOURCES)
 }
 
 #[doc(hidden)]
@@ -288,8 +288,10 @@ fn text_and_files(
         report.notes.extend(env::rustflags().map(note));
     }
     let options = terminal::render_options(which.for_cargo()).seed_file(seed_file.as_deref());
-    let text = report::text(report, &options);
-    let (Some(dir), Some(diagram)) = (dir, report::diagram(report, config, which.for_cargo())) else { return text };
+    let text = report::text(report, &options, SOURCES);
+    let (Some(dir), Some(diagram)) = (dir, report::diagram(report, config, which.for_cargo(), SOURCES)) else {
+        return text;
+    };
     let written = visible(&files::write(dir, &files::name_of(path), &diagram));
     format!("{}\n{written}\n", text.trim_end_matches('\n'))
 }

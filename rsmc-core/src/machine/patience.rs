@@ -202,7 +202,7 @@ impl Machine {
         let site = asks.wait.site;
         let loc = match patience.loc {
             Some(loc) => loc,
-            None => self.add_location(LocInfo { kind: PATIENCE, created: site, init: 0 }),
+            None => self.add_location(LocInfo { kind: PATIENCE, created: site, init: 0, address: 0 }),
         };
         self.threads[thread].patience.loc = Some(loc);
         let (order, failure) = (Ordering::Relaxed, Ordering::Relaxed);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::base::{LocId, ThreadId};
 use crate::report::Finding;
-use crate::report::calls::awaited;
+use crate::report::call_words::awaited;
 use crate::report::memory;
 use crate::report::places::at;
 use crate::report::race;

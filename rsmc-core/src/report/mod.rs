@@ -30,6 +30,7 @@
 
 mod buffer_legend;
 mod buffers;
+mod call_words;
 mod calls;
 mod command;
 mod diagram;
@@ -48,6 +49,7 @@ mod options;
 mod places;
 mod race;
 mod rows;
+mod source;
 mod summary;
 mod table;
 mod text;
@@ -71,6 +73,7 @@ pub use last_words::{last_seed, last_words, stuck};
 pub use line::{About, line};
 pub use live::Live;
 pub use options::RenderOptions;
+pub use source::Sources;
 pub use summary::{incomplete, verified};
 pub use text::visible;
 
@@ -105,6 +108,8 @@ pub struct Finding<'a> {
     pub remedy: Option<&'a Remedy>,
     /// The number of columns that its schedule may take.
     pub columns: usize,
+    /// The source, from which it takes the names of objects and functions.
+    pub sources: Sources<'a>,
 }
 
 impl<'a> Finding<'a> {
@@ -125,6 +130,7 @@ impl<'a> Finding<'a> {
             needs: None,
             remedy: None,
             columns: RenderOptions::default().columns,
+            sources: Sources::NONE,
         }
     }
 }
@@ -187,12 +193,12 @@ impl From<&Report> for Counts {
 }
 
 /// The report of a failing execution.
-fn failure(failure: &Failure, report: &Report, options: &RenderOptions<'_>) -> String {
+fn failure(failure: &Failure, report: &Report, options: &RenderOptions<'_>, sources: Sources<'_>) -> String {
     let seed = options.seed_file.map_or_else(|| failure.seed.to_string(), str::to_owned);
-    finding_text(&finding_of(failure, &seed, options.columns), options.name, &report.into())
+    finding_text(&finding_of(failure, &seed, options.columns, sources), options.name, &report.into())
 }
 
-fn finding_of<'a>(failure: &'a Failure, seed: &'a str, columns: usize) -> Finding<'a> {
+fn finding_of<'a>(failure: &'a Failure, seed: &'a str, columns: usize, sources: Sources<'a>) -> Finding<'a> {
     Finding {
         kind: failure.kind,
         message: &failure.message,
@@ -208,15 +214,16 @@ fn finding_of<'a>(failure: &'a Failure, seed: &'a str, columns: usize) -> Findin
         needs: failure.needs.as_ref(),
         remedy: failure.remedy.as_ref(),
         columns,
+        sources,
     }
 }
 
 /// The failing execution of a check as one value; `None` if there is none. `config` is the configuration of the check,
-/// and `name` the path of the test as `cargo test` takes it, or [`DOC_TEST`].
-pub fn diagram(report: &Report, config: &Config, name: Option<&str>) -> Option<Diagram> {
+/// `name` the path of the test as `cargo test` takes it, or [`DOC_TEST`], and `sources` the source of the test.
+pub fn diagram(report: &Report, config: &Config, name: Option<&str>, sources: Sources<'_>) -> Option<Diagram> {
     let Verdict::Failed(failure) = &report.verdict else { return None };
     let seed = failure.seed.to_string();
-    let finding = finding_of(failure, &seed, RenderOptions::default().columns);
+    let finding = finding_of(failure, &seed, RenderOptions::default().columns, sources);
     Some(Diagram::new(&finding, name, &report.into(), config))
 }
 
@@ -226,10 +233,10 @@ pub fn json(diagram: &Diagram) -> String {
 }
 
 /// The report of any check: the schedule of a failure; one line if the check is complete; advice if a limit ended it.
-pub fn text(report: &Report, options: &RenderOptions<'_>) -> String {
+pub fn text(report: &Report, options: &RenderOptions<'_>, sources: Sources<'_>) -> String {
     let text = match &report.verdict {
         Verdict::Verified => verified(&report.into()),
-        Verdict::Failed(failed) => failure(failed, report, options),
+        Verdict::Failed(failed) => failure(failed, report, options, sources),
         Verdict::Incomplete(limit) => incomplete(&report.into(), *limit),
     };
     options.put(text + &notes(report))

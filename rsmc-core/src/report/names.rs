@@ -9,9 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::{LocId, ThreadId};
 use crate::report::Finding;
 use crate::report::calls::CallRows;
+use crate::report::source::{Name, SourceText};
 use crate::report::text;
 use crate::step::BadMemory;
-use crate::trace::{Action, Note, NoteKind, Trace};
+use crate::trace::{Action, Note, NoteKind, Site, Trace};
 
 /// The length at which names of threads are cut.
 const LONGEST: usize = 12;
@@ -81,11 +82,12 @@ pub(super) struct Locations {
 }
 
 impl Locations {
-    pub(super) fn new(finding: &Finding<'_>, threads: &Threads, calls: &CallRows<'_>) -> Self {
+    pub(super) fn new(finding: &Finding<'_>, threads: &Threads, calls: &CallRows<'_>, source: &SourceText) -> Self {
         let mut ordinals: BTreeMap<String, u32> = BTreeMap::new();
         let (mut names, mut taken) = (BTreeMap::new(), BTreeSet::new());
         let mentioned = mentioned(finding);
         let (objects, inner) = calls.objects(finding);
+        let from_source = names_from_source(finding, source, &inner);
         for (loc, info) in finding.trace.locs.iter().filter(|(loc, _)| !inner.contains(loc)) {
             let owner = |action| by_user(finding, loc, &action).map(|thread| threads.name(thread));
             let name = match info.kind {
@@ -94,9 +96,10 @@ impl Locations {
                 _ => owner(Action::Park).map(|thread| format!("token({thread})")),
             };
             let kind = objects.get(&loc).copied().unwrap_or(info.kind);
+            let name = name.or_else(|| from_source.get(&loc).cloned());
             let name = name.unwrap_or_else(|| numbered(stem(kind), &mut ordinals));
             let label = finding.trace.labels.iter().rfind(|(labelled, _)| *labelled == loc);
-            let name = label.map_or(name, |(_, label)| apart(labelled(label), &mut taken));
+            let name = apart(label.map_or(name, |(_, label)| labelled(label)), &mut taken);
             // The numbers count locations without an operation too: so the names do not change while the execution
             // runs.
             if mentioned.contains(&loc.0) {
@@ -115,6 +118,55 @@ impl Locations {
     pub(super) fn iter(&self) -> impl Iterator<Item = (LocId, &str, &'static str)> {
         self.names.iter().map(|(loc, (name, kind))| (LocId(*loc), name.as_str(), *kind))
     }
+}
+
+/// The names that objects have in the source: where they are created, or else where they are used, if that is the same
+/// everywhere. Several objects of one name are numbered in the order of their creation.
+fn names_from_source(finding: &Finding<'_>, source: &SourceText, inner: &BTreeSet<LocId>) -> BTreeMap<LocId, String> {
+    let trace = finding.trace;
+    let mut used: BTreeMap<LocId, BTreeSet<Option<Name>>> = BTreeMap::new();
+    let in_notes = trace.notes.iter().filter_map(|note| match note.kind {
+        NoteKind::CellRead(cell) | NoteKind::CellWrite(cell) => Some((cell, note.site)),
+        _ => None,
+    });
+    let calls = trace.calls.iter().map(|call| (call.object, call.site));
+    let uses = trace.events.iter().map(|event| (event.op.loc, event.op.site)).chain(in_notes).chain(calls);
+    for (loc, site) in uses.filter(|(_, site)| *site != Site::Unknown) {
+        used.entry(loc).or_default().insert(source.used(site));
+    }
+    let mut of_name: BTreeMap<Name, Vec<LocId>> = BTreeMap::new();
+    for (loc, info) in trace.locs.iter().filter(|(loc, info)| !inner.contains(loc) && !info.is_choice()) {
+        let everywhere = || match used.get(&loc).map(BTreeSet::iter) {
+            Some(mut names) if names.len() == 1 => names.next().cloned().flatten(),
+            _ => None,
+        };
+        let name = if is_of_thread(info.kind) { None } else { source.created(info.created).or_else(everywhere) };
+        if let Some(name) = name {
+            of_name.entry(name).or_default().push(loc);
+        }
+    }
+    let mut names = BTreeMap::new();
+    for (Name { name, is_element }, mut locs) in of_name {
+        let name = labelled(&name);
+        // `let x = Arc::new(AtomicU32::new(0))`: the name is that of the atomic.
+        let is_count = |loc: LocId| matches!(trace.locs[loc].kind, "Arc" | "Weak");
+        if !locs.iter().all(|&loc| is_count(loc)) {
+            locs.retain(|&loc| !is_count(loc));
+        }
+        locs.sort_by_key(|&loc| (trace.locs[loc].created.line_and_column(), trace.locs[loc].address, loc));
+        let is_alone = locs.len() == 1 && !is_element;
+        for (number, loc) in locs.into_iter().enumerate() {
+            names.insert(
+                loc,
+                match (is_alone, is_element) {
+                    (true, _) => name.clone(),
+                    (_, true) => format!("{name}[{number}]"),
+                    _ => format!("{name}_{}", number + 1),
+                },
+            );
+        }
+    }
+    names
 }
 
 /// The locations that a row or line of the report names; not those that are only shared through an `Arc`.

@@ -6,9 +6,11 @@ use crate::analysis::race::Position;
 use crate::base::ThreadId;
 use crate::report::Finding;
 use crate::report::buffers::{Buffers, has_row};
-use crate::report::calls::{self, CallRows};
+use crate::report::call_words;
+use crate::report::calls::CallRows;
 use crate::report::names::{Locations, Threads};
 use crate::report::places::Places;
+use crate::report::source::SourceText;
 use crate::report::values::Values;
 use crate::session::FailureKind;
 use crate::step::{BadMemory, Panicked, Pending, Touch, Why};
@@ -79,6 +81,7 @@ pub(super) struct Scene<'a> {
     pub(super) values: Values,
     pub(super) buffers: Buffers,
     pub(super) calls: CallRows<'a>,
+    pub(super) source: SourceText,
     /// All rows, before any folding.
     pub(super) lines: Vec<Line>,
     event_rows: Vec<usize>,
@@ -89,7 +92,9 @@ impl<'a> Scene<'a> {
     pub(super) fn new(finding: &'a Finding<'a>) -> Self {
         let threads = Threads::new(finding.trace);
         let calls = CallRows::new(finding.trace);
-        let locations = Locations::new(finding, &threads, &calls);
+        let mut source = SourceText::default();
+        source.read(all_sites(finding), finding.sources);
+        let locations = Locations::new(finding, &threads, &calls, &source);
         let mut scene = Self {
             finding,
             threads,
@@ -98,6 +103,7 @@ impl<'a> Scene<'a> {
             values: Values::new(finding.trace),
             buffers: Buffers::new(finding.trace),
             calls,
+            source,
             lines: Vec::new(),
             event_rows: Vec::new(),
             note_rows: Vec::new(),
@@ -175,7 +181,7 @@ impl<'a> Scene<'a> {
     /// The next operation of a waiting thread, in words.
     fn wanted(&self, pending: &Pending) -> String {
         if let Some(call) = self.finding.trace.calls.open(pending.id.thread) {
-            return calls::attempt(call, &self.locations);
+            return call_words::attempt(call, &self.locations);
         }
         match (&pending.op, &pending.why) {
             (Some(op), Why::Lock { loc, .. }) if op.action == Action::Park => self.locations.name(*loc).to_owned(),
@@ -190,10 +196,10 @@ impl<'a> Scene<'a> {
             Action::Park if self.is_waker(op) => "polls again".to_owned(),
             Action::Unpark if self.is_waker(op) => format!("wake {}", self.locations.name(op.loc)),
             Action::Rmw(_) if self.is_waker(op) => "polls again, woken by itself".to_owned(),
-            Action::Load if self.is_end(op) => format!("is_finished {}", self.owner(op)),
+            Action::Load if self.is_end(op) => format!("is_finished{}", self.owner(op)),
             Action::Store(_) if self.is_end(op) => "finishes".to_owned(),
             Action::Park => "park".to_owned(),
-            Action::Unpark => format!("unpark {}", self.owner(op)),
+            Action::Unpark => format!("unpark{}", self.owner(op)),
             Action::Choose { spurious: true, .. } => "park: wakes without cause".to_owned(),
             Action::Choose { value, .. } if self.is_patience(op) => {
                 if value == 0 { "goes on looking" } else { "gives up looking" }.to_owned()
@@ -218,11 +224,11 @@ impl<'a> Scene<'a> {
         self.finding.trace.locs[op.loc].kind == "thread end"
     }
 
-    /// The thread to which a token or a flag belongs: `t1` of `token(t1)`.
+    /// The thread to which a token or a flag belongs, after a space: ` t1` of `token(t1)`; nothing if that is not known.
     fn owner(&self, op: &Op) -> String {
         let name = self.locations.name(op.loc);
         let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
-        inner.unwrap_or(name).to_owned()
+        inner.map(|thread| format!(" {thread}")).unwrap_or_default()
     }
 
     fn event_line(&self, at: usize, event: &Event) -> Line {
@@ -261,7 +267,10 @@ impl<'a> Scene<'a> {
             marked: self.is_marked_event(at),
             number: Some(self.lines.len() + 1),
             thread: call.thread,
-            what: self.calls.words(number, &self.threads, &self.locations),
+            what: {
+                let (call, woken) = self.calls.with_woken(number);
+                call_words::words(call, woken, &self.threads, &self.locations)
+            },
             order: "",
             from: from.map_or(Origin::Nowhere, Origin::Row),
             buffering: Buffering::Nothing,
@@ -402,6 +411,14 @@ pub(super) fn is_without_row(event: &Event) -> bool {
 /// ` (#12)`, or nothing.
 pub(super) fn row(number: Option<usize>) -> String {
     number.map(|number| format!(" (#{number})")).unwrap_or_default()
+}
+
+/// Every place of the execution.
+fn all_sites(finding: &Finding<'_>) -> impl Iterator<Item = Site> {
+    let trace = finding.trace;
+    let done = trace.events.iter().map(|event| event.op.site).chain(trace.notes.iter().map(|note| note.site));
+    let calls = trace.calls.iter().map(|call| call.site);
+    done.chain(calls).chain(trace.locs.values().map(|loc| loc.created)).chain(finding.waiting.iter().map(|p| p.site))
 }
 
 /// Every place that the report mentions.

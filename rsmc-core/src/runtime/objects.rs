@@ -55,8 +55,8 @@ impl Core {
         let Self { locations, machine, arena, places, .. } = self;
         locations.resolve(object.tag, || {
             let created = object.created.map_or(site, Site::Code);
-            let loc = machine.add_location(LocInfo { kind: object.kind, created, init: init() });
             let address = std::ptr::from_ref(object.tag).addr();
+            let loc = machine.add_location(LocInfo { kind: object.kind, created, init: init(), address });
             places.grow_to(loc, || 0);
             places[loc] = !address;
             arena.meets(loc, address);

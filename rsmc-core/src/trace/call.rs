@@ -18,7 +18,7 @@ pub struct Call {
     pub kind: &'static str,
     /// The method.
     pub verb: &'static str,
-    /// What came of it.
+    /// Its result.
     pub result: CallResult,
     /// The number of events of its thread before it.
     pub first: u32,
@@ -30,7 +30,7 @@ pub struct Call {
     pub site: Site,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CallResult {
     /// There is nothing to say.
@@ -107,7 +107,7 @@ impl Calls {
         self.0.push(call);
     }
 
-    /// Notes what came of the innermost open call of a thread that has performed `count` events.
+    /// Notes the result of the innermost open call of a thread that has performed `count` events.
     pub fn decide(&mut self, thread: ThreadId, count: u32, result: CallResult) {
         if let Some(call) = self.innermost(thread).filter(|call| call.first < count) {
             call.result = result;

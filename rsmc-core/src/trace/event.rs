@@ -280,6 +280,8 @@ pub struct LocInfo {
     pub created: Site,
     /// Its value before any write.
     pub init: u64,
+    /// Its address, or 0; a report orders by it the elements of an array, which are created at one place.
+    pub address: usize,
 }
 
 impl LocInfo {

@@ -61,7 +61,7 @@ impl Script {
     }
 
     pub fn location(&mut self, kind: &'static str, line: u32, init: u64) -> LocId {
-        self.machine.add_location(LocInfo { kind, created: self.site(line), init })
+        self.machine.add_location(LocInfo { kind, created: self.site(line), init, address: 0 })
     }
 
     pub fn spawn(&mut self, parent: ThreadId, name: Option<&str>, line: u32) -> ThreadId {

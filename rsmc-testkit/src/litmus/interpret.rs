@@ -243,7 +243,7 @@ impl Interpreter {
     fn locate(&mut self, compiled: &Compiled, place: Place, site: Site) -> LocId {
         *self.locs[place].get_or_insert_with(|| {
             let info = compiled.places[place];
-            self.machine.add_location(LocInfo { kind: info.kind, created: site, init: info.init })
+            self.machine.add_location(LocInfo { kind: info.kind, created: site, init: info.init, address: 0 })
         })
     }
 

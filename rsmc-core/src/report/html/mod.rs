@@ -15,6 +15,7 @@ mod items;
 mod layout;
 mod sources;
 
+use crate::report::Sources;
 use crate::report::diagram::{Diagram, Location, Setting, Step};
 use crate::report::headline::words;
 use crate::report::text::count;
@@ -26,7 +27,7 @@ use sources::{Excerpts, label};
 
 /// The page of a failing execution. `sources` returns the text of a source file, named as by the compiler, if it
 /// exists.
-pub fn html(diagram: &Diagram, sources: &dyn Fn(&str) -> Option<String>) -> String {
+pub fn html(diagram: &Diagram, sources: Sources<'_>) -> String {
     let data = Data::new(diagram, Excerpts::new(diagram, sources));
     let name = diagram.test.as_deref().unwrap_or("a check");
     let title = format!("{}: {name}", kind(diagram));

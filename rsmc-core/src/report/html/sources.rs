@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::report::diagram::{Diagram, Place};
+use crate::report::source::Sources;
 use crate::report::text::{clip, visible};
 
 /// The number of lines that are shown before and after the line in question.
@@ -32,7 +33,7 @@ pub(super) struct Excerpts {
 
 impl Excerpts {
     /// The excerpts of a diagram. It asks `sources` once for each file.
-    pub(super) fn new(diagram: &Diagram, sources: &dyn Fn(&str) -> Option<String>) -> Self {
+    pub(super) fn new(diagram: &Diagram, sources: Sources<'_>) -> Self {
         let steps = diagram.steps.iter().filter_map(|step| step.place.as_ref());
         let places = steps.chain(diagram.waiting.iter().filter_map(|waiting| waiting.place.as_ref()));
         let mut files: BTreeMap<&str, Option<String>> = BTreeMap::new();
@@ -40,7 +41,7 @@ impl Excerpts {
         for place in places {
             if !of.contains_key(place) {
                 let file = place.file.as_deref();
-                let text = file.and_then(|file| files.entry(file).or_insert_with(|| sources(file)).as_deref());
+                let text = file.and_then(|file| files.entry(file).or_insert_with(|| (sources.0)(file)).as_deref());
                 of.insert(place.clone(), excerpt(place, text.unwrap_or_default()));
             }
         }

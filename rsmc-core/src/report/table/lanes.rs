@@ -6,17 +6,25 @@ use crate::report::rows::{Line, Scene};
 use crate::report::table::{Tail, gutter, lines};
 use crate::report::text::{clip, pad, widest, width};
 
+/// The columns that are kept for lanes where places could have the names of functions.
+const LEAST_LANES: usize = 8;
+
 /// The rows of the schedule, with a header.
 pub(super) fn rows(scene: &Scene<'_>, shown: &[Shown<'_>]) -> Vec<String> {
-    let tail = Tail::new(scene, shown);
     let threads = widest(lines(shown).map(|line| scene.threads.name(line.thread)));
     let natural = widest(lines(shown).map(|line| line.what.as_str()));
+    let fits = |tail: &Tail| {
+        width(&gutter(scene, None)) + threads + 1 + natural + tail.width() + LEAST_LANES <= scene.finding.columns
+    };
+    let named = Some(Tail::new(scene, shown, true)).filter(fits);
+    let mut tail = named.unwrap_or_else(|| Tail::new(scene, shown, false));
     let lanes = Lanes::new(
         scene,
         scene.finding.columns.saturating_sub(width(&gutter(scene, None)) + threads + 1 + natural + tail.width()),
     );
     let fixed = width(&gutter(scene, None)) + lanes.width() + threads + 1 + tail.width();
     let what = natural.min(scene.finding.columns.saturating_sub(fixed).max(24));
+    tail.add_text(scene, shown, scene.finding.columns.saturating_sub(fixed + what));
     let header = format!(
         "{}{}{} {}{}",
         gutter(scene, None),

@@ -2,11 +2,13 @@
 
 mod lanes;
 
+use std::collections::BTreeSet;
+
 use crate::base::ThreadId;
 use crate::report::buffer_legend;
 use crate::report::fold::{Shown, fold};
 use crate::report::rows::{Buffering, Line, Origin, Scene};
-use crate::report::text::{pad, widest, width};
+use crate::report::text::{clip, clip_middle, pad, widest, width};
 
 /// The schedule with its heading; empty if nothing happened.
 pub(super) fn section(scene: &Scene<'_>) -> String {
@@ -31,16 +33,22 @@ fn heading(scene: &Scene<'_>) -> String {
     format!("schedule ({}){legend}", parts.join(", "))
 }
 
-/// The columns right of the threads: ordering, source, place.
+/// The least width of the column with the source, and the largest.
+const SOURCE: std::ops::RangeInclusive<usize> = 20..=72;
+
+/// The columns right of the threads: ordering, source of the value, place, and the line of the source text.
 pub(super) struct Tail {
     order: usize,
     from: usize,
     place: usize,
+    text: usize,
+    has_functions: bool,
 }
 
 impl Tail {
-    /// The columns, wide enough for these rows. A column that is empty in all rows is left out.
-    pub(super) fn new(scene: &Scene<'_>, shown: &[Shown<'_>]) -> Self {
+    /// The columns, wide enough for these rows. A column that is empty in all rows is left out. Places have the names of
+    /// functions if there are several.
+    pub(super) fn new(scene: &Scene<'_>, shown: &[Shown<'_>], names_functions: bool) -> Self {
         let column = |heading: &str, cell: &dyn Fn(&Line) -> String| {
             let cells: Vec<String> = lines(shown).map(cell).collect();
             match widest(cells.iter().map(String::as_str)) {
@@ -48,31 +56,54 @@ impl Tail {
                 cells => cells.max(width(heading)),
             }
         };
+        let functions: BTreeSet<&str> = lines(shown).filter_map(|line| scene.source.function(line.site)).collect();
+        let has_functions = names_functions && functions.len() > 1;
         Self {
             order: column("order", &|line| line.order.to_owned()),
             from: column("from", &source),
-            place: column(scene.places.heading(), &|line| scene.places.short(line.site)),
+            place: column(scene.places.heading(), &|line| place(scene, line, has_functions)),
+            text: 0,
+            has_functions,
+        }
+    }
+
+    /// Adds the line of the source text to each row, if so many columns suffice.
+    pub(super) fn add_text(&mut self, scene: &Scene<'_>, shown: &[Shown<'_>], free: usize) {
+        let natural = widest(lines(shown).filter_map(|line| scene.source.line(line.site)));
+        let most = natural.min(*SOURCE.end()).min(free.saturating_sub(2));
+        if natural > 0 && most >= natural.min(*SOURCE.start()) {
+            self.text = most;
         }
     }
 
     /// Its width, with the blanks before each column.
     pub(super) fn width(&self) -> usize {
-        width(&self.cells([""; 3]))
+        width(&self.cells([""; 4]))
     }
 
-    fn cells(&self, texts: [&str; 3]) -> String {
-        let widths = [self.order, self.from, self.place];
+    fn cells(&self, texts: [&str; 4]) -> String {
+        let widths = [self.order, self.from, self.place, self.text];
         let used = widths.iter().zip(texts).filter(|(width, _)| **width > 0);
         let cells: Vec<String> = used.map(|(width, text)| pad(text, *width)).collect();
         if cells.is_empty() { String::new() } else { format!(" {}", cells.join("  ")) }
     }
 
     pub(super) fn header(&self, scene: &Scene<'_>) -> String {
-        self.cells(["order", "from", scene.places.heading()])
+        self.cells(["order", "from", scene.places.heading(), "source"])
     }
 
     pub(super) fn row(&self, scene: &Scene<'_>, line: &Line) -> String {
-        self.cells([line.order, &source(line), &scene.places.short(line.site)])
+        let text = scene.source.line(line.site).unwrap_or_default();
+        self.cells([line.order, &source(line), &place(scene, line, self.has_functions), &clip(text, self.text)])
+    }
+}
+
+/// `:41`, or with the function `push :41`.
+fn place(scene: &Scene<'_>, line: &Line, with_function: bool) -> String {
+    let short = scene.places.short(line.site);
+    match scene.source.function(line.site).filter(|_| with_function) {
+        Some(function) => format!("{} {short}", clip_middle(function, 16)),
+        None => short,
     }
 }
 
@@ -106,9 +137,8 @@ pub(super) fn gutter(scene: &Scene<'_>, line: Option<&Line>) -> String {
     format!("{mark} {number:>digits$} ")
 }
 
-/// The table, if it is narrow enough with some separator.
+/// The table, if it is narrow enough with some separator, and with the names of functions or without.
 fn columns(scene: &Scene<'_>, shown: &[Shown<'_>]) -> Option<Vec<String>> {
-    let tail = Tail::new(scene, shown);
     let mut columns = Vec::new();
     for thread in scene.threads.iter() {
         let cells = lines(shown).filter(|line| line.thread == thread).map(|line| line.what.as_str());
@@ -117,10 +147,15 @@ fn columns(scene: &Scene<'_>, shown: &[Shown<'_>]) -> Option<Vec<String>> {
             columns.push((thread, widest.max(width(scene.threads.name(thread)))));
         }
     }
-    let fixed = width(&gutter(scene, None)) + columns.iter().map(|(_, width)| width).sum::<usize>() + tail.width();
-    let fits = |gap: &&str| fixed + columns.len() * width(gap) - width(gap) / 2 <= scene.finding.columns;
-    let gap = [" │ ", "│"].into_iter().find(fits)?;
-    Some(Table { scene, columns, tail, gap }.rows(shown))
+    let threads = width(&gutter(scene, None)) + columns.iter().map(|(_, width)| width).sum::<usize>();
+    let forms = [(true, " │ "), (false, " │ "), (false, "│")];
+    forms.into_iter().find_map(|(names_functions, gap)| {
+        let mut tail = Tail::new(scene, shown, names_functions);
+        let gaps = columns.len() * width(gap) - width(gap) / 2;
+        let free = scene.finding.columns.checked_sub(threads + tail.width() + gaps)?;
+        tail.add_text(scene, shown, free);
+        Some(Table { scene, columns: columns.clone(), tail, gap }.rows(shown))
+    })
 }
 
 struct Table<'a> {

@@ -37,7 +37,7 @@ pub fn begin(
     InCall(())
 }
 
-/// Notes what came of the innermost call in which the running thread is, by its last operation.
+/// Notes the result of the innermost call in which the running thread is, by its last operation.
 pub fn decide(result: CallResult) {
     enter(|execution| decide_in(execution, result));
 }

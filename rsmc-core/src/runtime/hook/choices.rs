@@ -59,7 +59,7 @@ impl Execution {
     fn choices_of_running(&self, site: Site) -> LocId {
         let core = &mut *self.core.borrow_mut();
         let choices = &mut core.fibers[self.running.get()].choices;
-        let add = || core.machine.add_location(LocInfo { kind: CHOICE, created: site, init: 0 });
+        let add = || core.machine.add_location(LocInfo { kind: CHOICE, created: site, init: 0, address: 0 });
         *choices.get_or_insert_with(add)
     }
 }
