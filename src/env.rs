@@ -76,6 +76,9 @@ pub enum EnvError {
     /// A value that names nothing to print.
     #[error("`RSMC_LOG` must be `trace`, which prints every operation while it happens, not `{0}`")]
     NotALog(String),
+    /// A value that names no form of reports.
+    #[error("`RSMC_REPORT` must be `full`, which shows the steps within each call, or `folded`, not `{0}`")]
+    NotAReport(String),
     /// A value that does not say what to do about incomplete checks.
     #[error("`RSMC_INCOMPLETE` must be `fail`, which makes every check fail that is not complete, not `{0}`")]
     NotIncomplete(String),
@@ -109,8 +112,11 @@ pub(crate) const REPLAY: &str = "RSMC_REPLAY";
 /// The variable that asks for every operation to be printed.
 pub(crate) const LOG: &str = "RSMC_LOG";
 
+/// The variable that asks for the steps within each call.
+const REPORT: &str = "RSMC_REPORT";
+
 /// The variables that rsmc reads.
-const KNOWN: [&str; 16] = [
+const KNOWN: [&str; 17] = [
     REPLAY,
     "RSMC_MEMORY",
     "RSMC_EXPLORER",
@@ -123,6 +129,7 @@ const KNOWN: [&str; 16] = [
     "RSMC_DELAY_BOUND",
     LOG,
     "RSMC_SHRINK",
+    REPORT,
     "RSMC_REPORT_DIR",
     "RSMC_RESUME",
     "RSMC_INCOMPLETE",
@@ -178,6 +185,8 @@ pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Resul
             LOG if value == "trace" => config,
             LOG => return Err(EnvError::NotALog(value.clone())),
             "RSMC_SHRINK" => config.shrink(u32::try_from(number("RSMC_SHRINK", value)?).unwrap_or(u32::MAX)),
+            REPORT if ["full", "folded"].contains(&&**value) => config,
+            REPORT => return Err(EnvError::NotAReport(value.clone())),
             // Not of the configuration: see `report_dir`, `resumes`, `fails_incomplete` and `summary`.
             "RSMC_REPORT_DIR" | "RSMC_RESUME" | "RSMC_INCOMPLETE" | "RSMC_SUMMARY" => config,
             _ => return Err(EnvError::Unknown(name.clone())),
@@ -208,6 +217,11 @@ fn seed(value: &str) -> Result<Seed, EnvError> {
 /// Whether every operation is to be printed while it happens.
 pub(crate) fn wants_trace(variables: &[(String, String)]) -> bool {
     variables.iter().any(|(name, _)| name == LOG)
+}
+
+/// Whether reports show the steps within each call.
+pub(crate) fn wants_full_report() -> bool {
+    std::env::var_os(REPORT).is_some_and(|value| value == "full")
 }
 
 /// The folder for the files of failures, if one is asked for.
@@ -397,6 +411,8 @@ mod tests {
         for wrong in ["0", "many", "-1"] {
             assert!(message("RSMC_JOBS", wrong).contains("from 1 on, or `all`"), "{wrong}");
         }
+        assert!(message("RSMC_REPORT", "long").contains("must be `full`"));
+        assert!(with("RSMC_REPORT", "full").is_ok());
         assert!(message("RSMC_LOG", "debug").contains("must be `trace`"));
         assert!(message("RSMC_MAX_EXECUTIONS", "many").contains("whole number"));
         assert!(message("RSMC_SHRINK", "-1").contains("whole number"));

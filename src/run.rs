@@ -305,7 +305,7 @@ fn trace(config: &Config, body: &(dyn Fn() + Sync)) -> Result<Report, ConfigErro
     ends::prepare();
     let config = config.clone().stack_size(config.stack_size.max(TRACED_STACK));
     check_body(&config, body, |body| {
-        let live = RefCell::new(report::Live::default());
+        let live = RefCell::new(report::Live::new(SOURCES));
         let watcher = Rc::new(move |run: &Run| {
             #[allow(clippy::print_stderr, reason = "asked for by RSMC_LOG, and captured with what the body prints")]
             live.borrow_mut().news(run).iter().for_each(|line| eprintln!("{line}"));

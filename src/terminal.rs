@@ -12,7 +12,7 @@ const COLUMNS: std::ops::RangeInclusive<usize> = 60..=160;
 /// The options for the report of a test. What cargo shows goes to the terminal, if there is one: libtest prints it
 /// there.
 pub(crate) fn render_options(name: Option<&str>) -> RenderOptions<'_> {
-    let options = RenderOptions::of_test(name).ascii(env::is_ascii());
+    let options = RenderOptions::of_test(name).ascii(env::is_ascii()).full(env::wants_full_report());
     if !(stdout().is_terminal() && stderr().is_terminal()) {
         return options;
     }

@@ -124,7 +124,7 @@ fn an_access_that_never_ends_goes_on() {
 fn one_thread_conflicts_with_itself() {
     type Body = fn(&Slot);
     let nested: [(Body, &str); 3] = [
-        (|slot| slot.value.with(|_| slot.value.with_mut(|_| {})), "writes cell1 while it reads it itself"),
+        (|slot| slot.value.with(|_| slot.value.with_mut(|_| {})), "writes value while it reads it itself"),
         (
             |slot| {
                 slot.value.with_mut(|_| {
@@ -133,7 +133,7 @@ fn one_thread_conflicts_with_itself() {
             },
             "reads cell1 while it writes it itself",
         ),
-        (|slot| slot.value.with_mut(|_| slot.value.with_mut(|_| {})), "writes cell1 while it writes it itself"),
+        (|slot| slot.value.with_mut(|_| slot.value.with_mut(|_| {})), "writes value while it writes it itself"),
     ];
     for (body, title) in nested {
         let report = explore(|| body(&Slot::default()));

@@ -114,7 +114,7 @@ fn keys_and_buttons_move_the_slider(browser: &mut Browser) {
 fn the_source_is_shown_of_what_the_mouse_is_over(browser: &mut Browser) {
     browser.open("buffers-mouse", &buffers().html, 1280);
     browser.point(".row[data-step=\"4\"]", false);
-    assert_eq!(texts(browser, "#said"), ["step 4: t1: load usize1 → 1 (Relaxed), from #3 in its own buffer"]);
+    assert_eq!(texts(browser, "#said"), ["step 4: t1: load x → 1 (Relaxed), from #3 in its own buffer"]);
     let excerpt = texts(browser, ".excerpt div");
     assert_eq!(excerpt.len(), 5);
     assert!(texts(browser, ".excerpt .line")[0].ends_with("(a.load(Relaxed), b.load(Acquire))"), "{excerpt:?}");

@@ -14,15 +14,15 @@ use rsmc::{Config, Explorer, Failure, FailureKind, MemoryModel, Verdict, thread}
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// A deadlock in which a thread waits for `what`, with the lines of the wait and of the channel.
+/// A deadlock in which a thread waits for `what`, with the lines of the wait and of the channel; the report says `told`.
 #[track_caller]
-fn deadlock(what: &str, wait: u32, body: impl Fn() + Sync) -> Failure {
+fn deadlock([what, told]: [&str; 2], wait: u32, body: impl Fn() + Sync) -> Failure {
     let report = explore(body);
     let text = rsmc::render(&report, None);
     let Verdict::Failed(failure) = report.verdict else { panic!("{text}") };
     assert_eq!(failure.kind, FailureKind::Deadlock, "{text}");
-    let told = format!("waits for the {what} created at tests/channels.rs:");
-    assert!(failure.message.contains(&told), "{}", failure.message);
+    let message = format!("waits for the {what} created at tests/channels.rs:");
+    assert!(failure.message.contains(&message), "{}", failure.message);
     assert!(failure.message.contains(&format!("at tests/channels.rs:{wait}")), "{}", failure.message);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains(&format!(" at tests/channels.rs:{wait} {told}")), "{text}");
@@ -50,7 +50,7 @@ fn a_forgotten_sender_is_a_deadlock() {
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     };
     let wait = line() - 5;
-    deadlock("next message of the mpsc::channel", wait, || sum(true));
+    deadlock(["next message of the mpsc::channel", "waits for a message of ch"], wait, || sum(true));
     verified(|| sum(false));
 }
 
@@ -70,7 +70,7 @@ fn who_waits_for_each_other_waits_for_ever() {
         });
     };
     let wait = line() - 3;
-    let failure = deadlock("next message of the mpsc::channel", wait, || talk(false));
+    let failure = deadlock(["next message of the mpsc::channel", "waits for a message of ch"], wait, || talk(false));
     assert_eq!(failure.waiting.len(), 2);
     verified(|| talk(true));
 }
@@ -84,8 +84,8 @@ fn a_full_channel_that_nobody_empties_is_a_deadlock() {
         assert_eq!(receiver.iter().take(2).sum::<u32>(), 3);
     };
     let second = line() - 3;
-    deadlock("next free place in the mpsc::sync_channel", second, || fill(1));
-    deadlock("receiver of the mpsc::sync_channel", second - 1, || fill(0));
+    deadlock(["next free place in the mpsc::sync_channel", "waits in send ch1"], second, || fill(1));
+    deadlock(["receiver of the mpsc::sync_channel", "waits in send ch1"], second - 1, || fill(0));
     verified(|| fill(2));
 }
 

@@ -114,7 +114,7 @@ fn writers_wait_for_who_reads_on() {
     });
     let Verdict::Failed(failure) = &report.verdict else { panic!("{report:?}") };
     assert_eq!(failure.kind, FailureKind::Deadlock);
-    assert!(rsmc::render(&report, None).contains("waits for rwlock1, held by main since #"));
+    assert!(rsmc::render(&report, None).contains("waits for lock, held by main since #"));
 }
 
 /// A panic while a lock is only read any more does not poison it.

@@ -342,6 +342,17 @@ fn reports_speak_of_the_users_operations() {
     assert!(differ.is_empty(), "{differ:#?} (RSMC_BLESS=1 rewrites the reports)");
 }
 
+/// `RSMC_REPORT=full`.
+#[test]
+fn inner_steps_are_shown_on_demand() {
+    let mut report = rsmc::explore(&Config::default(), rwlock_upgrade);
+    report.elapsed = Duration::ZERO;
+    let text = rsmc::render_in(&report, &RenderOptions::of_test(None).full(true));
+    let text = text.split("\nrun this").next().expect("a part").to_owned() + "\n";
+    assert!(!differs("rwlock_upgrade.full.txt", &text), "{text}");
+    assert!(text.contains("· lock (RwLock)") && text.contains("· unlock (RwLock)"), "{text}");
+}
+
 fn differs(name: &str, text: &str) -> bool {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/primitive_reports").join(name);
     if std::env::var_os("RSMC_BLESS").is_some() {

@@ -62,8 +62,8 @@ fn reading_again_while_a_writer_waits_is_a_deadlock() {
         });
     });
     assert_eq!(waits.len(), 2, "{waits:?}");
-    let main = format!("main {} waits for rwlock1, which it holds itself since #", at(line + 4));
-    let writer = format!("t1 {} waits for rwlock1, held by main since #", at(line + 2));
+    let main = format!("main {} waits for lock, which it holds itself since #", at(line + 4));
+    let writer = format!("t1 {} waits for lock, held by main since #", at(line + 2));
     assert!(waits[0].starts_with(&main) && waits[1].starts_with(&writer), "{waits:#?}");
 }
 
@@ -76,8 +76,8 @@ fn the_schedule_shows_who_uses_the_lock_and_who_waits() {
         *lock.write().unwrap() = *reads;
     });
     let text = rsmc::render(&report, None);
-    assert!(text.contains("use rwlock1") && text.contains("used rwlock1"), "{text}");
-    assert!(text.contains("waits: rwlock1") && !text.contains(" lock rwlock1"), "{text}");
+    assert!(text.contains("read lock") && text.contains("write lock: waits for main"), "{text}");
+    assert!(text.contains("waits: write lock") && !text.contains(" lock lock"), "{text}");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn reading_while_one_writes_is_a_deadlock() {
         *writes = *lock.read().unwrap();
     });
     let [main] = &waits[..] else { panic!("{waits:?}") };
-    assert!(main.starts_with(&format!("main {} waits for rwlock1, which it holds itself since #1", at(line + 3))));
+    assert!(main.starts_with(&format!("main {} waits for lock, which it holds itself since #1", at(line + 3))));
 }
 
 /// Each finds that something is to be done while it reads, and waits for the other to stop reading.
@@ -174,7 +174,7 @@ fn a_forgotten_guard_is_named() {
         });
     });
     let [main] = &waits[..] else { panic!("{waits:?}") };
-    let expected = format!("main {} waits for rwlock1, held by t1 since #", at(line + 4));
+    let expected = format!("main {} waits for lock, held by t1 since #", at(line + 4));
     assert!(main.starts_with(&expected), "{main}");
 }
 

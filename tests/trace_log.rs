@@ -53,10 +53,10 @@ fn a_replay_is_printed_while_it_happens() {
     let expected = [
         "rsmc: an execution",
         "rsmc: 1 main spawn t1",
-        "rsmc: 2 t1 store u32_1 = 1 (rlx)",
+        "rsmc: 2 t1 store x = 1 (rlx)",
         "body: stored",
         "rsmc: 3 t1 end",
-        "rsmc: 4 main load u32_1 → 1 (rlx, from #2)",
+        "rsmc: 4 main load x → 1 (rlx, from #2)",
         "body: read 1",
         "rsmc: 5 main join t1",
         "rsmc: 6 main end",

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use rsmc_core::explore::RfSmc;
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
-use rsmc_core::report::Live;
+use rsmc_core::report::{Live, Sources};
 use rsmc_core::runtime::Runtime;
 use rsmc_core::step::{Executor, Explorer, Plan, Run};
 use rsmc_testkit::litmus::{Program, Size, Weights, random};
@@ -18,13 +18,13 @@ fn compare(program: &Program, memory: MemoryModel) -> usize {
     let shown = Rc::new(RefCell::new(Vec::new()));
     let body = || walker::body(program);
     let mut executor = Runtime::new(&body, Rules::new(memory, 1_000), 1024 * 1024);
-    let (live, lines) = (RefCell::new(Live::default()), Rc::clone(&shown));
+    let (live, lines) = (RefCell::new(Live::new(Sources::NONE)), Rc::clone(&shown));
     executor.watch(Some(Rc::new(move |run| lines.borrow_mut().extend(live.borrow_mut().news(run)))));
     let (mut explorer, mut plan, mut run) = (RfSmc::new(memory), Plan::default(), Run::default());
     let (mut runs, mut total) = (0, 0);
     while runs < 20 && explorer.next_plan(&mut plan) {
         executor.execute(&plan, &mut run);
-        let at_once = Live::default().news(&run);
+        let at_once = Live::new(Sources::NONE).news(&run);
         assert_eq!(*shown.borrow(), at_once, "run {runs} under {memory} of\n{program}");
         total += shown.take().len();
         explorer.observe(&run);

@@ -9,6 +9,17 @@ pub(super) fn words(call: &Call, woken: &[ThreadId], threads: &Threads, location
     format!("{}{}", attempt(call, locations), result(&call.result, woken, threads, locations))
 }
 
+/// The name of a call in the JSON form.
+pub(super) fn operation(call: &Call) -> &'static str {
+    match call.verb {
+        "drop a sender of" | "drop the last sender of" => "drop_sender",
+        "drop the receiver of" => "drop_receiver",
+        "clone a Weak of" => "clone_weak",
+        "drop a Weak of" => "drop_weak",
+        verb => verb,
+    }
+}
+
 /// A call without its result.
 pub(super) fn attempt(call: &Call, locations: &Locations) -> String {
     format!("{} {}", call.verb, locations.name(call.object))

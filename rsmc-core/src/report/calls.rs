@@ -63,6 +63,11 @@ impl<'a> CallRows<'a> {
         self.row_events[self.of_event[at]?]
     }
 
+    /// The events that belong to a call, in order.
+    pub(super) fn events_of(&self, number: usize) -> impl Iterator<Item = usize> {
+        self.of_event.iter().enumerate().filter(move |(_, of)| **of == Some(number)).map(|(at, _)| at)
+    }
+
     /// Whether an event belongs to a call.
     pub(super) fn has(&self, at: usize) -> bool {
         self.of_event[at].is_some()

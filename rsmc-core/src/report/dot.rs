@@ -2,12 +2,13 @@
 //!
 //! A cluster for each thread, a node for each step. Edges: program order, spawn and join; `rf` from a write to its
 //! reader, dashed while the write is in the buffer of its thread; `flush` from a buffered store to the step in which it
-//! becomes visible; `co` between writes of a location that follow one another in coherence order. `rf` and `co` do not
-//! affect the layout.
+//! becomes visible; `co` between writes of a location that follow one another in coherence order; `waits for` from a
+//! thread that waits at the end to the one for which it does, so that a deadlock is a cycle. Only program order, spawn
+//! and join affect the layout.
 
 use std::fmt::Write;
 
-use crate::report::diagram::{Diagram, Step};
+use crate::report::diagram::{Diagram, Place, Step};
 use crate::report::text::visible;
 
 /// The graph in Graphviz's language.
@@ -29,6 +30,7 @@ pub fn dot(diagram: &Diagram) -> String {
             edge(&mut text, pair[0], pair[1], "co", "color=gray40, style=dotted");
         }
     }
+    waits(&mut text, diagram);
     text.push_str("}\n");
     text
 }
@@ -49,7 +51,7 @@ fn cluster(text: &mut String, diagram: &Diagram, thread: usize) {
     let mut ids: Vec<String> = own.iter().map(|step| format!("s{}", step.number)).collect();
     for (number, waiting) in diagram.waiting.iter().enumerate().filter(|(_, waiting)| waiting.thread == thread) {
         let id = format!("w{number}");
-        node(text, &id, &waiting.text, waiting.failing);
+        node(text, &id, &format!("{}{}", waiting.text, line(waiting.place.as_ref())), waiting.failing);
         ids.push(id);
     }
     for pair in ids.windows(2) {
@@ -58,9 +60,33 @@ fn cluster(text: &mut String, diagram: &Diagram, thread: usize) {
     text.push_str("  }\n");
 }
 
+/// The edges from each waiting thread to the one for which it waits: to its own wait, or to its last step.
+fn waits(text: &mut String, diagram: &Diagram) {
+    for (number, waiting) in diagram.waiting.iter().enumerate() {
+        let Some(other) = waiting.waits_for.filter(|&other| other != waiting.thread) else { continue };
+        let end = match diagram.waiting.iter().position(|waits| waits.thread == other) {
+            Some(number) => format!("w{number}"),
+            None => match diagram.steps.iter().rfind(|step| step.thread == other && step.operation != "flush") {
+                Some(step) => format!("s{}", step.number),
+                None => continue,
+            },
+        };
+        let _ = writeln!(text, "  w{number} -> {end} [label=\"waits for\", color=red, constraint=false];");
+    }
+}
+
 fn label(step: &Step) -> String {
     let ordering = step.ordering.as_ref().map(|ordering| format!(" ({ordering})")).unwrap_or_default();
-    format!("#{} {}{ordering}", step.number, step.text)
+    format!("#{} {}{ordering}{}", step.number, step.text, line(step.place.as_ref()))
+}
+
+/// `\nqueue.rs:41`, below the words of a node.
+fn line(place: Option<&Place>) -> String {
+    let Some(Place { file, line }) = place else { return String::new() };
+    match file.as_deref().and_then(|file| file.rsplit(['/', '\\']).next()) {
+        Some(file) => format!("\n{file}:{line}"),
+        None => format!("\nline {line}"),
+    }
 }
 
 fn node(text: &mut String, id: &str, label: &str, fails: bool) {

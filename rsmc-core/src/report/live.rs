@@ -1,28 +1,37 @@
 //! A running execution: its rows, as soon as they have happened.
 //!
-//! Numbers, and names of threads and locations, are those of the report of the finished execution. Three things that a
-//! later row decides are missing: the mark of the failure, whether a store waits in its buffer, and the owner of a park
-//! token for which no thread has waited yet.
+//! Numbers, and names of threads and locations, are those of the report of the finished execution. What a later row
+//! decides is missing: the mark of the failure, whether a store waits in its buffer, the owner of a park token for which
+//! no thread has waited yet, and the number of an object of whose name the second has not been used yet.
 
 use crate::report::places::at;
 use crate::report::rows::{Buffering, Line, Origin, Scene};
+use crate::report::source::{SourceText, Sources};
 use crate::report::{Finding, text};
 use crate::session::FailureKind;
 use crate::step::Run;
 
 /// The number of rows of an execution that were shown.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Live {
     shown: usize,
+    sources: Sources<'static>,
+    source: SourceText,
 }
 
 impl Live {
+    /// No row was shown. The names of objects come from the source.
+    pub fn new(sources: Sources<'static>) -> Self {
+        Self { shown: 0, sources, source: SourceText::default() }
+    }
+
     /// The rows of the run that were not shown before, a line for each. A run with fewer rows is another one, and
     /// begins with a heading. Cost: that of the rows so far.
     pub fn news(&mut self, run: &Run) -> Vec<String> {
         // It did not fail so far; the kind only decides which rows are marked.
-        let finding = Finding { panics: &run.panics, ..Finding::of(FailureKind::Panic, &run.trace) };
-        let scene = Scene::new(&finding);
+        let (panics, sources) = (&run.panics, self.sources);
+        let finding = Finding { panics, sources, ..Finding::of(FailureKind::Panic, &run.trace) };
+        let scene = Scene::with_source(&finding, std::mem::take(&mut self.source));
         let mut lines = Vec::new();
         if scene.lines.len() < self.shown {
             self.shown = 0;
@@ -32,6 +41,7 @@ impl Live {
         }
         lines.extend(scene.lines[self.shown..].iter().map(|line| row(&scene, line)));
         self.shown = scene.lines.len();
+        self.source = scene.source;
         lines
     }
 }

@@ -72,7 +72,7 @@ pub use html::html;
 pub use last_words::{last_seed, last_words, stuck};
 pub use line::{About, line};
 pub use live::Live;
-pub use options::RenderOptions;
+pub use options::{Form, RenderOptions};
 pub use source::Sources;
 pub use summary::{incomplete, verified};
 pub use text::visible;
@@ -106,8 +106,8 @@ pub struct Finding<'a> {
     pub needs: Option<&'a Needs>,
     /// The stronger orderings that mend the failure, if some were found.
     pub remedy: Option<&'a Remedy>,
-    /// The number of columns that its schedule may take.
-    pub columns: usize,
+    /// The form of its schedule.
+    pub form: Form,
     /// The source, from which it takes the names of objects and functions.
     pub sources: Sources<'a>,
 }
@@ -129,7 +129,7 @@ impl<'a> Finding<'a> {
             fewest: Fewest::Unsought,
             needs: None,
             remedy: None,
-            columns: RenderOptions::default().columns,
+            form: RenderOptions::default().form(),
             sources: Sources::NONE,
         }
     }
@@ -195,10 +195,15 @@ impl From<&Report> for Counts {
 /// The report of a failing execution.
 fn failure(failure: &Failure, report: &Report, options: &RenderOptions<'_>, sources: Sources<'_>) -> String {
     let seed = options.seed_file.map_or_else(|| failure.seed.to_string(), str::to_owned);
-    finding_text(&finding_of(failure, &seed, options.columns, sources), options.name, &report.into())
+    finding_text(&finding_of(failure, &seed, options, sources), options.name, &report.into())
 }
 
-fn finding_of<'a>(failure: &'a Failure, seed: &'a str, columns: usize, sources: Sources<'a>) -> Finding<'a> {
+fn finding_of<'a>(
+    failure: &'a Failure,
+    seed: &'a str,
+    options: &RenderOptions<'_>,
+    sources: Sources<'a>,
+) -> Finding<'a> {
     Finding {
         kind: failure.kind,
         message: &failure.message,
@@ -213,7 +218,7 @@ fn finding_of<'a>(failure: &'a Failure, seed: &'a str, columns: usize, sources: 
         fewest: failure.fewest,
         needs: failure.needs.as_ref(),
         remedy: failure.remedy.as_ref(),
-        columns,
+        form: options.form(),
         sources,
     }
 }
@@ -223,7 +228,7 @@ fn finding_of<'a>(failure: &'a Failure, seed: &'a str, columns: usize, sources: 
 pub fn diagram(report: &Report, config: &Config, name: Option<&str>, sources: Sources<'_>) -> Option<Diagram> {
     let Verdict::Failed(failure) = &report.verdict else { return None };
     let seed = failure.seed.to_string();
-    let finding = finding_of(failure, &seed, RenderOptions::default().columns, sources);
+    let finding = finding_of(failure, &seed, &RenderOptions::default(), sources);
     Some(Diagram::new(&finding, name, &report.into(), config))
 }
 

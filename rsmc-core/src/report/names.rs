@@ -140,7 +140,9 @@ fn names_from_source(finding: &Finding<'_>, source: &SourceText, inner: &BTreeSe
             Some(mut names) if names.len() == 1 => names.next().cloned().flatten(),
             _ => None,
         };
-        let name = if is_of_thread(info.kind) { None } else { source.created(info.created).or_else(everywhere) };
+        // The ends of a channel have names, and the channel has none.
+        let has_name = !is_of_thread(info.kind) && !info.kind.starts_with("mpsc::");
+        let name = if has_name { source.created(info.created).or_else(everywhere) } else { None };
         if let Some(name) = name {
             of_name.entry(name).or_default().push(loc);
         }

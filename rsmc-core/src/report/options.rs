@@ -12,6 +12,8 @@ pub struct RenderOptions<'a> {
     pub seed_file: Option<&'a str>,
     /// The number of columns that the schedule may take. Other text keeps to 80, which reads better. Default: 80.
     pub columns: usize,
+    /// Whether the steps of which a call consists are shown below it. Default: no.
+    pub full: bool,
     /// Whether the headline, failing rows and the command have a colour, by the escape sequences of ANSI terminals.
     /// Default: no.
     pub colour: bool,
@@ -20,9 +22,17 @@ pub struct RenderOptions<'a> {
     pub ascii: bool,
 }
 
+/// The form of a schedule; see [`RenderOptions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "they are those of `RenderOptions`")]
+pub struct Form {
+    pub columns: usize,
+    pub full: bool,
+}
+
 impl Default for RenderOptions<'_> {
     fn default() -> Self {
-        Self { name: None, seed_file: None, columns: 80, colour: false, ascii: false }
+        Self { name: None, seed_file: None, columns: 80, full: false, colour: false, ascii: false }
     }
 }
 
@@ -32,9 +42,20 @@ impl<'a> RenderOptions<'a> {
         Self { name, ..Self::default() }
     }
 
+    /// The form of a schedule.
+    pub(super) fn form(&self) -> Form {
+        Form { columns: self.columns, full: self.full }
+    }
+
     /// Sets the number of columns that the schedule may take.
     pub fn columns(mut self, columns: usize) -> Self {
         self.columns = columns;
+        self
+    }
+
+    /// Sets whether the steps of which a call consists are shown.
+    pub fn full(mut self, on: bool) -> Self {
+        self.full = on;
         self
     }
 

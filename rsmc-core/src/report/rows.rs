@@ -59,6 +59,8 @@ pub(super) struct Line {
     pub(super) buffering: Buffering,
     /// Its place in the source.
     pub(super) site: Site,
+    /// The steps of which it consists, if it is a call of more than one.
+    pub(super) inner: Vec<String>,
 }
 
 impl Line {
@@ -90,9 +92,13 @@ pub(super) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     pub(super) fn new(finding: &'a Finding<'a>) -> Self {
+        Self::with_source(finding, SourceText::default())
+    }
+
+    /// As [`new`](Self::new), with the source files that were read before.
+    pub(super) fn with_source(finding: &'a Finding<'a>, mut source: SourceText) -> Self {
         let threads = Threads::new(finding.trace);
         let calls = CallRows::new(finding.trace);
-        let mut source = SourceText::default();
         source.read(all_sites(finding), finding.sources);
         let locations = Locations::new(finding, &threads, &calls, &source);
         let mut scene = Self {
@@ -174,7 +180,17 @@ impl<'a> Scene<'a> {
             let (thread, site) = (pending.id.thread, pending.site);
             let marked = matches!(self.finding.kind, FailureKind::Deadlock | FailureKind::Livelock);
             let (from, buffering) = (Origin::Nowhere, Buffering::Nothing);
-            self.lines.push(Line { marked, number: None, thread, what, order: "", from, buffering, site });
+            self.lines.push(Line {
+                marked,
+                number: None,
+                thread,
+                what,
+                order: "",
+                from,
+                buffering,
+                site,
+                inner: Vec::new(),
+            });
         }
     }
 
@@ -224,7 +240,7 @@ impl<'a> Scene<'a> {
         self.finding.trace.locs[op.loc].kind == "thread end"
     }
 
-    /// The thread to which a token or a flag belongs, after a space: ` t1` of `token(t1)`; nothing if that is not known.
+    /// The thread to which a token or a flag belongs, after a space: ` t1` of `token(t1)`; nothing if it is not known.
     fn owner(&self, op: &Op) -> String {
         let name = self.locations.name(op.loc);
         let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
@@ -246,7 +262,7 @@ impl<'a> Scene<'a> {
             marked: self.is_marked_event(at),
             number: Some(self.lines.len() + 1),
             thread: event.id.thread,
-            what: format!("{}{}", self.attempt(&event.op), self.result(event, loc)),
+            what: format!("{}{}{}", self.attempt(&event.op), self.result(event, loc), self.waited(event)),
             order: if is_atomic { abbreviate(event.order()) } else { "" },
             from: match event.source {
                 Source::At(at) if event.op.action != Action::Unpark => {
@@ -257,6 +273,7 @@ impl<'a> Scene<'a> {
             },
             buffering: self.buffering(at),
             site: event.op.site,
+            inner: Vec::new(),
         }
     }
 
@@ -275,7 +292,19 @@ impl<'a> Scene<'a> {
             from: from.map_or(Origin::Nowhere, Origin::Row),
             buffering: Buffering::Nothing,
             site: call.site,
+            inner: self.calls.events_of(number).map(|at| self.inner(at)).collect(),
         }
+    }
+
+    /// An event within a call: `lock of a Mutex`.
+    fn inner(&self, at: usize) -> String {
+        let event = &self.finding.trace.events[at];
+        let loc = &self.finding.trace.locs[event.op.loc];
+        let words = match event.op.action {
+            Action::Choose { .. } => "choice".to_owned(),
+            action => format!("{}{}", verb(action), self.result(event, loc)),
+        };
+        format!("{words} ({})", loc.kind)
     }
 
     /// Whether the failure is at an event.
@@ -318,6 +347,19 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// `: waited for t2`, if another thread had the lock when the thread came for it.
+    fn waited(&self, event: &Event) -> String {
+        let trace = self.finding.trace;
+        let (Action::Acquire, Source::At(released)) = (event.op.action, event.source) else { return String::new() };
+        let release = trace.events[released as usize].id;
+        let before = trace.of_thread(event.id.thread)[..event.id.index as usize].last();
+        let has_come = before.is_some_and(|&last| last < released) && release.thread != event.id.thread;
+        let held = matches!(trace.source_id(&trace.events[released as usize]), Some(took) if {
+            trace.position(took).is_some_and(|took| Some(took as u32) < before.copied())
+        });
+        if has_come && held { format!(": waited for {}", self.threads.name(release.thread)) } else { String::new() }
+    }
+
     fn note_line(&self, note: &Note) -> Option<Line> {
         if !has_row(note) {
             return None;
@@ -353,7 +395,7 @@ impl<'a> Scene<'a> {
         };
         let (marked, from) = (self.is_marked(note), Origin::Nowhere);
         let number = Some(self.lines.len() + 1);
-        Some(Line { marked, number, thread: note.thread, what, order, from, buffering, site })
+        Some(Line { marked, number, thread: note.thread, what, order, from, buffering, site, inner: Vec::new() })
     }
 
     /// The words of a row that frees memory, if the report is about that memory.

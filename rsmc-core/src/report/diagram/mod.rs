@@ -29,7 +29,7 @@ use crate::session::{Config, FailureKind, Needs, Remedy};
 use crate::trace::Site;
 
 /// The version of the JSON form. It changes if a reader of the old form could be wrong about the new one.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A failing execution, with the check that found it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -163,6 +163,9 @@ pub struct Step {
     pub operation: &'static str,
     /// A description in a few words.
     pub text: String,
+    /// The steps of rsmc of which it consists, if it is a call of more than one: of a `RwLock`, a `Condvar`, a channel.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inner: Vec<String>,
     /// The ordering that applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ordering: Option<String>,
@@ -228,6 +231,9 @@ pub struct Waiting {
     /// The place where it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
+    /// The thread for which it waits: the one that it joins, or one that has the lock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<usize>,
     /// For a lock: the step that took it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_since: Option<usize>,

@@ -4,6 +4,7 @@
 //! flush to the last step before it.
 
 use crate::base::LocId;
+use crate::report::call_words;
 use crate::report::diagram::memory::{Memory, States};
 use crate::report::diagram::{Change, Coherence, Names, Step, Waiting, place};
 use crate::report::fold::{Shown, fold};
@@ -52,6 +53,7 @@ impl Recorder<'_> {
             thread: self.names.thread(line.thread),
             operation,
             text: line.what.clone(),
+            inner: line.inner.clone(),
             ordering: None,
             place: place(line.site),
             location: location.and_then(|loc| self.names.location(loc)),
@@ -71,7 +73,7 @@ impl Recorder<'_> {
 
     fn event(&mut self, at: usize, event: &Event) {
         match self.scene.calls.decided_by(at) {
-            Some((_, call)) => self.steps.push(self.step(call.verb, Some(call.object))),
+            Some((_, call)) => self.steps.push(self.step(call_words::operation(call), Some(call.object))),
             None if self.scene.calls.has(at) || is_without_row(event) => {}
             None => self.single(at, event),
         }
@@ -219,6 +221,10 @@ pub(super) fn waiting(scene: &Scene<'_>, names: &Names<'_>) -> Vec<Waiting> {
         thread: names.thread(line.thread),
         text: line.what.clone(),
         place: place(line.site),
+        waits_for: match pending.why {
+            Why::Lock { holder: Some(other), .. } | Why::Join(other) => Some(names.thread(other)),
+            _ => None,
+        },
         held_since: match pending.why {
             Why::Lock { since: Some(at), .. } => scene.row_of_event(at),
             _ => None,

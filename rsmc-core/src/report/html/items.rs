@@ -191,7 +191,8 @@ fn said(diagram: &Diagram, step: &Step) -> String {
         Some(from) => format!(", from #{from}"),
     };
     let misses = step.misses.map(|missed| format!(", not the newer #{missed}")).unwrap_or_default();
-    format!("{who}: {}{ordering}{from}{misses}", step.text)
+    let inner = if step.inner.is_empty() { String::new() } else { format!(" [in steps: {}]", step.inner.join(", ")) };
+    format!("{who}: {}{ordering}{from}{misses}{inner}", step.text)
 }
 
 /// `steps 11 to 50`

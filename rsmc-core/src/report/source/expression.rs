@@ -91,7 +91,11 @@ pub(super) fn binding(text: &str) -> Option<Name> {
                     return Some(name);
                 }
                 rest = trim_end(rest, |c| c == '!');
-                rest = path(rest);
+                let before = path(rest);
+                if is_of_object(&rest[before.len()..]) {
+                    return None;
+                }
+                rest = before;
             }
             '|' => {
                 let opens = rest[..rest.len() - 1].iter().rposition(|&c| c == '|')?;
@@ -197,6 +201,13 @@ fn path(chars: &[char]) -> &[char] {
     trim_end(chars, |c| c.is_alphanumeric() || matches!(c, '_' | ':' | '<' | '>'))
 }
 
+/// Whether a path is one of a type that is an object itself: what it holds has no name of its own.
+fn is_of_object(path: &[char]) -> bool {
+    let path: String = path.iter().collect();
+    let types = ["Atomic", "Mutex", "RwLock", "Cell", "OnceLock", "LazyLock"];
+    path.split("::").any(|part| types.iter().any(|kind| part.starts_with(kind) || part == "UnsafeCell"))
+}
+
 fn trim_word<'a>(chars: &'a [char], word: &str) -> &'a [char] {
     let rest = trim_end(chars, char::is_whitespace);
     let word: Vec<char> = word.chars().collect();
@@ -228,7 +239,7 @@ mod tests {
             ("q.slots[i % 2].", "slots[]"),
             ("self.buffer[self.mask(i)].state.", "state"),
             ("self.slots.get(i).unwrap().", "slots[]"),
-            ("unsafe { (*ptr).next.", "next"),
+            ("{ (*ptr).next.", "next"),
             ("(*self.head).", "head"),
             ("(&self.0.flag).", "flag"),
             ("pair.0.", "pair"),
@@ -256,14 +267,16 @@ mod tests {
             ("let (a, b) = (", "a"),
             ("let (a, mut b) = (AtomicBool::new(f(1, 2)), ", "b"),
             ("let locks = [Mutex::new(1), ", "locks[]"),
-            ("let slots: [AtomicU32; 2] = std::array::from_fn(|_| ", "slots[]"),
+            ("let slots: [AtomicU32; 2] = from_fn(|_| ", "slots[]"),
             ("let all = vec![", "all[]"),
             ("let counter = Counter(", "counter"),
             ("let pair = Arc::new((", "pair"),
         ] {
             assert_eq!(made(text).as_deref(), Some(name), "{text}");
         }
-        for text in ["", "f(1, ", "return ", "x == ", "Some(Node::", "let _ = "] {
+        for text in
+            ["let p = AtomicPtr::new(Box::into_raw(", "", "f(1, ", "return ", "x == ", "Some(Node::", "let _ = "]
+        {
             assert_eq!(made(text), None, "{text}");
         }
     }

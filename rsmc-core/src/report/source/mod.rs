@@ -1,7 +1,7 @@
 //! The source text around the places of a report: the line, its function, and the names of objects there.
 //!
-//! A place has the line and the column of a call: the method's name in `self.tail.load(…)`, the beginning of the path in
-//! `AtomicUsize::new(0)`. So the text left of it names the object. This is a reading of text, not of Rust: where it
+//! A place has the line and the column of a call: the method's name in `self.tail.load(…)`, the beginning of the path
+//! in `AtomicUsize::new(0)`. So the text left of it names the object. This is a reading of text, not of Rust: where it
 //! finds nothing, a report falls back on types and numbers.
 
 mod expression;
@@ -31,7 +31,7 @@ impl fmt::Debug for Sources<'_> {
 const LONGEST_CHAIN: usize = 6;
 
 /// The source files of a report.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct SourceText {
     files: BTreeMap<&'static str, Vec<String>>,
 }

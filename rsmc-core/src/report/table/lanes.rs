@@ -14,17 +14,17 @@ pub(super) fn rows(scene: &Scene<'_>, shown: &[Shown<'_>]) -> Vec<String> {
     let threads = widest(lines(shown).map(|line| scene.threads.name(line.thread)));
     let natural = widest(lines(shown).map(|line| line.what.as_str()));
     let fits = |tail: &Tail| {
-        width(&gutter(scene, None)) + threads + 1 + natural + tail.width() + LEAST_LANES <= scene.finding.columns
+        width(&gutter(scene, None)) + threads + 1 + natural + tail.width() + LEAST_LANES <= scene.finding.form.columns
     };
     let named = Some(Tail::new(scene, shown, true)).filter(fits);
     let mut tail = named.unwrap_or_else(|| Tail::new(scene, shown, false));
     let lanes = Lanes::new(
         scene,
-        scene.finding.columns.saturating_sub(width(&gutter(scene, None)) + threads + 1 + natural + tail.width()),
+        scene.finding.form.columns.saturating_sub(width(&gutter(scene, None)) + threads + 1 + natural + tail.width()),
     );
     let fixed = width(&gutter(scene, None)) + lanes.width() + threads + 1 + tail.width();
-    let what = natural.min(scene.finding.columns.saturating_sub(fixed).max(24));
-    tail.add_text(scene, shown, scene.finding.columns.saturating_sub(fixed + what));
+    let what = natural.min(scene.finding.form.columns.saturating_sub(fixed).max(24));
+    tail.add_text(scene, shown, scene.finding.form.columns.saturating_sub(fixed + what));
     let header = format!(
         "{}{}{} {}{}",
         gutter(scene, None),
@@ -93,7 +93,13 @@ impl Lanes {
         self.cells(|_, life| {
             let now = line.number.unwrap_or(usize::MAX);
             let symbol = match life.thread == line.thread {
-                true if line.number.is_none() => "✗",
+                true if line.number.is_none() => {
+                    if line.what.starts_with('·') {
+                        " "
+                    } else {
+                        "✗"
+                    }
+                }
                 true => "●",
                 false if (life.from..life.until).contains(&now) => "│",
                 false => " ",

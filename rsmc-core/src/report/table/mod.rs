@@ -9,15 +9,46 @@ use crate::report::buffer_legend;
 use crate::report::fold::{Shown, fold};
 use crate::report::rows::{Buffering, Line, Origin, Scene};
 use crate::report::text::{clip, clip_middle, pad, widest, width};
+use crate::trace::Site;
 
 /// The schedule with its heading; empty if nothing happened.
 pub(super) fn section(scene: &Scene<'_>) -> String {
     if scene.lines.is_empty() {
         return String::new();
     }
-    let shown = fold(scene);
+    let inner = inner(scene);
+    let shown = with_inner(fold(scene), &inner);
     let rows = columns(scene, &shown).unwrap_or_else(|| lanes::rows(scene, &shown));
     format!("{}\n{}", heading(scene), rows.join("\n"))
+}
+
+/// By row, a row for each step of which it consists, if these are shown.
+fn inner(scene: &Scene<'_>) -> Vec<Vec<Line>> {
+    let of = |line: &Line, what: &String| Line {
+        marked: false,
+        number: None,
+        what: format!("· {what}"),
+        order: "",
+        from: Origin::Nowhere,
+        buffering: Buffering::Nothing,
+        site: Site::Unknown,
+        inner: Vec::new(),
+        ..*line
+    };
+    let all = scene.lines.iter().map(|line| line.inner.iter().map(|what| of(line, what)).collect());
+    if scene.finding.form.full { all.collect() } else { Vec::new() }
+}
+
+/// The rows, each with those of the steps of which it consists.
+fn with_inner<'a>(shown: Vec<Shown<'a>>, inner: &'a [Vec<Line>]) -> Vec<Shown<'a>> {
+    let mut all = Vec::new();
+    for row in shown {
+        let number = if let Shown::Line(line) = &row { line.number } else { None };
+        all.push(row);
+        let own = number.and_then(|number| inner.get(number - 1));
+        all.extend(own.into_iter().flatten().map(Shown::Line));
+    }
+    all
 }
 
 /// The heading, with a key to the signs in the rows.
@@ -33,8 +64,8 @@ fn heading(scene: &Scene<'_>) -> String {
     format!("schedule ({}){legend}", parts.join(", "))
 }
 
-/// The least width of the column with the source, and the largest.
-const SOURCE: std::ops::RangeInclusive<usize> = 20..=72;
+/// The least width of the column with the source, if that cuts lines, and the largest.
+const SOURCE: std::ops::RangeInclusive<usize> = 40..=72;
 
 /// The columns right of the threads: ordering, source of the value, place, and the line of the source text.
 pub(super) struct Tail {
@@ -46,8 +77,8 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// The columns, wide enough for these rows. A column that is empty in all rows is left out. Places have the names of
-    /// functions if there are several.
+    /// The columns, wide enough for these rows. A column that is empty in all rows is left out. Places have the names
+    /// of functions if there are several.
     pub(super) fn new(scene: &Scene<'_>, shown: &[Shown<'_>], names_functions: bool) -> Self {
         let column = |heading: &str, cell: &dyn Fn(&Line) -> String| {
             let cells: Vec<String> = lines(shown).map(cell).collect();
@@ -152,7 +183,7 @@ fn columns(scene: &Scene<'_>, shown: &[Shown<'_>]) -> Option<Vec<String>> {
     forms.into_iter().find_map(|(names_functions, gap)| {
         let mut tail = Tail::new(scene, shown, names_functions);
         let gaps = columns.len() * width(gap) - width(gap) / 2;
-        let free = scene.finding.columns.checked_sub(threads + tail.width() + gaps)?;
+        let free = scene.finding.form.columns.checked_sub(threads + tail.width() + gaps)?;
         tail.add_text(scene, shown, free);
         Some(Table { scene, columns: columns.clone(), tail, gap }.rows(shown))
     })

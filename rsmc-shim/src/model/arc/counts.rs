@@ -107,8 +107,8 @@ impl Shared {
         hook::counts::reference_dropped(self.strong.object("Arc"), last);
     }
 
-    /// Begins a call of a method, which a report shows as one row. `strong_now` is the strong count where no step has used
-    /// it before. A destructor has no place.
+    /// Begins a call of a method, which a report shows as one row. `strong_now` is the strong count where no step has
+    /// used it before. A destructor has no place.
     pub(super) fn call(
         &self,
         place: Option<&'static Location<'static>>,
