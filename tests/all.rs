@@ -18,6 +18,7 @@ mod counts;
 mod damage;
 mod docs;
 mod ends;
+mod estimate;
 mod exactness;
 mod examples;
 mod extras;

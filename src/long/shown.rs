@@ -63,12 +63,16 @@ impl Shown {
     }
 }
 
-/// The line of a check. A narrow terminal cuts off its end, so the parts that matter least are the last.
+/// The line of a check. Its numbers are runs, as those of the estimate are. A narrow terminal cuts off its end, so the
+/// parts that matter least are the last.
 fn line(name: &str, progress: &Progress) -> String {
     let seconds = progress.elapsed.as_secs_f64().max(1e-3);
     let rate = progress.runs_here as f64 / seconds;
-    let mut parts = vec![format!("{name}: {} executions", grouped(progress.executions))];
-    parts.extend(progress.estimate.map(in_all));
+    let mut parts = vec![format!("{name}: {}", so_far(progress))];
+    if let Some((low, high)) = progress.estimate.and_then(|estimate| estimate.range) {
+        parts.push(percent(progress.runs, low, high));
+        parts.extend(to_go(progress.runs, low, high, rate));
+    }
     parts.push(format!("{} runs/s", grouped(rate as u64)));
     if progress.depth > 0 {
         parts.push(format!("depth {}", progress.depth));
@@ -78,12 +82,32 @@ fn line(name: &str, progress: &Progress) -> String {
     parts.join(", ")
 }
 
-/// The number of runs that there will be, as text.
-fn in_all(estimate: Estimate) -> String {
-    match estimate.range {
-        Some((low, high)) => format!("of {} to {} runs", grouped(low), grouped(high)),
-        None => format!("of at least {} runs", grouped(estimate.at_least)),
+/// The number of runs, and how many there will be, as text.
+fn so_far(progress: &Progress) -> String {
+    let runs = grouped(progress.runs);
+    match progress.estimate {
+        Some(Estimate { range: Some((low, high)), .. }) => {
+            format!("{runs} of {} to {} runs", grouped(low), grouped(high))
+        }
+        Some(Estimate { at_least, .. }) => format!("{runs} of at least {} runs", grouped(at_least)),
+        None => format!("{runs} runs"),
     }
+}
+
+/// The part of the runs that is done, as text. It is never all, as there is a run to come.
+fn percent(runs: u64, low: u64, high: u64) -> String {
+    let part = |all: u64| (100 * u128::from(runs) / u128::from(all.max(1))).min(99);
+    match (part(high), part(low)) {
+        (least, most) if least == most => format!("{most} %"),
+        (least, most) => format!("{least} to {most} %"),
+    }
+}
+
+/// The time that the other runs will take at this rate, as text; none if there is no rate yet.
+fn to_go(runs: u64, low: u64, high: u64, rate: f64) -> Option<String> {
+    let time = |all: u64| Duration::try_from_secs_f64(all.saturating_sub(runs) as f64 / rate).ok().map(clock);
+    let (least, most) = (time(low)?, time(high)?);
+    Some(if least == most { format!("{most} to go") } else { format!("{least} to {most} to go") })
 }
 
 /// A number in groups of three digits: `1,234,567`.
@@ -134,10 +158,30 @@ mod tests {
     #[test]
     fn lines_say_how_far_a_check_is() {
         let lines = lines();
-        assert!(lines[0].starts_with("rsmc: a::test: 0 executions, of at least 1 runs, 0 runs/s, "), "{}", lines[0]);
+        assert!(lines[0].starts_with("rsmc: a::test: 0 of at least 1 runs, 0 runs/s, "), "{}", lines[0]);
         let last = &lines[lines.len() - 1];
-        assert!(last.starts_with("rsmc: a::test: 124 executions, of 125 to "), "{last}");
+        assert!(last.starts_with("rsmc: a::test: 124 of 125 to "), "{last}");
         assert!(last.contains(", depth ") && last.ends_with(", 00:00:00"), "{last}");
+    }
+
+    /// Percent and the time to go are shown where there is a range, and only there.
+    #[test]
+    fn what_is_not_known_is_not_shown() {
+        let (with, without): (Vec<_>, Vec<_>) = lines().into_iter().partition(|line| !line.contains("of at least"));
+        assert!(!with.is_empty() && !without.is_empty());
+        assert!(with.iter().all(|line| line.contains(" %, ") && line.contains(" to go, ")), "{with:?}");
+        assert!(!without.iter().any(|line| line.contains('%') || line.contains("to go")), "{without:?}");
+        assert!(!with.iter().chain(&without).any(|line| line.contains("execution")), "one unit in a line");
+    }
+
+    #[test]
+    fn parts_and_times_are_ranges() {
+        assert_eq!(percent(50, 100, 200), "25 to 50 %");
+        assert_eq!(percent(99, 100, 100), "99 %");
+        assert_eq!(percent(100, 100, 100), "99 %");
+        assert_eq!(to_go(50, 100, 200, 0.5).unwrap(), "00:01:40 to 00:05:00 to go");
+        assert_eq!(to_go(50, 100, 100, 0.5).unwrap(), "00:01:40 to go");
+        assert_eq!(to_go(0, 1, 2, 0.0), None);
     }
 
     #[test]

@@ -69,12 +69,14 @@ impl MemoryBudget {
     pub(super) fn add_last(&mut self, decision: &mut Decision, schedule: Schedule) {
         self.take(decision, schedule.size());
         decision.pending.insert(0, schedule);
+        decision.lineage.add_last();
     }
 
     /// Adds a received schedule to a decision, to be explored after all other received ones.
     pub(super) fn add_branch_last(&mut self, decision: &mut Decision, branch: Branch) {
         self.take(decision, branch.size());
         decision.received.insert(0, branch);
+        decision.lineage.add_last();
     }
 
     /// Adds a received schedule to a decision, to be explored before the other received ones.
@@ -87,10 +89,10 @@ impl MemoryBudget {
 impl SavedDecision {
     /// The decision that was saved, with its memory in a budget.
     pub(super) fn restore(self, budget: &mut MemoryBudget) -> Decision {
-        let Self { at, id, question, frozen, stays, asked, contested, full, explored, seen, pending } = self;
+        let Self { at, id, question, frozen, stays, asked, contested, full, lineage, seen, pending } = self;
         let names = seen.len();
         let decision = Decision::new(at, id, question, seen.into_iter().collect());
-        let mut decision = Decision { frozen, stays, asked, contested, full, explored, ..decision };
+        let mut decision = Decision { frozen, stays, asked, contested, full, lineage, ..decision };
         (0..names).for_each(|_| budget.note_name(&mut decision));
         pending.into_iter().for_each(|branch| budget.add_branch(&mut decision, branch));
         decision

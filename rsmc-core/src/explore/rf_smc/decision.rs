@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
+use crate::explore::rf_smc::lineage::Lineage;
 use crate::explore::rf_smc::revisit::Question;
 use crate::explore::rf_smc::schedule::{Branch, Later, Schedule};
 use crate::explore::rf_smc::seen::Seen;
@@ -35,8 +36,8 @@ pub(super) struct Decision {
     pub(super) later: Option<Box<Later>>,
     /// In some run, what it read may have been overwritten while it stood there: see `wait`.
     pub(super) contested: bool,
-    /// The number of schedules that were explored, with the current one.
-    pub(super) explored: u32,
+    /// Which of its answers were found during which, for the estimate of what is left.
+    pub(super) lineage: Lineage,
     /// Its set is large enough: it takes no name of a schedule that has a canonical parent.
     pub(super) full: bool,
     /// The memory of its set and of its schedules, in bytes, roughly.
@@ -58,7 +59,7 @@ impl Decision {
             received: Vec::new(),
             later: None,
             contested: false,
-            explored: 0,
+            lineage: Lineage::default(),
             full: false,
             bytes: 0,
         }
@@ -89,9 +90,9 @@ impl Decision {
 
     /// The decision as data, but for its schedules.
     pub(super) fn save_without_pending(&self) -> SavedDecision {
-        let &Self { at, id, question, frozen, stays, asked, contested, full, explored, .. } = self;
-        let (seen, pending) = (self.seen.iter().collect(), Vec::new());
-        SavedDecision { at, id, question, frozen, stays, asked, contested, full, explored, seen, pending }
+        let &Self { at, id, question, frozen, stays, asked, contested, full, .. } = self;
+        let (lineage, seen, pending) = (self.lineage.clone(), self.seen.iter().collect(), Vec::new());
+        SavedDecision { at, id, question, frozen, stays, asked, contested, full, lineage, seen, pending }
     }
 }
 
@@ -106,7 +107,7 @@ pub(super) struct SavedDecision {
     pub(super) asked: u32,
     pub(super) contested: bool,
     pub(super) full: bool,
-    pub(super) explored: u32,
+    pub(super) lineage: Lineage,
     pub(super) seen: Vec<Digest>,
     /// The schedules that are not explored yet, the next one last.
     pub(super) pending: Vec<Branch>,

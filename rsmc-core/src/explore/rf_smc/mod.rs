@@ -100,6 +100,7 @@ mod entry;
 mod estimate;
 mod frame;
 mod graph;
+mod lineage;
 mod question;
 mod revisit;
 mod run_steps;
@@ -362,7 +363,7 @@ impl RfSmc {
         self.tau.truncate(decision.at);
         next.for_each_entry(|entry| self.tau.push(NamedEntry { entry, key: Digest::EMPTY, marked: true }));
         let first = self.tau.get(decision.at).map(|first| first.entry.id);
-        decision.explored += 1;
+        decision.lineage.begin(decision.pending(), self.suspended.above() > number);
         decision.frozen = first.is_none();
         decision.id = first.or(decision.stays).unwrap_or(decision.id);
     }
@@ -407,7 +408,7 @@ impl Explorer for RfSmc {
             Chosen::Livelock(class, witness) => self.waits.livelocks.push((class, witness)),
             taken => {
                 let bug = "this is a bug in rsmc: what was taken has no decision";
-                self.decisions.last_mut().expect(bug).explored -= 1;
+                self.decisions.last_mut().expect(bug).lineage.retract();
                 let taken = self.retract_child(taken);
                 let decision = self.decisions.last_mut().expect(bug);
                 match taken {

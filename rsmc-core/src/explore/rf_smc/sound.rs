@@ -75,9 +75,7 @@ impl Known {
     fn has_decisions(self, decisions: &[&SavedDecision], tau: &[NamedEntry]) -> bool {
         let stands = |decision: &&SavedDecision| {
             let who = tau.get(decision.at).map(|entry| entry.entry.id);
-            self.has_decision(decision, tau)
-                && decision.explored < u32::MAX / 2
-                && (decision.frozen || who.is_none_or(|who| who == decision.id))
+            self.has_decision(decision, tau) && (decision.frozen || who.is_none_or(|who| who == decision.id))
         };
         self.has_path(tau) && decisions.is_sorted_by_key(|decision| decision.at) && decisions.iter().all(stands)
     }

@@ -63,7 +63,8 @@ impl Suspended {
         self.0.iter().rev()
     }
 
-    fn paths(&self) -> impl DoubleEndedIterator<Item = &SuspendedPath> {
+    /// The suspended paths, those of the newest runs last.
+    pub(super) fn paths(&self) -> impl DoubleEndedIterator<Item = &SuspendedPath> {
         self.0.iter().filter_map(|children| children.current.as_ref())
     }
 
@@ -83,11 +84,6 @@ impl Suspended {
     pub(super) fn pending(&self) -> usize {
         let planned: usize = self.0.iter().map(|children| children.pending.len()).sum();
         planned + self.paths().flat_map(|path| &path.decisions).map(Decision::pending).sum::<usize>()
-    }
-
-    /// The number of answers of a decision that were begun, and wait for a child that was begun later.
-    pub(super) fn waiting_at(&self, number: usize) -> usize {
-        self.paths().filter(|path| path.above == number + 1).count()
     }
 }
 
@@ -111,6 +107,7 @@ impl RfSmc {
         debug_assert_eq!(self.decisions.len(), path.above);
         self.tau.truncate(self.decisions[path.above - 1].at);
         self.tau.extend(path.tau);
+        self.decisions[path.above - 1].lineage.resume();
         self.decisions.extend(path.decisions);
         true
     }

@@ -33,6 +33,7 @@ use crate::explore::looks::Looks;
 use crate::explore::rf_smc::RfSmc;
 use crate::explore::rf_smc::budget::MemoryBudget;
 use crate::explore::rf_smc::decision::{Decision, SavedDecision};
+use crate::explore::rf_smc::lineage::Lineage;
 use crate::explore::rf_smc::schedule::Branch;
 use crate::explore::rf_smc::subtree::{Discovered, Found, Subtree};
 use crate::explore::rf_smc::suspended::SuspendedPath;
@@ -217,7 +218,7 @@ impl Tree {
             .map(|(&number, Answer { id, frozen })| {
                 // What other workers see of it is not known here, so it may be contested.
                 let decision = node(number).decision.save_without_pending();
-                SavedDecision { id, frozen, contested: true, explored: 0, ..decision }
+                SavedDecision { id, frozen, contested: true, lineage: Lineage::default(), ..decision }
             })
             .collect();
         path.last_mut().expect("the node is on its path").pending.clone_from(&ticket.branches);
