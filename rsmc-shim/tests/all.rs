@@ -2,6 +2,7 @@
 
 mod against_std;
 mod docs;
+mod door;
 mod ends;
 mod extras;
 mod futures;

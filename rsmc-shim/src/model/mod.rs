@@ -14,6 +14,7 @@ pub mod mpsc;
 mod mutex;
 pub(crate) mod notify_call;
 mod once;
+mod real;
 mod rwlock;
 mod slot;
 mod statics;

@@ -10,7 +10,7 @@ use std::sync::LockResult;
 use rsmc_core::base::ThreadId;
 use rsmc_core::runtime::hook;
 
-use crate::model::door::Pass;
+use crate::model::door::{Pass, Visit};
 use crate::model::mutex::{Mutex, cleared, with_poison};
 
 /// The real guard.
@@ -40,7 +40,7 @@ pub struct MutexGuard<'a, T: ?Sized + 'a> {
 enum Held<'a> {
     Outside {
         raw: RawGuard<'a>,
-        pass: Pass<'a>,
+        visit: Visit<'a>,
     },
     InRun {
         /// The place where the lock was taken.
@@ -57,9 +57,9 @@ enum Held<'a> {
 unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    pub(super) fn outside(lock: &'a Mutex<T>, raw: RawGuard<'a>, pass: Pass<'a>) -> Self {
+    pub(super) fn outside(lock: &'a Mutex<T>, raw: RawGuard<'a>, visit: Visit<'a>) -> Self {
         lock.touch();
-        let held = Held::Outside { raw, pass };
+        let held = Held::Outside { raw, visit };
         Self { lock, held, not_send: PhantomData }
     }
 
@@ -79,10 +79,10 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     ) -> (LockResult<Self>, R) {
         let this = ManuallyDrop::new(self);
         // SAFETY: `this` is not dropped, so what it holds is moved out once.
-        let Held::Outside { raw, pass } = (unsafe { std::ptr::read(&this.held) }) else {
+        let Held::Outside { raw, visit } = (unsafe { std::ptr::read(&this.held) }) else {
             panic!("a guard that was taken in a check is used outside of it");
         };
-        drop(pass);
+        drop(visit);
         let (raw, poisoned, result) = wait(raw);
         let guard = Self::outside(this.lock, raw, this.lock.door.wait());
         (with_poison(poisoned, guard), result)

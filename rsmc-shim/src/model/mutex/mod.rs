@@ -197,8 +197,8 @@ impl<T: ?Sized> Mutex<T> {
             Err(TryLockError::Poisoned(error)) => (true, error.into_inner()),
             Err(TryLockError::WouldBlock) => return Err(TryLockError::WouldBlock),
         };
-        let door = self.door.try_pass().ok_or(TryLockError::WouldBlock)?;
-        Ok(with_poison(poisoned, MutexGuard::outside(self, raw, door))?)
+        let visit = self.door.try_visit().ok_or(TryLockError::WouldBlock)?;
+        Ok(with_poison(poisoned, MutexGuard::outside(self, raw, visit))?)
     }
 
     /// Notes that the data is about to be accessed, by a caller that has the lock.

@@ -12,7 +12,7 @@ use rsmc_core::runtime::object::{Claim, Mode, ReadWrite};
 use rsmc_core::runtime::{Object, Tag, hook};
 use rsmc_core::trace::CallResult;
 
-use crate::model::door::{Door, Pass};
+use crate::model::door::{Door, Pass, Visit};
 use crate::model::monitor::Monitor;
 use crate::model::statics::Home;
 use crate::model::surely::surely;
@@ -109,7 +109,7 @@ struct Token {
 
 /// The lock, as long as a guard has it; `R` is the guard of the real one.
 pub(super) enum Held<'a, R> {
-    Outside { raw: R, pass: Pass<'a> },
+    Outside { raw: R, visit: Visit<'a> },
     InRun { turn: Turn<'a> },
 }
 
@@ -191,7 +191,7 @@ impl Queue {
                 Err(TryLockError::Poisoned(error)) => (true, error.into_inner()),
                 Err(TryLockError::WouldBlock) => return None,
             };
-            return Some((poisoned, self.held_outside(raw, self.door.try_pass()?, data)));
+            return Some((poisoned, self.held_outside(raw, self.door.try_visit()?, data)));
         }
         let place = Location::caller();
         let mut turn = self.turn(mode, place);
@@ -237,9 +237,9 @@ impl Queue {
         }
     }
 
-    fn held_outside<'a, T: ?Sized, R>(&self, raw: R, pass: Pass<'a>, data: &UnsafeCell<T>) -> Held<'a, R> {
+    fn held_outside<'a, T: ?Sized, R>(&self, raw: R, visit: Visit<'a>, data: &UnsafeCell<T>) -> Held<'a, R> {
         self.touch(data);
-        Held::Outside { raw, pass }
+        Held::Outside { raw, visit }
     }
 
     /// Notes that the data is about to be accessed, by a caller that has the lock.
@@ -261,7 +261,7 @@ impl<'a> Held<'a, RawWrite<'a>> {
     /// Goes on to hold the lock to read, in one step.
     pub(super) fn downgrade(self, place: &'static Location<'static>) -> Held<'a, RawRead<'a, ()>> {
         match self {
-            Held::Outside { raw, pass } => Held::Outside { raw: raw.downgrade(), pass },
+            Held::Outside { raw, visit } => Held::Outside { raw: raw.downgrade(), visit },
             Held::InRun { mut turn } => {
                 turn.downgrade(place);
                 Held::InRun { turn }
