@@ -82,6 +82,11 @@ pub enum EnvError {
     /// A value that does not say what to do about incomplete checks.
     #[error("`RSMC_INCOMPLETE` must be `fail`, which makes every check fail that is not complete, not `{0}`")]
     NotIncomplete(String),
+    /// A value that names no pipeline.
+    #[error(
+        "`RSMC_ANNOTATE` must be `github`, which prints a line for each problem that GitHub shows at its place, not `{0}`"
+    )]
+    NotAnnotated(String),
     /// A seed that cannot be read.
     #[error("`RSMC_REPLAY`: {0}")]
     Seed(SeedError),
@@ -116,7 +121,7 @@ pub(crate) const LOG: &str = "RSMC_LOG";
 const REPORT: &str = "RSMC_REPORT";
 
 /// The variables that rsmc reads.
-const KNOWN: [&str; 17] = [
+const KNOWN: [&str; 18] = [
     REPLAY,
     "RSMC_MEMORY",
     "RSMC_EXPLORER",
@@ -134,6 +139,7 @@ const KNOWN: [&str; 17] = [
     "RSMC_RESUME",
     "RSMC_INCOMPLETE",
     "RSMC_SUMMARY",
+    "RSMC_ANNOTATE",
 ];
 
 /// The words before the list of known variables. The prefix that all of them have does not make any of them near.
@@ -187,8 +193,8 @@ pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Resul
             "RSMC_SHRINK" => config.shrink(u32::try_from(number("RSMC_SHRINK", value)?).unwrap_or(u32::MAX)),
             REPORT if ["full", "folded"].contains(&&**value) => config,
             REPORT => return Err(EnvError::NotAReport(value.clone())),
-            // Not of the configuration: see `report_dir`, `resumes`, `fails_incomplete` and `summary`.
-            "RSMC_REPORT_DIR" | "RSMC_RESUME" | "RSMC_INCOMPLETE" | "RSMC_SUMMARY" => config,
+            // Not of the configuration: see `report_dir`, `resumes`, `fails_incomplete`, `summary` and `annotates`.
+            "RSMC_REPORT_DIR" | "RSMC_RESUME" | "RSMC_INCOMPLETE" | "RSMC_SUMMARY" | "RSMC_ANNOTATE" => config,
             _ => return Err(EnvError::Unknown(name.clone())),
         };
     }
@@ -238,6 +244,15 @@ pub(crate) fn fails_incomplete(variables: &[(String, String)]) -> Result<bool, E
         None => Ok(false),
         Some("fail") => Ok(true),
         Some(value) => Err(EnvError::NotIncomplete(value.to_owned())),
+    }
+}
+
+/// Whether the problems of a check that fails are printed for GitHub.
+pub(crate) fn annotates(variables: &[(String, String)]) -> Result<bool, EnvError> {
+    match variables.iter().find(|(name, _)| name == "RSMC_ANNOTATE").map(|(_, value)| value.as_str()) {
+        None => Ok(false),
+        Some("github") => Ok(true),
+        Some(value) => Err(EnvError::NotAnnotated(value.to_owned())),
     }
 }
 
@@ -366,6 +381,14 @@ mod tests {
         assert_eq!(fails_incomplete(&of("RSMC_INCOMPLETE", "fail")), Ok(true));
         let error = fails_incomplete(&of("RSMC_INCOMPLETE", "1")).unwrap_err().to_string();
         assert!(error.starts_with("`RSMC_INCOMPLETE` must be `fail`") && error.ends_with("not `1`"), "{error}");
+        assert_eq!(annotates(&[]), Ok(false));
+        assert_eq!(annotates(&of("RSMC_ANNOTATE", "github")), Ok(true));
+        for wrong in ["gitlab", "1", ""] {
+            let error = annotates(&of("RSMC_ANNOTATE", wrong)).unwrap_err().to_string();
+            assert!(
+                error.starts_with("`RSMC_ANNOTATE` must be `github`") && error.ends_with(&format!("not `{wrong}`"))
+            );
+        }
         assert_eq!(summary(&[]), Ok(None));
         assert_eq!(summary(&of("RSMC_SUMMARY", "a.jsonl")), Ok(Some(PathBuf::from("a.jsonl"))));
         assert_eq!(summary(&of("RSMC_SUMMARY", "")), Err(EnvError::NoFile));
@@ -394,9 +417,12 @@ mod tests {
             message("RSMC_MEMORY", "TSO")
                 .contains("there is no memory model `TSO`, did you mean `tso`? Known are sc, ")
         );
-        for (wrong, meant) in
-            [("RSMC_REPLY", "REPLAY"), ("RSMC_MAX_EXECUTION", "MAX_EXECUTIONS"), ("RSMC_replay", "REPLAY")]
-        {
+        for (wrong, meant) in [
+            ("RSMC_REPLY", "REPLAY"),
+            ("RSMC_ANOTATE", "ANNOTATE"),
+            ("RSMC_MAX_EXECUTION", "MAX_EXECUTIONS"),
+            ("RSMC_replay", "REPLAY"),
+        ] {
             let expected =
                 format!("there is no variable `{wrong}`, did you mean `RSMC_{meant}`? Known are RSMC_REPLAY, ");
             assert!(message(wrong, "1").starts_with(&expected), "{}", message(wrong, "1"));

@@ -53,6 +53,7 @@
 //! own; then all loops are bounded as above. A check does not see changes of statics, of std's thread-locals and of
 //! memory from before the check.
 
+mod annotate;
 mod ctrl_c;
 mod ends;
 mod env;

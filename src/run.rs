@@ -10,6 +10,7 @@ use rsmc_core::seed::Seed;
 use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, assert_no_check, check_body};
 use rsmc_core::step::Run;
 
+use crate::annotate;
 use crate::ends;
 use crate::env::{self, EnvError};
 use crate::files::{self, SOURCES};
@@ -208,6 +209,8 @@ struct Settings {
     fails_incomplete: bool,
     /// The file that gets a line about the check.
     summary: Option<PathBuf>,
+    /// Whether the problems of a failure are printed for GitHub.
+    annotates: bool,
 }
 
 fn from_environment(config: Config) -> Result<Settings, EnvError> {
@@ -215,7 +218,8 @@ fn from_environment(config: Config) -> Result<Settings, EnvError> {
     let (dir, is_traced) = (env::report_dir(&variables)?, env::wants_trace(&variables));
     let (config, resumes) = (env::apply(config, &variables)?, env::resumes(&variables)?);
     let (fails_incomplete, summary) = (env::fails_incomplete(&variables)?, env::summary(&variables)?);
-    Ok(Settings { config, dir, is_traced, resumes, fails_incomplete, summary })
+    let annotates = env::annotates(&variables)?;
+    Ok(Settings { config, dir, is_traced, resumes, fails_incomplete, summary, annotates })
 }
 
 /// `path` is that of the test, with the name of its crate.
@@ -223,10 +227,11 @@ fn from_environment(config: Config) -> Result<Settings, EnvError> {
 fn check_and_report(asked: Asked<'_>, path: Option<&str>, body: &(dyn Fn() + Sync)) {
     // The panic comes from here, where the caller's place is known; also in a worker, which passes other checks by.
     assert_no_check();
-    let Settings { config, dir, is_traced, resumes, fails_incomplete, summary } = match from_environment(asked.config) {
+    let settings = match from_environment(asked.config) {
         Ok(settings) => settings,
         Err(error) => panic!("rsmc: {}", visible(&error.to_string())),
     };
+    let Settings { config, dir, is_traced, resumes, fails_incomplete, summary, annotates } = settings;
     // `cargo test` leaves the crate's name out.
     let name = path.map(|path| path.split_once("::").map_or(path, |(_, rest)| rest));
     let which = Which::next(name, Location::caller());
@@ -256,6 +261,9 @@ fn check_and_report(asked: Asked<'_>, path: Option<&str>, body: &(dyn Fn() + Syn
     }
     (asked.see)(&report, &|what| said::say(&who, what));
     report.stale_pins.iter().for_each(|note| said::say(&who, note));
+    if annotates && !passes {
+        annotate::print(&report, &config, &text, which.for_cargo(), Location::caller());
+    }
     if let Some(interrupts) = interrupts {
         interrupts.end(&text);
     }

@@ -117,6 +117,32 @@ fn what_is_not_complete_fails_where_that_is_asked_for() {
 }
 
 #[test]
+fn problems_are_shown_at_their_places_where_that_is_asked_for() {
+    let github = [("RSMC_ANNOTATE", "github")];
+    let lines = |test: &str, variables: &[(&str, &str)]| {
+        let text = String::from_utf8(run(test, variables).stdout).unwrap();
+        text.lines().filter(|line| line.starts_with("::")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let [panic] = &lines("ci::inner::fails", &github)[..] else { panic!("one panic, one line") };
+    assert!(panic.starts_with("::error file=tests/ci.rs,line="), "{panic}");
+    assert!(panic.contains(",title=panic in ci%3A%3Ainner%3A%3Afails::panic: assertion"), "{panic}");
+    // It stands at the beginning of its line where libtest has begun one, and is not kept until the end of the test.
+    let mut one_at_a_time = Command::new(std::env::current_exe().unwrap());
+    one_at_a_time.args(["ci::inner::fails", "--exact", "--test-threads=1"]).env(RUN, "1").envs(github);
+    let text = String::from_utf8(one_at_a_time.output().unwrap().stdout).unwrap();
+    assert!(text.contains(&format!("\n{panic}\n")), "{text}");
+    // Those that pass print nothing, nor do others without the variable.
+    assert_eq!(lines("ci::inner::complete", &github), [""; 0]);
+    assert_eq!(lines("ci::inner::executions", &github), [""; 0]);
+    assert_eq!(lines("ci::inner::fails", &[]), [""; 0]);
+    let incomplete = lines("ci::inner::executions", &[github[0], ("RSMC_INCOMPLETE", "fail")]);
+    let [incomplete] = &incomplete[..] else { panic!("{incomplete:?}") };
+    assert!(incomplete.contains(",title=incomplete in ci%3A%3Ainner%3A%3Aexecutions::incomplete, NOT"), "{incomplete}");
+    let (passed, text) = passes("ci::inner::complete", &[("RSMC_ANNOTATE", "gitlab")]);
+    assert!(!passed && text.contains("`RSMC_ANNOTATE` must be `github`"), "{text}");
+}
+
+#[test]
 fn every_check_has_a_line() {
     let file = file("lines");
     let path = file.to_str().unwrap();

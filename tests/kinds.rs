@@ -285,3 +285,4 @@ fn every_kind_has_an_example_and_a_near_miss() {
 }
 
 mod pictures;
+mod problems;

@@ -25,9 +25,11 @@
 //! - `dot`: a graph for Graphviz.
 //! - `html`: a page to look at in a browser.
 //! - `json`: plain data as JSON.
+//! - `annotation`: the problems as lines that GitHub shows beside the source.
 //!
 //! Every check has a `line`, for tools that count many checks.
 
+mod annotation;
 mod buffer_legend;
 mod buffers;
 mod call_words;
@@ -60,13 +62,17 @@ use std::time::Duration;
 use crate::analysis::race::Race;
 use crate::session::{
     Config, Estimate, ExplorerKind, Failure, FailureKind, Fewest, MemoryModel, Needs, PreemptionBound, Remedy, Report,
-    Verdict,
+    Spot, Verdict,
 };
 use crate::step::{BadMemory, Panicked, Pending};
 use crate::trace::Trace;
 
+pub use annotation::{github, github_check};
 pub use command::{DOC_TEST, command, quoted};
-pub use diagram::{Change, Check, Coherence, Diagram, Location, Place, Setting, Step, Thread, VERSION, Waiting};
+pub use diagram::{
+    Change, Check, Coherence, Diagram, Level, Location, Place, Problem, Related, Setting, Step, Thread, VERSION,
+    Waiting,
+};
 pub use dot::dot;
 pub use html::html;
 pub use last_words::{last_seed, last_words, stuck};
@@ -98,6 +104,8 @@ pub struct Finding<'a> {
     pub race: Option<&'a Race>,
     /// The bad use of memory, if it is one.
     pub bad_memory: Option<&'a BadMemory>,
+    /// The places that only the message names.
+    pub spots: &'a [Spot],
     /// The number of context switches of the execution.
     pub switches: u32,
     /// Whether fewer are possible.
@@ -125,6 +133,7 @@ impl<'a> Finding<'a> {
             panics: &[],
             race: None,
             bad_memory: None,
+            spots: &[],
             switches: 0,
             fewest: Fewest::Unsought,
             needs: None,
@@ -214,6 +223,7 @@ fn finding_of<'a>(
         panics: &failure.panics,
         race: failure.race.as_ref(),
         bad_memory: failure.bad_memory.as_ref(),
+        spots: &failure.spots,
         switches: failure.switches,
         fewest: failure.fewest,
         needs: failure.needs.as_ref(),

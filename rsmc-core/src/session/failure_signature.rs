@@ -60,7 +60,7 @@ impl FailureSignature {
                 run.waiting.iter().map(|pending| (why(&pending.why).to_owned(), place(pending.site))).collect()
             }
             FailureKind::Leak => run.leaks.iter().map(|leak| (leak.kind.to_owned(), place(leak.created))).collect(),
-            FailureKind::ThreadLeft => vec![(String::new(), place(finding.started?))],
+            FailureKind::ThreadLeft => vec![(String::new(), place(finding.spots.first()?.site))],
             _ => return None,
         };
         parts.sort();

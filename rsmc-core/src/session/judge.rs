@@ -6,22 +6,23 @@ use crate::analysis::race::{Race, find_race};
 use crate::base::{LocId, ThreadId};
 use crate::seed::{Mismatch, Seed};
 use crate::session::shrink::Cost;
+use crate::session::spot::{Spot, leaks};
 use crate::session::{Config, Failure, FailureKind, Fewest};
-use crate::step::{BadMemory, End, Leaked, Panicked, Pending, Run, Why};
-use crate::trace::{NoteKind, Site, Trace};
+use crate::step::{BadMemory, End, Panicked, Pending, Run, Why};
+use crate::trace::{NoteKind, Trace};
 
 /// A failure that a run shows.
 pub(super) struct Finding {
     pub(super) kind: FailureKind,
     pub(super) message: String,
     pub(super) race: Option<Race>,
-    /// The place where the thread that is not joined was started, for [`FailureKind::ThreadLeft`].
-    pub(super) started: Option<Site>,
+    /// The places that only the message names.
+    pub(super) spots: Vec<Spot>,
 }
 
 impl Finding {
     pub(super) fn new(kind: FailureKind, message: String) -> Self {
-        Self { kind, message, race: None, started: None }
+        Self { kind, message, race: None, spots: Vec::new() }
     }
 }
 
@@ -81,7 +82,11 @@ fn broken_off(run: &Run) -> Option<Finding> {
             format!("{} needs a larger stack: set `stack_size` (in bytes)", name(&run.trace, *thread)),
         ),
     };
-    Some(Finding::new(kind, message))
+    let spots = match run.end {
+        End::WrongThread { site, .. } => vec![Spot::new(&message, site)],
+        _ => Vec::new(),
+    };
+    Some(Finding { spots, ..Finding::new(kind, message) })
 }
 
 fn panic(run: &Run) -> Option<Finding> {
@@ -146,20 +151,12 @@ fn stuck(run: &Run) -> Option<Finding> {
 }
 
 fn leak(run: &Run, check_lost: bool) -> Option<Finding> {
-    let mut leaks = run.leaks.iter().filter(|leak| check_lost || leak.what == Leaked::Value);
-    let leak = leaks.next()?;
-    let others = match leaks.count() {
-        0 => String::new(),
-        others => format!(", and {others} more"),
-    };
-    let object = format!("the {} created at {}", leak.kind, leak.created);
-    let lost = "was not freed by the end, and nothing leads to it any more";
-    let message = match leak.what {
-        Leaked::Value => format!("{object} was not dropped by the end{others}"),
-        Leaked::MemoryOf => format!("the memory of {object} {lost}{others}"),
-        Leaked::MemoryBehind => format!("memory to which {object} has pointed {lost}{others}"),
-    };
-    Some(Finding::new(FailureKind::Leak, message))
+    let spots = leaks(run, check_lost);
+    let mut message = spots.first()?.message.clone();
+    if spots.len() > 1 {
+        message += &format!(", and {} more", spots.len() - 1);
+    }
+    Some(Finding { spots, ..Finding::new(FailureKind::Leak, message) })
 }
 
 /// The first thread that neither the test body nor a thread joined up to the body has joined.
@@ -180,7 +177,7 @@ fn thread_left(run: &Run) -> Option<Finding> {
     let left = run.trace.spawned().find(|thread| !joined.contains(thread))?;
     let site = run.trace.threads[left].site;
     let message = format!("{}, started at {site}, may still run when the test body ends", name(&run.trace, left));
-    Some(Finding { started: Some(site), ..Finding::new(FailureKind::ThreadLeft, message) })
+    Some(Finding { spots: vec![Spot::new(&message, site)], ..Finding::new(FailureKind::ThreadLeft, message) })
 }
 
 fn wait(trace: &Trace, pending: &Pending) -> String {
@@ -263,6 +260,7 @@ pub(super) fn failure(run: &Run, finding: Finding, seed: Seed) -> Failure {
         repeats: if let End::Endless { since } = run.end { Some(since) } else { None },
         panics: run.panics.clone(),
         race: finding.race,
+        spots: finding.spots,
         bad_memory: run
             .bad_memory
             .filter(|_| matches!(finding.kind, FailureKind::UseAfterFree | FailureKind::DoubleFree)),
@@ -283,6 +281,7 @@ pub(super) fn unseen(kind: FailureKind, message: String, seed: Seed) -> Failure 
         panics: Vec::new(),
         race: None,
         bad_memory: None,
+        spots: Vec::new(),
         switches: 0,
         fewest: Fewest::Unsought,
         needs: None,

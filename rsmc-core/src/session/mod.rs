@@ -22,6 +22,7 @@ mod progress;
 mod remedy;
 mod run;
 mod shrink;
+mod spot;
 mod tally;
 mod trivial;
 
@@ -40,3 +41,4 @@ pub use memory_limit::{parse_memory, resident_memory};
 pub use nearest::nearest;
 pub use outcome::{Failure, Limit, Report, Verdict};
 pub use progress::Progress;
+pub use spot::Spot;

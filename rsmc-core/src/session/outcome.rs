@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::analysis::race::Race;
 use crate::seed::Seed;
-use crate::session::{Estimate, ExplorerKind, FailureKind, Fewest, MemoryModel, Needs, PreemptionBound, Remedy};
+use crate::session::{Estimate, ExplorerKind, FailureKind, Fewest, MemoryModel, Needs, PreemptionBound, Remedy, Spot};
 use crate::step::{BadMemory, Panicked, Pending};
 use crate::trace::Trace;
 
@@ -34,6 +34,9 @@ pub struct Failure {
     pub race: Option<Race>,
     /// The bad use of memory, for [`FailureKind::UseAfterFree`] and [`FailureKind::DoubleFree`].
     pub bad_memory: Option<BadMemory>,
+    /// The places that only the message names: where leaked objects were created, where a thread that is left was
+    /// started, where a lock was taken that the wrong thread gave back.
+    pub spots: Vec<Spot>,
     /// The number of context switches of the execution: operations of another thread than the operation before.
     pub switches: u32,
     /// Whether an execution with this failure has fewer.

@@ -8,11 +8,13 @@
 //! - `memory`: the times at which stores reach memory, and the values of locations.
 //! - `coherence`: the order of the writes of each location.
 //! - `settings`: the configuration.
+//! - `problems`: the places to point at.
 //!
 //! The JSON form leaves out empty fields (`None`, `false`, an empty list); `docs/report-json.md` describes it.
 
 mod coherence;
 mod memory;
+mod problems;
 mod settings;
 mod steps;
 
@@ -28,7 +30,10 @@ use crate::report::{Counts, DOC_TEST, Finding, buffer_legend, headline, summary}
 use crate::session::{Config, FailureKind, Needs, Remedy};
 use crate::trace::Site;
 
-/// The version of the JSON form. It changes if a reader of the old form could be wrong about the new one.
+pub use problems::{Level, Problem, Related};
+
+/// The version of the JSON form. It changes if a reader of the old form could be wrong about the new one, and with a part
+/// that tools are meant to rely on.
 pub const VERSION: u32 = 2;
 
 /// A failing execution, with the check that found it.
@@ -45,6 +50,8 @@ pub struct Diagram {
     pub title: String,
     /// The lines below the title in the text report: threads, places, usual causes.
     pub details: Vec<String>,
+    /// The problems, for tools that point at lines of the source.
+    pub problems: Vec<Problem>,
     /// The path of the test as `cargo test` takes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
@@ -264,6 +271,7 @@ impl Diagram {
             kind: finding.kind,
             title: headline::title(&scene),
             details: headline::details(&scene).iter().flat_map(|part| part.lines()).map(str::to_owned).collect(),
+            problems: problems::of(&scene),
             test: test.filter(|&name| name != DOC_TEST).map(str::to_owned),
             seed: finding.kind.is_replayed().then(|| finding.seed.to_owned()),
             replay: summary::replay_command(finding, test),
