@@ -1,6 +1,6 @@
 //! `RSMC_ANNOTATE`: the problems of a check that fails as lines that a pipeline shows beside the source.
 //!
-//! They go to stdout itself and not through `println`, because libtest keeps what tests print, and a pipeline reads only
+//! They go to stdout itself and not through `println`, because libtest keeps what tests print. A pipeline reads only
 //! lines that begin with the command.
 
 use std::io::Write;

@@ -83,9 +83,7 @@ pub enum EnvError {
     #[error("`RSMC_INCOMPLETE` must be `fail`, which makes every check fail that is not complete, not `{0}`")]
     NotIncomplete(String),
     /// A value that names no pipeline.
-    #[error(
-        "`RSMC_ANNOTATE` must be `github`, which prints a line for each problem that GitHub shows at its place, not `{0}`"
-    )]
+    #[error("`RSMC_ANNOTATE` must be `github`, which prints each problem for GitHub to show at its place, not `{0}`")]
     NotAnnotated(String),
     /// A seed that cannot be read.
     #[error("`RSMC_REPLAY`: {0}")]

@@ -5,13 +5,13 @@ use std::fs;
 use std::path::Path;
 
 use crate::machine::{machine, output, version};
-use crate::{memory_page, peers, promise, throughput};
+use crate::{memory_page, peers, promise, shim, throughput};
 
 const TEXT: &str = include_str!("index.md");
 
 /// Writes the pages that promise something, and this one.
 pub fn write(folder: &Path) -> Result<(), Box<dyn Error>> {
-    let pages = [throughput::write, peers::write, memory_page::write];
+    let pages = [throughput::write, peers::write, memory_page::write, shim::write];
     let promises: Vec<_> = pages.iter().map(|write| write(folder)).collect::<Result<Vec<_>, _>>()?;
     let table = promise::table(&promises.into_iter().flatten().collect::<Vec<_>>());
     let versions = ["loom", "shuttle", "criterion", "generator"].map(|name| format!("{name} {}", version(name)));

@@ -14,6 +14,7 @@ mod memory_page;
 mod peers;
 mod promise;
 mod scaling;
+mod shim;
 mod throughput;
 mod timed;
 mod turns;
@@ -44,6 +45,7 @@ fn write(page: &str, docs: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     match page {
         "throughput" => throughput::write(folder).map(drop),
         "peers" => peers::write(folder).map(drop),
+        "shim" => shim::write(folder).map(drop),
         "memory" => memory_page::write(folder).map(drop),
         "exhaust" => exhaust::write(folder),
         "scaling" => scaling::write(folder),
@@ -57,9 +59,9 @@ fn write(page: &str, docs: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
             let pages = ["promises", "jobs", "exhaust", "scaling", "explorers", "verify", "c11", "litmus"];
             pages.into_iter().try_for_each(|page| write(page, docs, folder))
         }
-        _ => {
-            Err("usage: report [throughput|peers|memory|promises|jobs|exhaust|scaling|explorers|verify|c11|litmus]"
-                .into())
-        }
+        _ => Err(
+            "usage: report [throughput|peers|memory|shim|promises|jobs|exhaust|scaling|explorers|verify|c11|litmus]"
+                .into(),
+        ),
     }
 }

@@ -1,8 +1,8 @@
 //! Problems as lines that GitHub shows beside the source: workflow commands, as
 //! `::error file=src/lib.rs,line=12,col=9,title=data race::…`.
 //!
-//! The title is the kind of the failure and the test. Below the message each related place has a line. `docs/report-json.md`
-//! describes the mapping.
+//! The title is the kind of the failure and the test. Below the message each related place has a line.
+//! `docs/report-json.md` describes the mapping.
 
 use std::panic::Location;
 
@@ -22,8 +22,8 @@ pub fn github(problem: &Problem, test: Option<&str>, check: &Location<'_>) -> St
     command(problem.level, &place, &title(&words(&format!("{:?}", problem.kind)), test), &message)
 }
 
-/// The line for a check that fails without a failing execution, as one that is not complete: `kind` says so in a word or
-/// two, and `text` is its report.
+/// The line for a check that fails without a failing execution, as one that is not complete. `kind` says so in a word
+/// or two, and `text` is its report.
 pub fn github_check(kind: &str, text: &str, test: Option<&str>, check: &Location<'_>) -> String {
     let place = place(check.file(), check.line(), Some(check.column()));
     command(Level::Error, &place, &title(kind, test), text.trim_end())

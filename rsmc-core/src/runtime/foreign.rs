@@ -94,6 +94,12 @@ impl Drop for Registered {
     }
 }
 
+/// Whether a check goes on in this process, on any OS thread.
+#[inline]
+pub(super) fn goes_on() -> bool {
+    RUNNING.load(Ordering::Relaxed) > 0
+}
+
 /// Called outside executions: tells the check to which the object at `address` belongs, if one goes on, and returns
 /// what to panic with. `execution` is the one that used the object last. `what` is called only then.
 #[inline]
@@ -103,7 +109,7 @@ pub(super) fn notice(
     may_be_static: bool,
     what: impl FnOnce() -> String,
 ) -> Option<String> {
-    if RUNNING.load(Ordering::Relaxed) == 0 || (execution == 0 && is_elsewhere(address)) {
+    if !goes_on() || (execution == 0 && is_elsewhere(address)) {
         None
     } else {
         report(execution, address, may_be_static, what)

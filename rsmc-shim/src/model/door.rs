@@ -9,7 +9,7 @@
 //! Most locks never meet a check and code outside. So visits are counted in one atomic word, and a bit of it is set as
 //! long as a check has a pass or any thread waits. Code outside that finds the bit unset adds its visit to the word and
 //! needs no lock. A check sets the bit first, and in the same operation learns whether visits are out. The code that
-//! ends the last of these sees the bit in turn, and wakes the check. Read-modify-write operations alone change the word,
+//! ends the last of these sees the bit in turn, and wakes the check. Only read-modify-write operations change the word,
 //! so whichever of them acquires sees all that was done with the data before.
 
 use std::sync::PoisonError;

@@ -40,7 +40,7 @@ pub(super) fn meet<R>(
     act: impl FnOnce(&Execution) -> R,
 ) -> Option<R> {
     let done = enter(act);
-    if done.is_none() {
+    if done.is_none() && foreign::goes_on() {
         foreign_use(object.tag.execution(), object, Some(place), true);
     }
     done

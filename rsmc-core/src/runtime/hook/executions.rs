@@ -3,10 +3,18 @@
 use std::any::Any;
 
 use crate::runtime::arena;
+use crate::runtime::foreign;
 use crate::runtime::hook::enter::enter;
 use crate::runtime::teardown::Teardown;
 
 pub use crate::runtime::current::in_run;
+
+/// Whether the calling OS thread is in no execution, and no check goes on elsewhere: an object is what it is in std, and
+/// no check has to know that it is used.
+#[inline]
+pub fn is_apart() -> bool {
+    !in_run() && !foreign::goes_on()
+}
 
 /// The number of the execution: no other in this process has the same.
 pub fn execution() -> Option<u64> {

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use crate::base::ThreadId;
 use crate::machine::Outcome;
 use crate::runtime::current::in_run;
+use crate::runtime::foreign;
 use crate::runtime::hook::enter::{enter, foreign_use, here, meet};
 use crate::runtime::identity::Object;
 use crate::step::End;
@@ -17,7 +18,7 @@ use crate::trace::{Action, FREE, Op, POISONED, Site};
 #[track_caller]
 pub fn meets(object: Object<'_>) -> bool {
     let meets = in_run();
-    if !meets {
+    if !meets && foreign::goes_on() {
         foreign_use(object.tag.execution(), object, Some(Location::caller()), true);
     }
     meets
@@ -27,7 +28,7 @@ pub fn meets(object: Object<'_>) -> bool {
 /// place it is dropped.
 #[inline]
 pub fn meets_of(execution: u64, object: Object<'_>, place: Option<&'static Location<'static>>) {
-    if !in_run() {
+    if !in_run() && foreign::goes_on() {
         foreign_use(execution, object, place, false);
     }
 }

@@ -57,6 +57,7 @@ enum Held<'a> {
 unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    #[inline]
     pub(super) fn outside(lock: &'a Mutex<T>, raw: RawGuard<'a>, visit: Visit<'a>) -> Self {
         lock.touch();
         let held = Held::Outside { raw, visit };

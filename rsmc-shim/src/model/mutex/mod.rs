@@ -85,6 +85,9 @@ impl<T: ?Sized> Mutex<T> {
 
     #[track_caller]
     fn take(&self) -> LockResult<MutexGuard<'_, T>> {
+        if hook::executions::is_apart() {
+            return self.lock_outside();
+        }
         match self.access(Action::Acquire, Ordering::Acquire) {
             Some(outcome) => self.entered(outcome),
             None => self.lock_outside(),
@@ -104,6 +107,9 @@ impl<T: ?Sized> Mutex<T> {
 
     #[track_caller]
     fn try_take(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        if hook::executions::is_apart() {
+            return self.try_lock_outside();
+        }
         match self.access(Action::TryAcquire, Ordering::Acquire) {
             Some(Outcome { written: None, .. }) => Err(TryLockError::WouldBlock),
             Some(outcome) => Ok(self.entered(outcome)?),
@@ -184,6 +190,7 @@ impl<T: ?Sized> Mutex<T> {
         with_poison(poisoned, MutexGuard::in_run(self, Location::caller(), poisoned))
     }
 
+    #[inline]
     fn lock_outside(&self) -> LockResult<MutexGuard<'_, T>> {
         let raw = self.raw.lock();
         let poisoned = raw.is_err();
@@ -191,6 +198,7 @@ impl<T: ?Sized> Mutex<T> {
         with_poison(poisoned, MutexGuard::outside(self, raw, self.door.wait()))
     }
 
+    #[inline]
     fn try_lock_outside(&self) -> TryLockResult<MutexGuard<'_, T>> {
         let (poisoned, raw) = match self.raw.try_lock() {
             Ok(raw) => (false, raw),
@@ -202,6 +210,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Notes that the data is about to be accessed, by a caller that has the lock.
+    #[inline]
     fn touch(&self) {
         self.home.touch(self.data.get(), Some(&self.door));
     }
@@ -212,6 +221,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 }
 
+#[inline]
 pub(super) fn with_poison<T>(poisoned: bool, value: T) -> LockResult<T> {
     if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
 }

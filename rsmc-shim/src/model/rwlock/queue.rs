@@ -237,12 +237,14 @@ impl Queue {
         }
     }
 
+    #[inline]
     fn held_outside<'a, T: ?Sized, R>(&self, raw: R, visit: Visit<'a>, data: &UnsafeCell<T>) -> Held<'a, R> {
         self.touch(data);
         Held::Outside { raw, visit }
     }
 
     /// Notes that the data is about to be accessed, by a caller that has the lock.
+    #[inline]
     pub(super) fn touch<T: ?Sized>(&self, data: &UnsafeCell<T>) {
         self.home.touch(data.get(), Some(&self.door));
     }

@@ -103,6 +103,9 @@ impl Home {
     /// If another check, or code outside, does not let go of the data for ten seconds.
     #[inline]
     pub(crate) fn touch<T: ?Sized>(&self, data: *mut T, door: Option<&Door>) {
+        if !hook::executions::in_run() {
+            return self.mark.store(USED, Relaxed);
+        }
         if let Some(image) = image::get().filter(|image| image.has(from_ref(self).addr())) {
             self.touch_static(image, data, door);
         }
@@ -110,9 +113,6 @@ impl Home {
 
     #[cold]
     fn touch_static<T: ?Sized>(&self, image: &Image, data: *mut T, door: Option<&Door>) {
-        if !hook::executions::in_run() {
-            return self.mark.store(USED, Relaxed);
-        }
         hook::executions::aside(|| self.touch_first(image, data, door));
     }
 
