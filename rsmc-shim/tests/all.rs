@@ -2,7 +2,7 @@
 
 mod against_std;
 mod docs;
-mod door;
+mod doors;
 mod ends;
 mod extras;
 mod futures;
