@@ -32,8 +32,8 @@ use crate::trace::Site;
 
 pub use problems::{Level, Problem, Related};
 
-/// The version of the JSON form. It changes if a reader of the old form could be wrong about the new one, and with a part
-/// that tools are meant to rely on.
+/// The version of the JSON form. It changes if a reader of the old form could be wrong about the new one, and with a
+/// part that tools are meant to rely on.
 pub const VERSION: u32 = 2;
 
 /// A failing execution, with the check that found it.

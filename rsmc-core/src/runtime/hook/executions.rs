@@ -9,8 +9,8 @@ use crate::runtime::teardown::Teardown;
 
 pub use crate::runtime::current::in_run;
 
-/// Whether the calling OS thread is in no execution, and no check goes on elsewhere: an object is what it is in std, and
-/// no check has to know that it is used.
+/// Whether the calling OS thread is in no execution, and no check goes on elsewhere: an object is what it is in std,
+/// and no check has to know that it is used.
 #[inline]
 pub fn is_apart() -> bool {
     !in_run() && !foreign::goes_on()
