@@ -9,11 +9,13 @@ use std::panic::Location;
 use rsmc_core::report::{self, DOC_TEST};
 use rsmc_core::session::{Config, Report, Verdict};
 
+use crate::files::SOURCES;
+
 /// The lines of a check that fails; `text` is its report, `test` the path of the test as `cargo test` takes it, and
 /// `place` that of the check.
 fn lines(report: &Report, config: &Config, text: &str, test: Option<&str>, place: &Location<'_>) -> Vec<String> {
     let name = test.filter(|&name| name != DOC_TEST);
-    match report::diagram(report, config, test) {
+    match report::diagram(report, config, test, SOURCES) {
         Some(diagram) => diagram.problems.iter().map(|problem| report::github(problem, name, place)).collect(),
         None => {
             let is_incomplete = matches!(report.verdict, Verdict::Incomplete(_));

@@ -146,7 +146,7 @@ fn channel_order() {
         thread::spawn(move || sender.send(number).unwrap())
     });
     assert_eq!((receiver.recv(), receiver.recv()), (Ok(1), Ok(2)));
-    senders.map(|thread| thread.join().unwrap());
+    senders.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
 fn channel_closed() {
@@ -332,7 +332,6 @@ fn reports_speak_of_the_users_operations() {
             let text = rsmc::render_in(&report, &RenderOptions::of_test(None).columns(columns));
             let text = text.split("\nrun this").next().expect("a part").to_owned() + "\n";
             let strange: Vec<&str> = OURS.into_iter().filter(|words| text.contains(words)).collect();
-            println!("{name}\n{text}");
             let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > columns).collect();
             if !strange.is_empty() || !wide.is_empty() || differs(&format!("{name}.{ending}"), &text) {
                 differ.push(format!("{name}: {strange:?} {wide:?}"));

@@ -39,7 +39,7 @@ fn sarif(problem: &Value) -> Value {
 /// The problems of a failure, each with its line for GitHub. A problem without a place is at the check.
 fn text(kind: FailureKind) -> String {
     let (config, report) = under(kind, MemoryModel::Sc);
-    let diagram = report::diagram(&report, &config, Some("tests::example")).unwrap();
+    let diagram = report::diagram(&report, &config, Some("tests::example"), report::Sources::NONE).unwrap();
     let json: Value = serde_json::from_str(&report::json(&diagram)).unwrap();
     let check = Location::caller();
     let line = |(problem, json): (&report::Problem, &Value)| {

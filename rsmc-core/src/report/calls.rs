@@ -126,20 +126,33 @@ fn in_order<'a>(
     decided_by.iter().map(|(&at, &number)| (at, number, calls[number]))
 }
 
+/// A notification that no thread has taken.
+#[derive(Clone)]
+struct Permit {
+    object: LocId,
+    /// The event that decides the call which gave it.
+    given: usize,
+    /// The place of that call.
+    by: usize,
+}
+
 /// By call that notifies, the threads that go on. A notification is for those that wait when it is given; the oldest
 /// is taken first.
 fn woken(calls: &[&Call], decided_by: &BTreeMap<usize, usize>) -> BTreeMap<usize, Vec<ThreadId>> {
     let mut woken: BTreeMap<usize, Vec<ThreadId>> = BTreeMap::new();
-    let (mut waits, mut permits): (BTreeMap<(LocId, ThreadId), usize>, Vec<(LocId, usize, usize)>) = Default::default();
+    let mut waits: BTreeMap<(LocId, ThreadId), usize> = BTreeMap::new();
+    let mut permits: Vec<Permit> = Vec::new();
     for (at, number, call) in in_order(calls, decided_by) {
         match call.result {
             CallResult::GivesBack(_) => _ = waits.insert((call.object, call.thread), at),
-            CallResult::Notifies(many) => permits.extend(std::iter::repeat_n((call.object, at, number), many)),
+            CallResult::Notifies(many) => {
+                permits.extend(std::iter::repeat_n(Permit { object: call.object, given: at, by: number }, many))
+            }
             CallResult::Notified => {
                 let since = waits.get(&(call.object, call.thread)).copied();
-                let fits = |&(object, given, _): &(LocId, usize, usize)| object == call.object && Some(given) > since;
+                let fits = |permit: &Permit| permit.object == call.object && Some(permit.given) > since;
                 if let Some(place) = permits.iter().position(fits) {
-                    woken.entry(permits.remove(place).2).or_default().push(call.thread);
+                    woken.entry(permits.remove(place).by).or_default().push(call.thread);
                 }
             }
             _ => {}
