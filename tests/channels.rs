@@ -14,7 +14,8 @@ use rsmc::{Config, Explorer, Failure, FailureKind, MemoryModel, Verdict, thread}
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// A deadlock in which a thread waits for `what`, with the lines of the wait and of the channel; the report says `told`.
+/// A deadlock in which a thread waits for `what`, with the lines of the wait and of the channel, as the report says in
+/// `told`.
 #[track_caller]
 fn deadlock([what, told]: [&str; 2], wait: u32, body: impl Fn() + Sync) -> Failure {
     let report = explore(body);

@@ -63,6 +63,22 @@ fn rwlock_poisoned() {
     });
 }
 
+/// A thread comes for a lock that another has.
+fn mutex_waited() {
+    let (lock, inside) = (Mutex::new(0), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _guard = lock.lock().unwrap();
+            inside.store(true, SeqCst);
+            inside.store(false, SeqCst);
+        });
+        if inside.load(SeqCst) {
+            drop(lock.lock().unwrap());
+            panic!("it was in use");
+        }
+    });
+}
+
 /// The flag is set without the lock, and the notification may come before the wait.
 fn condvar_lost_wakeup() {
     let (ready, changed, lock) = (AtomicBool::new(false), Condvar::new(), Mutex::new(()));
@@ -294,6 +310,7 @@ const EXAMPLES: &[Example] = &examples![
     rwlock_lost_update,
     rwlock_try,
     rwlock_poisoned,
+    mutex_waited,
     condvar_lost_wakeup,
     condvar_wrong_waiter,
     condvar_timeout,

@@ -94,14 +94,17 @@ impl Machine {
     }
 }
 
+/// Whether an execution can have such uses; most have none.
+#[inline]
+pub fn may_have_suspects(run: &Run) -> bool {
+    run.is_maximal() && run.trace.frees_what_others_use()
+}
+
 /// The uses, at the places that are wanted, that may come after the memory that they use was freed.
 pub fn suspects(run: &Run, is_wanted: impl Fn(Site) -> bool) -> impl Iterator<Item = Suspect> {
     let mut pass = Pass::default();
-    let mut late = Vec::new();
-    if run.is_maximal() && run.trace.frees_what_others_use() {
-        pass.threads.grow_to(ThreadId(run.trace.thread_bound() as u32), VectorClock::new);
-        late = pass.late_uses(&run.trace);
-    }
+    pass.threads.grow_to(ThreadId(run.trace.thread_bound() as u32), VectorClock::new);
+    let late = pass.late_uses(&run.trace);
     let suspect = move |Late { used, bad }: Late| {
         is_wanted(used.site).then(|| Suspect { bad, site: used.site, plan: pass.plan(run, &used) })
     };

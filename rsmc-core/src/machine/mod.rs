@@ -47,7 +47,7 @@ use crate::trace::{Op, Site, Source};
 
 pub use self::accesses::Begun;
 pub use self::ahead::{Doubts, Place};
-pub use self::freed::{Suspect, suspects};
+pub use self::freed::{Suspect, may_have_suspects, suspects};
 pub use self::pure::{Glance, Glimpse, Preserved, State};
 pub use self::rules::{Rules, Sees};
 

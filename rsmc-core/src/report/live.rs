@@ -1,8 +1,8 @@
 //! A running execution: its rows, as soon as they have happened.
 //!
 //! Numbers, and names of threads and locations, are those of the report of the finished execution. What a later row
-//! decides is missing: the mark of the failure, whether a store waits in its buffer, the owner of a park token for which
-//! no thread has waited yet, and the number of an object of whose name the second has not been used yet.
+//! decides is missing: the mark of the failure, whether a store waits in its buffer, the owner of a park token for
+//! which no thread has waited yet, and the number of an object while no second one has its name.
 
 use crate::report::places::at;
 use crate::report::rows::{Buffering, Line, Origin, Scene};
@@ -29,8 +29,8 @@ impl Live {
     /// begins with a heading. Cost: that of the rows so far.
     pub fn news(&mut self, run: &Run) -> Vec<String> {
         // It did not fail so far; the kind only decides which rows are marked.
-        let (panics, sources) = (&run.panics, self.sources);
-        let finding = Finding { panics, sources, ..Finding::of(FailureKind::Panic, &run.trace) };
+        let mut finding = Finding { panics: &run.panics, ..Finding::of(FailureKind::Panic, &run.trace) };
+        finding.form.sources = self.sources;
         let scene = Scene::with_source(&finding, std::mem::take(&mut self.source));
         let mut lines = Vec::new();
         if scene.lines.len() < self.shown {

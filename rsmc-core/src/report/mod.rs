@@ -114,10 +114,8 @@ pub struct Finding<'a> {
     pub needs: Option<&'a Needs>,
     /// The stronger orderings that mend the failure, if some were found.
     pub remedy: Option<&'a Remedy>,
-    /// The form of its schedule.
-    pub form: Form,
-    /// The source, from which it takes the names of objects and functions.
-    pub sources: Sources<'a>,
+    /// The form of its schedule, and where its names come from.
+    pub form: Form<'a>,
 }
 
 impl<'a> Finding<'a> {
@@ -138,8 +136,7 @@ impl<'a> Finding<'a> {
             fewest: Fewest::Unsought,
             needs: None,
             remedy: None,
-            form: RenderOptions::default().form(),
-            sources: Sources::NONE,
+            form: RenderOptions::default().form(Sources::NONE),
         }
     }
 }
@@ -228,8 +225,7 @@ fn finding_of<'a>(
         fewest: failure.fewest,
         needs: failure.needs.as_ref(),
         remedy: failure.remedy.as_ref(),
-        form: options.form(),
-        sources,
+        form: options.form(sources),
     }
 }
 

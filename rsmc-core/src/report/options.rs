@@ -1,5 +1,6 @@
 //! The form of a text: its width, its colours, and its letters.
 
+use crate::report::source::Sources;
 use crate::report::text::visible;
 
 /// The form of reports.
@@ -23,11 +24,14 @@ pub struct RenderOptions<'a> {
 }
 
 /// The form of a schedule; see [`RenderOptions`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "they are those of `RenderOptions`")]
-pub struct Form {
+#[derive(Clone, Copy, Debug)]
+pub struct Form<'a> {
+    /// The number of columns that it may take.
     pub columns: usize,
+    /// Whether the steps of which a call consists are shown below it.
     pub full: bool,
+    /// The source, from which it takes the names of objects and functions.
+    pub sources: Sources<'a>,
 }
 
 impl Default for RenderOptions<'_> {
@@ -43,8 +47,8 @@ impl<'a> RenderOptions<'a> {
     }
 
     /// The form of a schedule.
-    pub(super) fn form(&self) -> Form {
-        Form { columns: self.columns, full: self.full }
+    pub(super) fn form<'s>(&self, sources: Sources<'s>) -> Form<'s> {
+        Form { columns: self.columns, full: self.full, sources }
     }
 
     /// Sets the number of columns that the schedule may take.

@@ -99,7 +99,7 @@ impl<'a> Scene<'a> {
     pub(super) fn with_source(finding: &'a Finding<'a>, mut source: SourceText) -> Self {
         let threads = Threads::new(finding.trace);
         let calls = CallRows::new(finding.trace);
-        source.read(all_sites(finding), finding.sources);
+        source.read(all_sites(finding), finding.form.sources);
         let locations = Locations::new(finding, &threads, &calls, &source);
         let mut scene = Self {
             finding,
@@ -347,17 +347,23 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// `: waited for t2`, if another thread had the lock when the thread came for it.
+    /// `: waited for t2`, if another thread had the lock when the thread had done all that it does before.
     fn waited(&self, event: &Event) -> String {
         let trace = self.finding.trace;
         let (Action::Acquire, Source::At(released)) = (event.op.action, event.source) else { return String::new() };
-        let release = trace.events[released as usize].id;
+        let holder = trace.events[released as usize].id.thread;
         let before = trace.of_thread(event.id.thread)[..event.id.index as usize].last();
-        let has_come = before.is_some_and(|&last| last < released) && release.thread != event.id.thread;
-        let held = matches!(trace.source_id(&trace.events[released as usize]), Some(took) if {
-            trace.position(took).is_some_and(|took| Some(took as u32) < before.copied())
+        let of_holder = trace.of_thread(holder).iter().filter(|&&at| at < released);
+        let took = of_holder.rev().find(|&&at| {
+            let earlier = &trace.events[at as usize];
+            earlier.op.loc == event.op.loc && earlier.locked()
         });
-        if has_come && held { format!(": waited for {}", self.threads.name(release.thread)) } else { String::new() }
+        let has_come = took.zip(before).is_some_and(|(took, before)| took < before && *before < released);
+        if has_come && holder != event.id.thread {
+            format!(": waited for {}", self.threads.name(holder))
+        } else {
+            String::new()
+        }
     }
 
     fn note_line(&self, note: &Note) -> Option<Line> {

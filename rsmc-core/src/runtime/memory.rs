@@ -1,7 +1,7 @@
 //! The acts of user code on its memory, as an execution learns of them.
 
 use crate::base::{LocId, ThreadId};
-use crate::machine::suspects;
+use crate::machine::{may_have_suspects, suspects};
 use crate::runtime::arena::News;
 use crate::runtime::execution::{Core, Execution};
 use crate::runtime::locations::Tag;
@@ -56,6 +56,13 @@ impl Execution {
         if let Some(bad) = run.bad_memory {
             return self.see_who_freed(bad, run);
         }
+        if may_have_suspects(run) {
+            self.try_suspects(run);
+        }
+    }
+
+    #[cold]
+    fn try_suspects(&self, run: &mut Run) {
         let tried = |site| self.core.borrow().freed.tried_in_vain.get(&site).copied().unwrap_or(0);
         let mut found = None;
         for suspect in suspects(run, |site| tried(site) < TRIES) {

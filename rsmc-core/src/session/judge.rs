@@ -15,7 +15,8 @@ use crate::trace::{NoteKind, Trace};
 pub(super) struct Finding {
     pub(super) kind: FailureKind,
     pub(super) message: String,
-    pub(super) race: Option<Race>,
+    /// The race, if it is one. Findings are moved after every run, and most runs have none.
+    pub(super) race: Option<Box<Race>>,
     /// The places that only the message names.
     pub(super) spots: Vec<Spot>,
 }
@@ -112,7 +113,7 @@ fn race(run: &Run) -> Option<Finding> {
         side(race.first),
         side(race.second)
     );
-    Some(Finding { race: Some(race), ..Finding::new(FailureKind::DataRace, message) })
+    Some(Finding { race: Some(Box::new(race)), ..Finding::new(FailureKind::DataRace, message) })
 }
 
 fn bad_memory(run: &Run) -> Option<Finding> {
@@ -259,7 +260,7 @@ pub(super) fn failure(run: &Run, finding: Finding, seed: Seed) -> Failure {
         waiting: run.waiting.clone(),
         repeats: if let End::Endless { since } = run.end { Some(since) } else { None },
         panics: run.panics.clone(),
-        race: finding.race,
+        race: finding.race.map(|race| *race),
         spots: finding.spots,
         bad_memory: run
             .bad_memory

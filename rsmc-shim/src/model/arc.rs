@@ -175,9 +175,11 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn downgrade(this: &Self) -> Weak<T> {
         this.shared.meet(Some(Location::caller()));
-        let _call = this.call(Some(Location::caller()), "downgrade");
         match this.shared.is_counted() {
-            true => this.shared.downgrade(StdArc::weak_count(&this.value)),
+            true => {
+                let _call = this.call(Some(Location::caller()), "downgrade");
+                this.shared.downgrade(StdArc::weak_count(&this.value));
+            }
             false => hook::counts::counting(),
         }
         let shared = Some(StdArc::clone(&this.shared));
@@ -256,10 +258,12 @@ impl<T: ?Sized> Arc<T> {
     #[inline]
     #[track_caller]
     fn gone(&self, place: Option<&'static Location<'static>>, verb: &'static str) -> bool {
-        let _call = self.call(place, verb);
         let now = StdArc::strong_count(&self.value);
         let last = match self.shared.is_counted() {
-            true => self.shared.subtract(Count::Strong, now),
+            true => {
+                let _call = self.call(place, verb);
+                self.shared.subtract(Count::Strong, now)
+            }
             false => {
                 hook::counts::counting();
                 // Other threads may have gone on meanwhile.
@@ -286,9 +290,11 @@ impl<T: ?Sized> Clone for Arc<T> {
     #[track_caller]
     fn clone(&self) -> Self {
         self.shared.meet(Some(Location::caller()));
-        let _call = self.call(Some(Location::caller()), "clone");
         match self.shared.is_counted() {
-            true => self.shared.add(Count::Strong, StdArc::strong_count(&self.value)),
+            true => {
+                let _call = self.call(Some(Location::caller()), "clone");
+                self.shared.add(Count::Strong, StdArc::strong_count(&self.value));
+            }
             false => hook::counts::counting(),
         }
         Self::of(StdArc::clone(&self.value), StdArc::clone(&self.shared))

@@ -27,7 +27,8 @@ const LEAST: f64 = 1e-6;
 /// The answers from the first one to the current one, each found during the one before; see the module. Empty while
 /// the first answer is the only one.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Lineage(Vec<Level>);
+#[allow(clippy::box_collection, reason = "most decisions have none, and they are moved often")]
+pub(super) struct Lineage(Option<Box<Vec<Level>>>);
 
 /// An answer on the way to the current one.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -56,61 +57,57 @@ impl Level {
 }
 
 impl Lineage {
+    fn levels(&self) -> &[Level] {
+        self.0.as_ref().map_or(&[], |levels| &levels[..])
+    }
+
+    fn levels_mut(&mut self) -> &mut [Level] {
+        self.0.as_mut().map_or(&mut [], |levels| &mut levels[..])
+    }
+
     /// Notes that an answer was begun, and that so many schedules are pending now. `early`: the current answer is not
     /// explored yet.
     pub(super) fn begin(&mut self, pending: usize, early: bool) {
-        if self.0.is_empty() {
-            self.0.push(Level::default());
+        let levels = self.0.get_or_insert_with(|| Box::new(vec![Level::default()]));
+        while !early && levels.len() > 1 && levels.last().is_some_and(|level| level.before > pending) {
+            levels.pop();
         }
-        while !early && self.0.len() > 1 && self.0.last().is_some_and(|level| level.before > pending) {
-            self.0.pop();
-        }
-        self.join();
-        if let Some(last) = self.0.last_mut() {
+        join(levels);
+        if let Some(last) = levels.last_mut() {
             last.begun = last.begun.saturating_add(1);
         }
-        self.0.push(Level { before: pending, early, ..Level::default() });
-    }
-
-    /// Makes the last level but one a part of the last one, if all that was found there is explored or begun.
-    fn join(&mut self) {
-        let [.., above, last] = &mut self.0[..] else { return };
-        if !last.early && last.before <= above.before {
-            let begun = f64::from(above.begun);
-            last.line = (above.explored(begun + last.line.0, begun), above.line.1 * last.line.1 / (1.0 + begun));
-            last.early = above.early;
-            let joined = self.0.len() - 2;
-            self.0.remove(joined);
-        }
+        levels.push(Level { before: pending, early, ..Level::default() });
     }
 
     /// Notes that the last answer was not begun after all.
     pub(super) fn retract(&mut self) {
-        if let [.., level, last] = &mut self.0[..] {
+        let Some(levels) = &mut self.0 else { return };
+        if let [.., level, last] = &mut levels[..] {
             level.begun = level.begun.saturating_sub(1);
             if !last.early {
-                self.0.pop();
+                levels.pop();
             }
         }
     }
 
     /// Notes that the answer that was begun early is explored: the one before is the current one again.
     pub(super) fn resume(&mut self) {
-        if let Some(early) = self.0.iter().rposition(|level| level.early) {
-            self.0.truncate(early);
+        let Some(levels) = &mut self.0 else { return };
+        if let Some(early) = levels.iter().rposition(|level| level.early) {
+            levels.truncate(early);
         }
     }
 
     /// Notes that a schedule was found that is explored after all others.
     pub(super) fn add_last(&mut self) {
-        self.0.iter_mut().skip(1).for_each(|level| level.before = level.before.saturating_add(1));
+        self.levels_mut().iter_mut().skip(1).for_each(|level| level.before = level.before.saturating_add(1));
     }
 
     /// The part of the answers that is explored, if so many schedules are pending and so much of the current answer is
     /// explored. `suspended` says how much is of an answer during which another was begun early, the last one first.
     pub(super) fn explored(&self, pending: usize, own: f64, mut suspended: impl FnMut() -> f64) -> f64 {
         let first = [Level::default()];
-        let levels = if self.0.is_empty() { &first[..] } else { &self.0[..] };
+        let levels = if self.levels().is_empty() { &first[..] } else { self.levels() };
         // The part of the level's answer that is explored, how much less of those below it, and the pending ones.
         let (mut own, mut missing, mut pending) = (own, 0.0, pending);
         for level in levels.iter().rev() {
@@ -122,6 +119,18 @@ impl Lineage {
             own = if level.early { suspended() } else { 1.0 };
         }
         1.0 - missing
+    }
+}
+
+/// Makes the last level but one a part of the last one, if all that was found there is explored or begun.
+fn join(levels: &mut Vec<Level>) {
+    let [.., above, last] = &mut levels[..] else { return };
+    if !last.early && last.before <= above.before {
+        let begun = f64::from(above.begun);
+        last.line = (above.explored(begun + last.line.0, begun), above.line.1 * last.line.1 / (1.0 + begun));
+        last.early = above.early;
+        let joined = levels.len() - 2;
+        levels.remove(joined);
     }
 }
 
@@ -158,7 +167,7 @@ mod tests {
     fn a_level_without_pending_schedules_is_no_level() {
         let mut lineage = Lineage::default();
         (0..100).for_each(|_| lineage.begin(0, false));
-        assert_eq!(lineage.0.len(), 2);
+        assert_eq!(lineage.levels().len(), 2);
         assert_near(lineage.explored(0, 0.0, no_path), 1.0 - 0.5_f64.powi(100));
     }
 

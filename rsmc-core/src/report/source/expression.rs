@@ -146,7 +146,7 @@ fn bound(before: &[char], number: Option<usize>) -> Option<String> {
     is_name.then(|| name.to_owned())
 }
 
-/// What is before the bracket that the last one closes.
+/// The text before the bracket that the last one closes.
 fn before_bracket(chars: &[char]) -> Option<&[char]> {
     let mut depth = 0;
     for (at, c) in chars.iter().enumerate().rev() {
@@ -196,7 +196,7 @@ fn last_word(chars: &[char]) -> (String, &[char]) {
     (chars[rest.len()..].iter().collect(), rest)
 }
 
-/// What is before the path at the end: `Arc::new`, `vec`, `CachePadded::<T>::new`.
+/// The text before the path at the end: `Arc::new`, `vec`, `CachePadded::<T>::new`.
 fn path(chars: &[char]) -> &[char] {
     trim_end(chars, |c| c.is_alphanumeric() || matches!(c, '_' | ':' | '<' | '>'))
 }
