@@ -44,20 +44,29 @@ impl Notify {
     /// Waits until the flag is set, and takes it back. It may return without cause, as [`park`](crate::thread::park).
     #[cfg_attr(feature = "model", track_caller)]
     pub fn wait(&self) {
-        let mut call = notify_call::begin(&self.is_set, "wait");
-        let mut is_set = self.flag();
+        let (_call, mut is_set) = match self.begin_to_wait() {
+            Ok(taken) => taken,
+            Err(is_set) => {
+                let call = notify_call::begin(&self.is_set, "wait");
+                let is_set = self.changed.wait(is_set).unwrap_or_else(PoisonError::into_inner);
+                notify_call::goes_on(*is_set);
+                (call, is_set)
+            }
+        };
+        *is_set = false;
+    }
+
+    /// The flag, if it is set; otherwise the thread has to wait with it.
+    #[cfg_attr(feature = "model", track_caller)]
+    fn begin_to_wait(&self) -> Result<(notify_call::InCall, MutexGuard<'_, bool>), MutexGuard<'_, bool>> {
+        let call = notify_call::begin(&self.is_set, "wait");
+        let is_set = self.flag();
         if *is_set {
             notify_call::done();
-        } else {
-            notify_call::waits();
-            drop(call);
-            call = notify_call::begin(&self.is_set, "wait");
-            is_set = self.changed.wait(is_set).unwrap_or_else(PoisonError::into_inner);
-            notify_call::goes_on(*is_set);
+            return Ok((call, is_set));
         }
-        *is_set = false;
-        drop(is_set);
-        drop(call);
+        notify_call::waits();
+        Err(is_set)
     }
 
     #[cfg_attr(feature = "model", track_caller)]

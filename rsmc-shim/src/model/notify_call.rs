@@ -2,7 +2,8 @@
 
 use std::panic::Location;
 
-use rsmc_core::runtime::hook::calls::{self, InCall};
+use rsmc_core::runtime::hook::calls;
+pub(crate) use rsmc_core::runtime::hook::calls::InCall;
 use rsmc_core::trace::{CallResult, FREE};
 
 use crate::model::mutex::Mutex;
