@@ -44,6 +44,7 @@ mod polling;
 mod primitive_reports;
 mod primitives;
 mod primitives_oracle;
+mod questions;
 mod remedy;
 mod returned;
 mod reuse;

@@ -3,7 +3,7 @@
 //! line.
 
 #[path = "../examples/algorithms/mod.rs"]
-mod algorithms;
+pub(crate) mod algorithms;
 
 use rsmc::Explorer;
 use rsmc::MemoryModel::{self, C11, Pso, Sc, Tso};

@@ -200,6 +200,7 @@ impl<'a> Scene<'a> {
             return call_words::attempt(call, &self.locations);
         }
         match (&pending.op, &pending.why) {
+            (Some(op), _) if self.is_waker(op) => "a wake-up".to_owned(),
             (Some(op), Why::Lock { loc, .. }) if op.action == Action::Park => self.locations.name(*loc).to_owned(),
             (Some(op), _) => self.attempt(op),
             (None, Why::Join(target)) => format!("join {}", self.threads.name(*target)),
