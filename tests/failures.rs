@@ -476,6 +476,19 @@ fn max_steps_counts_operations() {
     assert_eq!(failure.kind, FailureKind::StepLimit);
 }
 
+/// `Report: Display`.
+#[test]
+fn a_report_can_be_printed() {
+    let report = rsmc::explore(&Config::default(), || assert_eq!(1, 2, "never"));
+    let text = report.to_string();
+    assert!(
+        text.starts_with("panic: assertion `left == right` failed: never\n  in main at tests/failures.rs"),
+        "{text}"
+    );
+    let report = rsmc::explore(&Config::default(), || ());
+    assert!(report.to_string().starts_with("verified: 1 execution"), "{report}");
+}
+
 #[test]
 fn a_limit_is_no_proof() {
     let body = || {

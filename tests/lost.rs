@@ -6,8 +6,9 @@ use std::ptr::null_mut;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicPtr as StdAtomicPtr;
 use std::sync::atomic::Ordering::*;
+use std::time::Duration;
 
-use crate::support::pairs;
+use crate::support::{child, pairs};
 use rsmc::sync::atomic::{AtomicPtr, AtomicU32};
 use rsmc::{FailureKind, Report, Verdict, thread};
 
@@ -38,6 +39,11 @@ fn keeps(body: impl Fn() + Sync) {
     for config in pairs() {
         assert_eq!(message(&rsmc::explore(&config, &body)), None);
     }
+}
+
+/// Runs a test in a process of its own: a word of another test that looks like a pointer to lost memory makes it known.
+fn alone(test: &str, run: fn()) {
+    child::alone(&format!("lost::{test}"), Duration::from_secs(60), run);
 }
 
 struct Node {
@@ -74,35 +80,41 @@ fn with_list(end: impl FnOnce(*mut Node)) {
 
 #[test]
 fn nodes_that_nobody_frees_are_lost() {
-    loses("the memory of the AtomicU32 created at tests/lost.rs", || with_list(drop));
-    keeps(|| with_list(free));
+    alone("nodes_that_nobody_frees_are_lost", || {
+        loses("the memory of the AtomicU32 created at tests/lost.rs", || with_list(drop));
+        keeps(|| with_list(free));
+    });
 }
 
 /// Only one of the two threads takes the node, and forgets it.
 #[test]
 fn a_node_that_is_taken_out_is_lost_in_some_executions_only() {
-    let body = |forgets: bool| {
-        let head = AtomicPtr::new(node(null_mut()));
-        thread::scope(|scope| {
-            scope.spawn(|| free(head.swap(null_mut(), AcqRel)));
-            let taken = head.swap(null_mut(), AcqRel);
-            if !forgets {
-                free(taken);
-            }
-        });
-    };
-    loses("memory to which the AtomicPtr created at tests/lost.rs", || body(true));
-    keeps(|| body(false));
+    alone("a_node_that_is_taken_out_is_lost_in_some_executions_only", || {
+        let body = |forgets: bool| {
+            let head = AtomicPtr::new(node(null_mut()));
+            thread::scope(|scope| {
+                scope.spawn(|| free(head.swap(null_mut(), AcqRel)));
+                let taken = head.swap(null_mut(), AcqRel);
+                if !forgets {
+                    free(taken);
+                }
+            });
+        };
+        loses("memory to which the AtomicPtr created at tests/lost.rs", || body(true));
+        keeps(|| body(false));
+    });
 }
 
 /// What pointed to it was freed itself, and its last value is of no use to anybody.
 #[test]
 fn what_only_freed_memory_knew_is_lost() {
-    loses("memory to which the AtomicPtr", || {
-        with_list(|first| {
-            // SAFETY: it is a box, and nobody else has it.
-            let first = unsafe { Box::from_raw(first) };
-            first.next.load(Relaxed);
+    alone("what_only_freed_memory_knew_is_lost", || {
+        loses("memory to which the AtomicPtr", || {
+            with_list(|first| {
+                // SAFETY: it is a box, and nobody else has it.
+                let first = unsafe { Box::from_raw(first) };
+                first.next.load(Relaxed);
+            });
         });
     });
 }
@@ -110,11 +122,13 @@ fn what_only_freed_memory_knew_is_lost() {
 /// There is no object of the shim in it.
 #[test]
 fn a_number_is_lost() {
-    loses("memory to which the AtomicPtr created at tests/lost.rs", || {
-        let head = AtomicPtr::new(null_mut());
-        thread::scope(|scope| {
-            scope.spawn(|| head.store(Box::into_raw(Box::new(7)), Release));
-            head.load(Acquire);
+    alone("a_number_is_lost", || {
+        loses("memory to which the AtomicPtr created at tests/lost.rs", || {
+            let head = AtomicPtr::new(null_mut());
+            thread::scope(|scope| {
+                scope.spawn(|| head.store(Box::into_raw(Box::new(7)), Release));
+                head.load(Acquire);
+            });
         });
     });
 }
@@ -137,22 +151,24 @@ fn what_is_known_elsewhere_is_not_lost() {
 /// What is changed behind what is known: the first node leads to another one for a while.
 #[test]
 fn the_last_values_of_atomics_count() {
-    static KNOWN: StdAtomicPtr<Node> = StdAtomicPtr::new(null_mut());
-    let behind = |forgets: bool| {
-        with_list(|list| {
-            let first = node(null_mut());
-            // SAFETY: it is alive.
-            let next = unsafe { &(*first).next };
-            next.store(list, Relaxed);
-            if forgets {
-                next.store(null_mut(), Relaxed);
-            }
-            KNOWN.store(first, Relaxed);
-        });
-    };
-    keeps(|| behind(false));
-    assert!(!KNOWN.load(Relaxed).is_null());
-    loses("the memory of the AtomicU32", || behind(true));
+    alone("the_last_values_of_atomics_count", || {
+        static KNOWN: StdAtomicPtr<Node> = StdAtomicPtr::new(null_mut());
+        let behind = |forgets: bool| {
+            with_list(|list| {
+                let first = node(null_mut());
+                // SAFETY: it is alive.
+                let next = unsafe { &(*first).next };
+                next.store(list, Relaxed);
+                if forgets {
+                    next.store(null_mut(), Relaxed);
+                }
+                KNOWN.store(first, Relaxed);
+            });
+        };
+        keeps(|| behind(false));
+        assert!(!KNOWN.load(Relaxed).is_null());
+        loses("the memory of the AtomicU32", || behind(true));
+    });
 }
 
 /// What a test makes static on purpose is not looked for.

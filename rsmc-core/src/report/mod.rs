@@ -57,6 +57,7 @@ mod table;
 mod text;
 mod values;
 
+use std::fmt;
 use std::time::Duration;
 
 use crate::analysis::race::Race;
@@ -251,6 +252,14 @@ pub fn text(report: &Report, options: &RenderOptions<'_>, sources: Sources<'_>) 
         Verdict::Incomplete(limit) => incomplete(&report.into(), *limit),
     };
     options.put(text + &notes(report))
+}
+
+impl fmt::Display for Report {
+    /// The report as a test prints it, at 80 columns, without names from the source and without a command that runs a
+    /// failing execution again: a report does not know the name of its test. `rsmc::render` has both.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(text(self, &RenderOptions::default(), Sources::NONE).trim_end())
+    }
 }
 
 /// The notes. What a note has after its first line is a command, which is not broken.
