@@ -83,6 +83,10 @@ fn the_row_that_answers_is_shown() {
         } else if golden != text {
             writeln!(wrong, "{name} differs (RSMC_BLESS=1 rewrites it); it is now\n{text}").unwrap();
         }
+        let wide: Vec<&str> = report.lines().filter(|line| line.chars().count() > 80).collect();
+        if !wide.is_empty() {
+            writeln!(wrong, "{name}: wider than 80 columns: {wide:#?}").unwrap();
+        }
         let schedule = report.split_once("\nschedule (").expect("there is a schedule").1;
         let has_row =
             schedule.lines().any(|line| line.split_whitespace().collect::<Vec<_>>().join(" ").contains(answer));

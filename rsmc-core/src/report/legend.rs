@@ -34,7 +34,7 @@ pub(super) fn section(scene: &Scene<'_>) -> String {
 
 fn heading(scene: &Scene<'_>) -> String {
     match scene.places.only_file() {
-        Some(path) => format!("locations, with the line of {} that created them", clip_start(path, 44)),
+        Some(path) => format!("locations, with the line of {} that created them", clip_start(path, 34)),
         None => "locations, with the line that created them".to_owned(),
     }
 }
