@@ -22,6 +22,9 @@ pub(super) fn section(scene: &Scene<'_>) -> String {
             lines.push(format!("  {name}   {kind}   {place}   {init}").trim_end().to_owned());
         }
     }
+    if numbers_neighbours(scene) {
+        lines.push("  `rsmc::label(&object, \"name\")` names objects that one line creates".to_owned());
+    }
     if scene.values.has_addresses() {
         lines.push("  &A, &B, … stand for addresses, which change from run to run".to_owned());
     }
@@ -30,6 +33,16 @@ pub(super) fn section(scene: &Scene<'_>) -> String {
         lines.push(wrap(&format!("  files: {}", files.join(", ")), "    "));
     }
     lines.join("\n")
+}
+
+/// Whether two objects that were created on one line have no name but their type and a number.
+fn numbers_neighbours(scene: &Scene<'_>) -> bool {
+    let numbered =
+        scene.locations.iter().filter(|(loc, _, kind)| scene.locations.is_numbered(*loc) && !is_of_thread(kind));
+    let mut lines: Vec<String> =
+        numbered.map(|(loc, ..)| scene.places.short(scene.finding.trace.locs[loc].created)).collect();
+    lines.sort_unstable();
+    lines.windows(2).any(|pair| pair[0] == pair[1] && !pair[0].is_empty())
 }
 
 fn heading(scene: &Scene<'_>) -> String {

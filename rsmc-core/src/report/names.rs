@@ -79,12 +79,14 @@ pub(super) fn is_of_thread(kind: &str) -> bool {
 pub(super) struct Locations {
     /// By location, its name and its type as the user wrote it.
     names: BTreeMap<u32, (String, &'static str)>,
+    /// Those whose name is only their type and a number.
+    numbered: BTreeSet<u32>,
 }
 
 impl Locations {
     pub(super) fn new(finding: &Finding<'_>, threads: &Threads, calls: &CallRows<'_>, source: &SourceText) -> Self {
         let mut ordinals: BTreeMap<String, u32> = BTreeMap::new();
-        let (mut names, mut taken) = (BTreeMap::new(), BTreeSet::new());
+        let (mut names, mut taken, mut all_numbered) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
         let mentioned = mentioned(finding);
         let (objects, inner) = calls.objects(finding);
         let from_source = names_from_source(finding, source, &inner);
@@ -96,9 +98,12 @@ impl Locations {
                 _ => owner(Action::Park).map(|thread| format!("token({thread})")),
             };
             let kind = objects.get(&loc).copied().unwrap_or(info.kind);
-            let name = name.or_else(|| from_source.get(&loc).cloned());
-            let name = name.unwrap_or_else(|| numbered(stem(kind), &mut ordinals));
+            let known = name.or_else(|| from_source.get(&loc).cloned());
             let label = finding.trace.labels.iter().rfind(|(labelled, _)| *labelled == loc);
+            if label.is_none() && known.is_none() {
+                all_numbered.insert(loc.0);
+            }
+            let name = known.unwrap_or_else(|| numbered(stem(kind), &mut ordinals));
             let name = apart(label.map_or(name, |(_, label)| labelled(label)), &mut taken);
             // The numbers count locations without an operation too: so the names do not change while the execution
             // runs.
@@ -106,12 +111,17 @@ impl Locations {
                 names.insert(loc.0, (name, kind));
             }
         }
-        Self { names }
+        Self { names, numbered: all_numbered }
     }
 
     /// The name of a location.
     pub(super) fn name(&self, loc: LocId) -> &str {
         self.names.get(&loc.0).map_or("a location", |(name, _)| name)
+    }
+
+    /// Whether the name of a location is only its type and a number.
+    pub(super) fn is_numbered(&self, loc: LocId) -> bool {
+        self.numbered.contains(&loc.0)
     }
 
     /// The locations that have names, in order, each with its name and its type as the user wrote it.
