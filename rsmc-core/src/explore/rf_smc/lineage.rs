@@ -24,6 +24,9 @@ use serde::{Deserialize, Serialize};
 /// No smaller part of an answer says how many more it will find.
 const LEAST: f64 = 1e-6;
 
+/// The number of levels for which there is room at first: a decision that has two has more, mostly.
+const FIRST_LEVELS: usize = 4;
+
 /// The answers from the first one to the current one, each found during the one before; see the module. Empty while
 /// the first answer is the only one.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -68,7 +71,11 @@ impl Lineage {
     /// Notes that an answer was begun, and that so many schedules are pending now. `early`: the current answer is not
     /// explored yet.
     pub(super) fn begin(&mut self, pending: usize, early: bool) {
-        let levels = self.0.get_or_insert_with(|| Box::new(vec![Level::default()]));
+        let levels = self.0.get_or_insert_with(|| {
+            let mut levels = Vec::with_capacity(FIRST_LEVELS);
+            levels.push(Level::default());
+            Box::new(levels)
+        });
         while !early && levels.len() > 1 && levels.last().is_some_and(|level| level.before > pending) {
             levels.pop();
         }
