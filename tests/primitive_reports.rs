@@ -333,7 +333,7 @@ const EXAMPLES: &[Example] = &examples![
 ];
 
 /// Words of the inner steps, which no user has written.
-const OURS: [&str; 6] = ["use rwlock", "used rwlock", "lock cv", "lock ch", "token(", "dropped senders"];
+const OURS: [&str; 7] = ["use rwlock", "used rwlock", "lock cv", "lock ch", "token(", "dropped senders", "a location"];
 
 #[test]
 fn reports_speak_of_the_users_operations() {
@@ -344,6 +344,8 @@ fn reports_speak_of_the_users_operations() {
         if matches!(report.verdict, Verdict::Verified) {
             continue;
         }
+        let json = rsmc::json(&report, &Config::default(), None).unwrap_or_default();
+        assert!(!json.contains("a location"), "{name}: {json}");
         let Verdict::Failed(_) = &report.verdict else { panic!("{name}: {:?}", report.verdict) };
         for (columns, ending) in [(80, "txt"), (140, "wide.txt")] {
             let text = rsmc::render_in(&report, &RenderOptions::of_test(None).columns(columns));

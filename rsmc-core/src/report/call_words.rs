@@ -49,6 +49,9 @@ fn result(result: &CallResult, woken: &[ThreadId], threads: &Threads, locations:
         CallResult::References(0, kind) => format!(": the last {kind} one"),
         CallResult::References(number, kind) => format!(": {number} {kind}"),
         CallResult::Sent(message) => shown(*message).map(|text| format!(" ← {text}")).unwrap_or_default(),
+        CallResult::Offers(message) => {
+            shown(*message).map_or_else(|| ": waits".to_owned(), |text| format!(" ← {text}: waits"))
+        }
         CallResult::Received(message) => match shown(*message) {
             Some(text) => format!(" → {text}"),
             None => " → a message".to_owned(),

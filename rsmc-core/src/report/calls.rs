@@ -48,11 +48,6 @@ impl<'a> CallRows<'a> {
         self.decided_by.get(&at).map(|&number| (number, self.calls[number]))
     }
 
-    /// The outermost call in which a thread waits.
-    pub(super) fn open(&self, thread: ThreadId) -> Option<&'a Call> {
-        self.calls.iter().find(|call| call.thread == thread && call.end.is_none()).copied()
-    }
-
     /// Whether a location stands for an object that is used by calls.
     pub(super) fn is_object(&self, loc: LocId) -> bool {
         self.calls.iter().any(|call| call.object == loc)
@@ -73,38 +68,37 @@ impl<'a> CallRows<'a> {
         self.of_event[at].is_some()
     }
 
-    /// The types of the objects that are used by calls, by location; and the locations of which only calls of other
-    /// objects know.
-    pub(super) fn objects(&self, finding: &Finding<'_>) -> (BTreeMap<LocId, &'static str>, BTreeSet<LocId>) {
+    /// The types of the objects that are used by calls, by location; and by location of which only calls of other
+    /// objects know, the object that it is a part of.
+    pub(super) fn objects(&self, finding: &Finding<'_>) -> (BTreeMap<LocId, &'static str>, BTreeMap<LocId, LocId>) {
         let trace = finding.trace;
         let objects: BTreeMap<LocId, &'static str> = self.calls.iter().map(|call| (call.object, call.kind)).collect();
-        let (mut met, mut inner) = (BTreeSet::new(), BTreeSet::new());
-        for (at, event) in trace.events.iter().enumerate() {
-            let loc = event.op.loc;
-            if met.insert(loc) && self.of_event[at].is_some_and(|number| self.calls[number].object != loc) {
-                inner.insert(loc);
-            }
-        }
-        for pending in finding.waiting {
-            if let (Some(op), Some(call)) = (pending.op, trace.calls.open(pending.id.thread))
-                && met.insert(op.loc)
-                && call.object != op.loc
-            {
-                inner.insert(op.loc);
+        let in_events = trace.events.iter().enumerate().map(|(at, event)| {
+            let call = self.of_event[at].map(|number| self.calls[number]);
+            (event.op.loc, call)
+        });
+        let at_end = finding.waiting.iter().filter_map(|pending| {
+            let call = trace.calls.open(pending.id.thread);
+            Some((pending.op?.loc, call))
+        });
+        let (mut met, mut parts) = (BTreeSet::new(), BTreeMap::new());
+        for (loc, call) in in_events.chain(at_end) {
+            if met.insert(loc) {
+                parts.extend(call.filter(|call| call.object != loc).map(|call| (loc, call.object)));
             }
         }
         // What an outer call names is the user's, even if inner calls use parts of it.
         for call in &self.calls {
             let outer = match trace.of_thread(call.thread).get(call.first as usize) {
                 Some(&at) => self.of_event[at as usize].map(|number| self.calls[number]),
-                None => self.open(call.thread),
+                None => trace.calls.open(call.thread),
             };
-            match outer.is_none_or(|outer| outer.object == call.object) {
-                true => _ = inner.remove(&call.object),
-                false => _ = inner.insert(call.object),
+            match outer.filter(|outer| outer.object != call.object) {
+                Some(outer) => _ = parts.insert(call.object, outer.object),
+                None => _ = parts.remove(&call.object),
             }
         }
-        (objects, inner)
+        (objects, parts)
     }
 
     /// The row of the message that a call received.
@@ -169,7 +163,7 @@ fn sent_by(calls: &[&Call], decided_by: &BTreeMap<usize, usize>) -> BTreeMap<usi
     let mut waits: BTreeSet<(LocId, ThreadId)> = BTreeSet::new();
     for (at, number, call) in in_order(calls, decided_by) {
         match call.result {
-            CallResult::Remark("waits") if call.verb == "send" => {
+            CallResult::Offers(_) => {
                 waits.insert((call.object, call.thread));
                 sent.entry(call.object).or_default().push(at);
             }

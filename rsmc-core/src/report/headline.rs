@@ -122,11 +122,8 @@ fn waits(scene: &Scene<'_>, pending: &Pending) -> String {
     let place = at(call.map_or(pending.site, |call| call.site));
     match &pending.why {
         Why::Lock { loc, holder, since } => {
-            let made = call.filter(|call| call.object != *loc && matches!(call.kind, "Once" | "OnceLock" | "LazyLock"));
-            let lock = scene.locations.name(made.map_or(*loc, |call| call.object));
-            let held = held(scene, *holder, *since, pending.id.thread);
-            let held = if made.is_some() { held.replacen("held", "being made", 1) } else { held };
-            format!("  {who}{place} waits for {lock}, {held}")
+            let lock = scene.locations.name(*loc);
+            format!("  {who}{place} waits for {lock}, {}", held(scene, *holder, *since, pending.id.thread))
         }
         Why::Join(target) => format!("  {who}{place} waits for {} to end", scene.threads.name(*target)),
         Why::Park => match (call, pending.op) {

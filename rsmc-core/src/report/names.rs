@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rustc_hash::FxHashSet;
+
 use crate::base::{LocId, ThreadId};
 use crate::report::Finding;
 use crate::report::calls::CallRows;
@@ -81,6 +83,8 @@ pub(super) struct Locations {
     names: BTreeMap<u32, (String, &'static str)>,
     /// Those whose name is only their type and a number.
     numbered: BTreeSet<u32>,
+    /// The object of which a location is a part that the user does not know.
+    parts: BTreeMap<LocId, LocId>,
 }
 
 impl Locations {
@@ -88,9 +92,9 @@ impl Locations {
         let mut ordinals: BTreeMap<String, u32> = BTreeMap::new();
         let (mut names, mut taken, mut all_numbered) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
         let mentioned = mentioned(finding);
-        let (objects, inner) = calls.objects(finding);
-        let from_source = names_from_source(finding, source, &inner);
-        for (loc, info) in finding.trace.locs.iter().filter(|(loc, _)| !inner.contains(loc)) {
+        let (objects, parts) = calls.objects(finding);
+        let from_source = names_from_source(finding, source, &parts);
+        for (loc, info) in finding.trace.locs.iter().filter(|(loc, _)| !parts.contains_key(loc)) {
             let owner = |action| by_user(finding, loc, &action).map(|thread| threads.name(thread));
             let name = match info.kind {
                 "thread end" => owner(Action::Store(1)).map(|thread| format!("end({thread})")),
@@ -111,11 +115,12 @@ impl Locations {
                 names.insert(loc.0, (name, kind));
             }
         }
-        Self { names, numbered: all_numbered }
+        Self { names, numbered: all_numbered, parts }
     }
 
-    /// The name of a location.
+    /// The name of a location; that of its object if it is a part of one.
     pub(super) fn name(&self, loc: LocId) -> &str {
+        let loc = self.parts.get(&loc).copied().unwrap_or(loc);
         self.names.get(&loc.0).map_or("a location", |(name, _)| name)
     }
 
@@ -132,27 +137,33 @@ impl Locations {
 
 /// The names that objects have in the source: where they are created, or else where they are used, if that is the same
 /// everywhere. Several objects of one name are numbered in the order of their creation.
-fn names_from_source(finding: &Finding<'_>, source: &SourceText, inner: &BTreeSet<LocId>) -> BTreeMap<LocId, String> {
+fn names_from_source(
+    finding: &Finding<'_>,
+    source: &SourceText,
+    parts: &BTreeMap<LocId, LocId>,
+) -> BTreeMap<LocId, String> {
     let trace = finding.trace;
-    let mut used: BTreeMap<LocId, BTreeSet<Option<Name>>> = BTreeMap::new();
     let in_notes = trace.notes.iter().filter_map(|note| match note.kind {
         NoteKind::CellRead(cell) | NoteKind::CellWrite(cell) => Some((cell, note.site)),
         _ => None,
     });
     let calls = trace.calls.iter().map(|call| (call.object, call.site));
     let uses = trace.events.iter().map(|event| (event.op.loc, event.op.site)).chain(in_notes).chain(calls);
+    // Most places are used many times.
+    let mut places: BTreeMap<LocId, FxHashSet<Site>> = BTreeMap::new();
     for (loc, site) in uses.filter(|(_, site)| *site != Site::Unknown) {
-        used.entry(loc).or_default().insert(source.used(site));
+        places.entry(loc).or_default().insert(site);
     }
+    let used = |loc: LocId| {
+        let mut names = places.get(&loc)?.iter().map(|&site| source.used(site));
+        let first = names.next()??;
+        names.all(|name| name.as_ref() == Some(&first)).then_some(first)
+    };
     let mut of_name: BTreeMap<Name, Vec<LocId>> = BTreeMap::new();
-    for (loc, info) in trace.locs.iter().filter(|(loc, info)| !inner.contains(loc) && !info.is_choice()) {
-        let everywhere = || match used.get(&loc).map(BTreeSet::iter) {
-            Some(mut names) if names.len() == 1 => names.next().cloned().flatten(),
-            _ => None,
-        };
+    for (loc, info) in trace.locs.iter().filter(|(loc, info)| !parts.contains_key(loc) && !info.is_choice()) {
         // The ends of a channel have names, and the channel has none.
         let has_name = !is_of_thread(info.kind) && !info.kind.starts_with("mpsc::");
-        let name = if has_name { source.created(info.created).or_else(everywhere) } else { None };
+        let name = if has_name { source.created(info.created).or_else(|| used(loc)) } else { None };
         if let Some(name) = name {
             of_name.entry(name).or_default().push(loc);
         }
@@ -168,14 +179,12 @@ fn names_from_source(finding: &Finding<'_>, source: &SourceText, inner: &BTreeSe
         locs.sort_by_key(|&loc| (trace.locs[loc].created.line_and_column(), trace.locs[loc].address, loc));
         let is_alone = locs.len() == 1 && !is_element;
         for (number, loc) in locs.into_iter().enumerate() {
-            names.insert(
-                loc,
-                match (is_alone, is_element) {
-                    (true, _) => name.clone(),
-                    (_, true) => format!("{name}[{number}]"),
-                    _ => format!("{name}_{}", number + 1),
-                },
-            );
+            let name = match (is_alone, is_element) {
+                (true, _) => name.clone(),
+                (_, true) => format!("{name}[{number}]"),
+                _ => format!("{name}_{}", number + 1),
+            };
+            names.insert(loc, name);
         }
     }
     names

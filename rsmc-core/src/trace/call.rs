@@ -46,6 +46,8 @@ pub enum CallResult {
     References(u64, &'static str),
     /// A message went into a channel.
     Sent(Message),
+    /// The thread waits until a channel takes its message.
+    Offers(Message),
     /// A message came out of a channel.
     Received(Message),
     /// The thread is one of those for which others wait.

@@ -6,9 +6,9 @@
 use serde::Serialize;
 
 use crate::base::ThreadId;
-use crate::report::headline;
 use crate::report::places::parts;
 use crate::report::rows::Scene;
+use crate::report::{call_words, headline};
 use crate::session::{FailureKind, Spot};
 use crate::step::{BadMemory, Panicked, Pending, Why};
 use crate::trace::{Note, Site};
@@ -219,7 +219,12 @@ fn wait(scene: &Scene<'_>, pending: &Pending) -> Mark {
     match &pending.why {
         Why::Lock { loc, .. } => mark(format!("{who} waits for {} here", scene.locations.name(*loc)), pending.site),
         Why::Join(target) => mark(format!("{who} waits here for {} to end", name(*target)), pending.site),
-        Why::Park => mark(format!("{who} waits here to be woken"), pending.site),
+        Why::Park => {
+            let trace = scene.finding.trace;
+            let call = trace.calls.open(pending.id.thread);
+            let what = call.map(|call| call_words::awaited(call, trace, &scene.locations));
+            mark(format!("{who} waits here {}", what.as_deref().unwrap_or("to be woken")), pending.site)
+        }
         Why::Spin { site, .. } => mark(format!("{who} spins here"), *site),
     }
 }

@@ -3,7 +3,7 @@
 use crate::report::source::Name;
 
 /// Methods that lead to the object before them, or to what it holds.
-const TRANSPARENT: [&str; 16] = [
+const TRANSPARENT: [&str; 14] = [
     "as_ref",
     "as_mut",
     "as_deref",
@@ -13,13 +13,11 @@ const TRANSPARENT: [&str; 16] = [
     "expect",
     "get",
     "get_mut",
-    "iter",
     "lock",
     "read",
     "unwrap",
     "write",
     "get_unchecked",
-    "into_inner",
 ];
 
 /// The object before the last dot of a text: `tail` of `x = self.tail.`, `slots` of `q.slots[i % 2].`.

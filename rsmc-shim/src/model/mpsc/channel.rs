@@ -184,7 +184,7 @@ impl<T> SendingEnd<T> {
             Err(TrySendError::Full(message)) => {
                 let token = Token::new();
                 queue.wait_to_send(token.clone(), message);
-                calls::decide(CallResult::Remark("waits"));
+                calls::decide(CallResult::Offers(shown));
                 Ok(Sent::Waits(token))
             }
         });
