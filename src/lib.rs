@@ -95,5 +95,5 @@ static ALLOCATOR: rsmc_core::runtime::Allocator = rsmc_core::runtime::Allocator;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::returned::{ByTermination, Returned, returned};
-    pub use crate::run::{Model, parse_seed, run_model, run_test};
+    pub use crate::run::{__rust_end_short_backtrace as run_test, Model, parse_seed, run_model};
 }

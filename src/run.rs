@@ -49,7 +49,7 @@ pub fn check(body: impl Fn() + Sync) {
 /// As [`check`]; also if the configuration cannot be carried out.
 #[track_caller]
 pub fn check_with(config: Config, body: impl Fn() + Sync) {
-    check_and_report(Asked::new(config), None, &body);
+    __rust_end_short_backtrace_of_check(Asked::new(config), &body);
 }
 
 /// Checks `body` and returns the report, without a panic.
@@ -146,10 +146,30 @@ pub fn render_in(report: &Report, options: &RenderOptions<'_>) -> String {
     report::text(report, options, SOURCES)
 }
 
+/// Runs the check of a test. std leaves out of a short backtrace what is between functions with this name and the next
+/// one: a failing check shows the frames of its test only. The attribute knows it as `run_test`.
 #[doc(hidden)]
+#[inline(never)]
 #[track_caller]
-pub fn run_test(name: &str, config: Config, body: impl Fn() + Sync) {
+pub fn __rust_end_short_backtrace(name: &str, config: Config, body: impl Fn() + Sync) {
     check_and_report(Asked::new(config), Some(name), &body);
+    std::hint::black_box(());
+}
+
+/// Panics at the place of the check's caller.
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn __rust_begin_short_backtrace(message: &str) -> ! {
+    panic!("{message}");
+}
+
+/// As [`__rust_end_short_backtrace`], for a check without a name.
+#[inline(never)]
+#[track_caller]
+fn __rust_end_short_backtrace_of_check(asked: Asked<'_>, body: &(dyn Fn() + Sync)) {
+    check_and_report(asked, None, body);
+    std::hint::black_box(());
 }
 
 /// A check of `rsmc-loom`.
@@ -170,7 +190,7 @@ pub type See<'a> = &'a dyn Fn(&Report, &dyn Fn(&str));
 #[track_caller]
 pub fn run_model(model: Model<'_>, body: impl Fn() + Sync) {
     let Model { config, is_traced, see } = model;
-    check_and_report(Asked { config, is_traced, see }, None, &body);
+    __rust_end_short_backtrace_of_check(Asked { config, is_traced, see }, &body);
 }
 
 #[doc(hidden)]
@@ -229,7 +249,7 @@ fn check_and_report(asked: Asked<'_>, path: Option<&str>, body: &(dyn Fn() + Syn
     assert_no_check();
     let settings = match from_environment(asked.config) {
         Ok(settings) => settings,
-        Err(error) => panic!("rsmc: {}", visible(&error.to_string())),
+        Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {}", visible(&error.to_string()))),
     };
     let Settings { config, dir, is_traced, resumes, fails_incomplete, summary, annotates } = settings;
     // `cargo test` leaves the crate's name out.
@@ -245,7 +265,7 @@ fn check_and_report(asked: Asked<'_>, path: Option<&str>, body: &(dyn Fn() + Syn
     };
     let (mut report, interrupts) = match ran {
         Ok(ran) => ran,
-        Err(error) => panic!("rsmc: {}", visible(&error.to_string())),
+        Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {}", visible(&error.to_string()))),
     };
     let mut text = text_and_files(&mut report, &config, &which, path, dir.as_deref());
     let mut passes = passes(&config, &report);
@@ -268,7 +288,7 @@ fn check_and_report(asked: Asked<'_>, path: Option<&str>, body: &(dyn Fn() + Syn
         interrupts.end(&text);
     }
     if !passes {
-        panic!("{text}");
+        __rust_begin_short_backtrace(&text);
     }
     if matches!(report.verdict, Verdict::Verified) && report.threads <= 1 && !config.allow_trivial {
         said::say(&who, &report::verified(&(&report).into()));

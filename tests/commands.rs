@@ -184,3 +184,15 @@ fn of_a_test_that_ends_the_process() {
     let again = replay(found[0]);
     assert!(again.contains("SIGABRT in `commands::checks::update_aborts`"), "{again}");
 }
+
+/// A backtrace of a failing check has frames of the test only: `check_with` is what the test calls.
+#[test]
+fn backtraces_show_the_frames_of_the_test() {
+    for (test, called) in [("commands::checks::update_by_attribute", 0), ("commands::checks::update", 1)] {
+        let ended = child::run(test, "fails", &[("RUST_BACKTRACE", "1")], Duration::from_secs(60)).unwrap();
+        let (_, frames) = ended.stderr.split_once("stack backtrace:").expect(&ended.stderr);
+        let ours = frames.lines().filter(|line| line.contains("at ./src/") || line.contains("rsmc-core")).count();
+        assert_eq!(ours, called, "{}", ended.stderr);
+        assert!(frames.contains("omitted") && frames.contains("commands.rs"), "{frames}");
+    }
+}

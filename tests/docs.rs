@@ -104,6 +104,7 @@ fn reports() -> Vec<String> {
         report("two_flags", &config().memory(MemoryModel::Pso), reports::two_flags),
         report("race", &config(), reports::race),
         report("two_locks", &config(), reports::two_locks),
+        report("transfers", &config(), reports::transfers),
         report("freed", &config(), reports::freed),
         report("many", &config(), reports::many),
         rsmc::render_in(&rsmc::explore(&config(), reports::long), &with_file),

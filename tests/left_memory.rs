@@ -19,9 +19,10 @@ fn what_nobody_knows_any_more_is_taken_back() {
     );
 }
 
-/// Thousands of executions that end in a deadlock leave 40 kB each behind: several times what a check has.
+/// Thousands of executions that end in a deadlock leave 40 kB each behind: several times what a check has. Nothing runs
+/// after the failure: call paths would have std read the line tables of this executable.
 fn thousands_of_deadlocks() {
-    let config = Config::default().explorer(Explorer::Random).seed(1).max_executions(10_000);
+    let config = Config::default().explorer(Explorer::Random).seed(1).max_executions(10_000).shrink(0);
     let report = rsmc::explore(&config.keep_going(true), || {
         let stop = Arc::new(AtomicBool::new(false));
         let there = Arc::clone(&stop);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rsmc::future::{AtomicWaker, block_on};
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use rsmc::sync::mpsc::{self, RecvTimeoutError};
-use rsmc::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Notify, Once, OnceLock, RwLock};
+use rsmc::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, MutexGuard, Notify, Once, OnceLock, RwLock};
 use rsmc::{Config, RenderOptions, Verdict, thread};
 
 /// A reader upgrades while another does so.
@@ -299,6 +299,36 @@ fn arc_get_mut() {
     thread.join().unwrap();
 }
 
+/// Two locks are taken in one line, by a function that is called twice.
+fn mutex_in_helper() {
+    fn first(lock: &Mutex<u32>) -> MutexGuard<'_, u32> {
+        lock.lock().unwrap()
+    }
+    fn transfer(from: &Mutex<u32>, to: &Mutex<u32>) {
+        let mut taken = first(from);
+        *taken -= 1;
+        *first(to) += 1;
+    }
+    let (a, b) = (Mutex::new(1), Mutex::new(1));
+    thread::scope(|scope| {
+        scope.spawn(|| transfer(&a, &b));
+        transfer(&b, &a);
+    });
+}
+
+/// A closure that is called twice is a function with places of its own; one that others run is none.
+fn panic_in_closure() {
+    let done = AtomicU32::new(0);
+    let step = |expected: u32| {
+        let seen = done.fetch_add(1, SeqCst);
+        assert_eq!(seen, expected);
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| step(0));
+        step(1);
+    });
+}
+
 type Example = (&'static str, fn());
 
 macro_rules! examples {
@@ -330,6 +360,8 @@ const EXAMPLES: &[Example] = &examples![
     notify_early,
     park_lost,
     arc_get_mut,
+    mutex_in_helper,
+    panic_in_closure,
 ];
 
 /// Words of the inner steps, which no user has written.
@@ -369,6 +401,22 @@ fn inner_steps_are_shown_on_demand() {
     let text = text.split("\nrun this").next().expect("a part").to_owned() + "\n";
     assert!(!differs("rwlock_upgrade.full.txt", &text), "{text}");
     assert!(text.contains("· lock (RwLock)") && text.contains("· unlock (RwLock)"), "{text}");
+}
+
+/// A replay shows the call paths of a failure, too, and runs the body once.
+#[test]
+fn call_paths_are_shown_in_replays() {
+    let paths = |config: &Config| {
+        let report = rsmc::explore(config, mutex_in_helper);
+        let text = rsmc::render(&report, None);
+        let (_, paths) = text.split_once("\ncall paths").expect("there are some");
+        let Verdict::Failed(failure) = report.verdict else { panic!("a deadlock") };
+        (paths.split("\n\n").next().expect("a part").to_owned(), failure.seed, report.runs + report.extra_runs)
+    };
+    let (found, seed, _) = paths(&Config::default());
+    let (replayed, _, runs) = paths(&Config::default().replay(seed));
+    assert_eq!((found.lines().count(), runs), (5, 1), "{found}");
+    assert_eq!(found, replayed);
 }
 
 fn differs(name: &str, text: &str) -> bool {

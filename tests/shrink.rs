@@ -137,7 +137,8 @@ fn with_few_runs() {
     let body = lost_update(3, 6, SeqCst);
     let first = failure(rsmc::explore(&config.clone().shrink(0), &body));
     let report = rsmc::explore(&config.shrink(200), &body);
-    assert!(report.extra_runs <= 200, "{report:?}");
+    // One more is for the call paths.
+    assert!(report.extra_runs <= 200 + 1, "{report:?}");
     let small = failure(report);
     assert!(first.switches > 10, "{}", first.switches);
     assert!(small.switches <= 5 && small.fewest == Fewest::Found, "{} {:?}", small.switches, small.fewest);

@@ -96,16 +96,20 @@ fn model_test(args: &Args, function: &Function, attrs: &[Attribute], model: &Mod
 
 /// The call that runs the check, and the one that looks at what the body returned, bear the span of the function's
 /// name: a `#[track_caller]` callee gets that line, not the attribute's. The rest is the macro's own, so lints of
-/// the user's crate do not apply to it: the trait is not used where the result is a `Result`.
+/// the user's crate do not apply to it: the trait is not used where the result is a `Result`. Call paths leave out the
+/// function with this name.
 fn call(function: &Function, name: &str, config: &TokenStream, path: TokenStream) -> TokenStream {
     let body = &function.sig.ident;
     let full_name = quote!(::core::concat!(::core::module_path!(), "::", #name));
     let returned = quote!(::rsmc::__private::returned(#path #body()));
     let assert_success = quote_spanned!(body.span()=> assert_success());
     let code = quote! {
-        || {
-            use ::rsmc::__private::ByTermination as _;
-            #returned.#assert_success;
+        {
+            fn __rsmc_body() {
+                use ::rsmc::__private::ByTermination as _;
+                #returned.#assert_success;
+            }
+            __rsmc_body
         }
     };
     quote_spanned!(body.span()=> ::rsmc::__private::run_test(#full_name, #config, #code))
@@ -139,9 +143,12 @@ mod tests {
                     ::rsmc::__private::run_test(
                         ::core::concat!(::core::module_path!(), "::", "f"),
                         ::rsmc::Config::default().seed(7),
-                        || {
-                            use ::rsmc::__private::ByTermination as _;
-                            ::rsmc::__private::returned(f()).assert_success();
+                        {
+                            fn __rsmc_body() {
+                                use ::rsmc::__private::ByTermination as _;
+                                ::rsmc::__private::returned(f()).assert_success();
+                            }
+                            __rsmc_body
                         }
                     );
                 }
@@ -178,9 +185,12 @@ mod tests {
                         ::rsmc::__private::run_test(
                             ::core::concat!(::core::module_path!(), "::", "tso"),
                             ::rsmc::Config::default().memory(::rsmc::MemoryModel::Tso),
-                            || {
-                                use ::rsmc::__private::ByTermination as _;
-                                ::rsmc::__private::returned(super::queue()).assert_success();
+                            {
+                                fn __rsmc_body() {
+                                    use ::rsmc::__private::ByTermination as _;
+                                    ::rsmc::__private::returned(super::queue()).assert_success();
+                                }
+                                __rsmc_body
                             }
                         );
                     }

@@ -1,8 +1,8 @@
 //! The programs whose reports `docs/reading-a-report.md` explains.
 
 use rsmc::cell::UnsafeCell;
-use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, Ordering::*};
+use rsmc::sync::{Mutex, MutexGuard};
 use rsmc::thread;
 
 /// Counts, if the other thread is not just doing so.
@@ -107,5 +107,31 @@ pub fn freed() {
             // SAFETY: none; this is the mistake.
             unsafe { (*found).load(Relaxed) };
         }
+    });
+}
+
+struct Account {
+    balance: Mutex<u32>,
+}
+
+impl Account {
+    fn open(&self) -> MutexGuard<'_, u32> {
+        self.balance.lock().unwrap()
+    }
+}
+
+fn transfer(from: &Account, to: &Account, amount: u32) {
+    let mut taken = from.open();
+    let mut given = to.open();
+    *taken -= amount;
+    *given += amount;
+}
+
+/// A deadlock of two locks that are taken in one line.
+pub fn transfers() {
+    let [a, b] = [5, 5].map(|balance| Account { balance: Mutex::new(balance) });
+    thread::scope(|scope| {
+        scope.spawn(|| transfer(&a, &b, 1));
+        transfer(&b, &a, 2);
     });
 }

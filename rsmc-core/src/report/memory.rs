@@ -36,8 +36,9 @@ pub(super) fn title(scene: &Scene<'_>) -> Option<String> {
 pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
     let Some(&bad) = scene.finding.bad_memory else { return Vec::new() };
     let frees = |nth: u32, what: &str| {
-        let (at, note) = scene.finding.trace.freed(nth)?;
-        Some(format!("  {} frees {what}{}", scene.threads.name(note.thread), row(scene.row_of_note(at))))
+        let (number, note) = scene.finding.trace.freed(nth)?;
+        let place = at(note.site);
+        Some(format!("  {} frees {what}{place}{}", scene.threads.name(note.thread), row(scene.row_of_note(number))))
     };
     match bad {
         BadMemory::UsedAfterFree { loc, access, site, freed_at } => {

@@ -14,6 +14,7 @@
 //! - `live`: the rows of a running execution.
 //! - `last_words`: the text for a process that ends in the middle of an execution.
 //! - `table`: the rows with one column per thread; `lanes`: with one narrow lane per thread, if columns are too wide.
+//! - `callers`: the call paths of the rows with the failure; `functions`: the functions of a path.
 //! - `summary`: one line for a success, advice for a limit, counts and replay line of a failure.
 //! - `command`: the command by which cargo runs one test.
 //! - `names`, `places`, `values`, `text`: the texts of threads, locations, source lines, values and columns.
@@ -33,11 +34,13 @@ mod annotation;
 mod buffer_legend;
 mod buffers;
 mod call_words;
+mod callers;
 mod calls;
 mod command;
 mod diagram;
 mod dot;
 mod fold;
+mod functions;
 mod headline;
 mod html;
 mod json;
@@ -71,8 +74,8 @@ use crate::trace::Trace;
 pub use annotation::{github, github_check};
 pub use command::{DOC_TEST, command, quoted};
 pub use diagram::{
-    Change, Check, Coherence, Diagram, Level, Location, Place, Problem, Related, Setting, Step, Thread, VERSION,
-    Waiting,
+    Caller, Change, Check, Coherence, Diagram, Level, Location, Place, Problem, Related, Setting, Step, Thread,
+    VERSION, Waiting,
 };
 pub use dot::dot;
 pub use html::html;
@@ -278,6 +281,7 @@ pub fn finding_text(finding: &Finding<'_>, name: Option<&str>, counts: &Counts) 
         headline::section(&scene),
         legend::section(&scene),
         table::section(&scene),
+        callers::section(&scene),
         summary::counts_section(finding, counts),
         summary::replay_section(finding, name),
     ];

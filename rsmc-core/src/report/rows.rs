@@ -8,13 +8,16 @@ use crate::report::Finding;
 use crate::report::buffers::{Buffers, has_row};
 use crate::report::call_words;
 use crate::report::calls::CallRows;
+use crate::report::functions::{Function, functions};
 use crate::report::names::{Locations, Threads};
 use crate::report::places::Places;
 use crate::report::source::SourceText;
 use crate::report::values::Values;
 use crate::session::FailureKind;
 use crate::step::{BadMemory, Panicked, Pending, Touch, Why};
-use crate::trace::{Action, Call, Event, Explore, LocInfo, Note, NoteKind, Op, PATIENCE, POISONED, Row, Site, Source};
+use crate::trace::{
+    Action, Call, Caller, Event, Explore, LocInfo, Note, NoteKind, Op, PATIENCE, POISONED, Row, Site, Source,
+};
 
 /// The source of the value in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +64,8 @@ pub(super) struct Line {
     pub(super) site: Site,
     /// The steps of which it consists, if it is a call of more than one.
     pub(super) inner: Vec<String>,
+    /// The functions on the way to it, from the one in which its place is outwards; empty if they are not known.
+    pub(super) path: Vec<Function>,
 }
 
 impl Line {
@@ -190,6 +195,7 @@ impl<'a> Scene<'a> {
                 buffering,
                 site,
                 inner: Vec::new(),
+                path: self.functions(self.finding.trace.paths.at_end(thread), site),
             });
         }
     }
@@ -275,6 +281,7 @@ impl<'a> Scene<'a> {
             buffering: self.buffering(at),
             site: event.op.site,
             inner: Vec::new(),
+            path: self.functions(self.finding.trace.paths.of_event(event), event.op.site),
         }
     }
 
@@ -293,6 +300,7 @@ impl<'a> Scene<'a> {
             from: from.map_or(Origin::Nowhere, Origin::Row),
             buffering: Buffering::Nothing,
             site: call.site,
+            path: self.functions(self.finding.trace.paths.of_event(&self.finding.trace.events[at]), call.site),
             inner: self.calls.events_of(number).map(|at| self.inner(at)).collect(),
         }
     }
@@ -401,8 +409,22 @@ impl<'a> Scene<'a> {
             _ => return None,
         };
         let (marked, from) = (self.is_marked(note), Origin::Nowhere);
-        let number = Some(self.lines.len() + 1);
-        Some(Line { marked, number, thread: note.thread, what, order, from, buffering, site, inner: Vec::new() })
+        let (number, thread) = (Some(self.lines.len() + 1), note.thread);
+        let (inner, path) = (Vec::new(), self.path_of_note(note));
+        Some(Line { marked, number, thread, what, order, from, buffering, site, inner, path })
+    }
+
+    fn functions(&self, path: &[Caller], site: Site) -> Vec<Function> {
+        functions(path, site, &self.source)
+    }
+
+    fn path_of_note(&self, note: &Note) -> Vec<Function> {
+        let paths = &self.finding.trace.paths;
+        match note.kind {
+            NoteKind::End | NoteKind::Flush(_) => Vec::new(),
+            NoteKind::Panic(_) => self.functions(paths.of_panic(note.thread), note.site),
+            _ => self.functions(paths.of_note(note.thread, self.note_rows.len()), note.site),
+        }
     }
 
     /// The words of a row that frees memory, if the report is about that memory.
@@ -466,7 +488,7 @@ pub(super) fn row(number: Option<usize>) -> String {
 fn all_sites(finding: &Finding<'_>) -> impl Iterator<Item = Site> {
     let trace = finding.trace;
     let done = trace.events.iter().map(|event| event.op.site).chain(trace.notes.iter().map(|note| note.site));
-    let calls = trace.calls.iter().map(|call| call.site);
+    let calls = trace.calls.iter().map(|call| call.site).chain(trace.paths.sites());
     done.chain(calls).chain(trace.locs.values().map(|loc| loc.created)).chain(finding.waiting.iter().map(|p| p.site))
 }
 

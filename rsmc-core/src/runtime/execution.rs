@@ -16,6 +16,7 @@ use crate::machine::{Machine, Next, Outcome, Rules};
 use crate::model::MemoryModel;
 use crate::runtime::arena::{self, Arena};
 use crate::runtime::births::Births;
+use crate::runtime::call_paths::Captures;
 use crate::runtime::coroutine::{Returned, Suspender};
 use crate::runtime::fibers::{Fibers, Job};
 use crate::runtime::foreign::{Notice, Registered};
@@ -42,7 +43,9 @@ pub(super) struct Core {
     pub(super) unmodelled: bool,
     pub(super) holders: Holders,
     /// A thread that goes on after an operation of its own does so at once.
-    in_place: bool,
+    pub(super) in_place: bool,
+    /// While call paths are captured: whether threads go on in place otherwise.
+    pub(super) captures: Option<bool>,
     /// The observations that the program was seen to make.
     pub(super) observed: Observed,
     pub(super) arena: Arena,
@@ -77,6 +80,16 @@ pub(super) struct Panics {
     pub(super) left_behind: Cell<bool>,
     /// Threads may be on record as unwinding.
     pub(super) some_unwind: Cell<bool>,
+}
+
+/// The state of the end of an execution.
+#[derive(Default)]
+pub(super) struct Ending {
+    /// The running thread must never be resumed.
+    pub(super) abandoned: Cell<bool>,
+    pub(super) aside_left: Cell<u32>,
+    /// The functions of the shim that run then, by which it puts data back.
+    pub(super) at_end: RefCell<Vec<PutBack>>,
 }
 
 /// The memory that user code allocates.
@@ -115,18 +128,15 @@ pub(super) struct Execution {
     next: Cell<Option<ThreadId>>,
     /// The run is over and its threads are being ended.
     pub(super) unwinding: Cell<bool>,
-    /// The running thread must never be resumed.
-    pub(super) abandoned: Cell<bool>,
     pub(super) broken: Cell<bool>,
-    pub(super) aside_left: Cell<u32>,
+    pub(super) ending: Ending,
     pub(super) panics: Panics,
-    /// The functions of the shim that run at the end, by which it puts data back.
-    pub(super) at_end: RefCell<Vec<PutBack>>,
     pub(super) suspender: Cell<Option<Suspender>>,
     pub(super) heap: Heap,
     /// States of threads are compared.
     pub(super) compares_states: Cell<bool>,
     pub(super) registered: Registered,
+    pub(super) captures: RefCell<Captures>,
     pub(super) progress: Progress,
 }
 
@@ -144,6 +154,7 @@ impl Execution {
             unmodelled: false,
             holders: Holders::default(),
             in_place: true,
+            captures: None,
             observed: Observed::default(),
             arena,
             freed: Freed::default(),
@@ -157,15 +168,14 @@ impl Execution {
             running: Cell::new(ThreadId::MAIN),
             next: Cell::new(None),
             unwinding: Cell::new(false),
-            abandoned: Cell::new(false),
             broken: Cell::new(false),
-            aside_left: Cell::new(0),
+            ending: Ending::default(),
             panics: Panics { left_behind: Cell::new(std::thread::panicking()), some_unwind: Cell::new(false) },
-            at_end: RefCell::default(),
             suspender: Cell::new(None),
             heap,
             compares_states: Cell::new(false),
             registered: Registered::new(),
+            captures: RefCell::default(),
             progress: Progress::default(),
         }
     }
@@ -276,6 +286,9 @@ impl Execution {
         self.put_back();
         if let Ok(mut core) = self.core.try_borrow_mut() {
             core.machine.take_run(run);
+            if core.captures.is_some() {
+                self.captures.borrow_mut().finish(&mut run.trace);
+            }
             run.hiding.iter().for_each(|&site| core.observed.note_hiding(site));
             run.observed.clone_from(&core.observed);
             if matches!(run.end, End::Complete) {
@@ -307,7 +320,7 @@ impl Execution {
         let before = self.suspender.replace(Some(coroutine.suspender()));
         let returned = coroutine.resume();
         self.suspender.set(before);
-        if returned == Returned::Overflowed || self.abandoned.get() {
+        if returned == Returned::Overflowed || self.ending.abandoned.get() {
             // It stood in user code, which allocates from the arena.
             std::mem::forget(arena::outside());
             // Its frames may be half unwound: it can neither be resumed nor freed, nor can what they refer to.
@@ -357,6 +370,9 @@ impl Execution {
             && let Some(outcome) = core.machine.go_on(me, &op)
         {
             return outcome;
+        }
+        if core.captures.is_some() {
+            self.capture(&core, false);
         }
         core.machine.arrive(me, op);
         match core.machine.who_next() {
@@ -436,7 +452,11 @@ impl Execution {
         }
         let me = self.running.get();
         {
-            let machine = &mut self.core.borrow_mut().machine;
+            let mut core = self.core.borrow_mut();
+            if core.captures.is_some() {
+                self.capture(&core, false);
+            }
+            let machine = &mut core.machine;
             if ready(machine) {
                 return;
             }
@@ -480,6 +500,9 @@ impl Execution {
         let me = self.running.get();
         self.drain(me);
         let mut core = self.core.borrow_mut();
+        if core.captures.is_some() {
+            self.capture(&core, false);
+        }
         let child = core.machine.spawn(me, name, site);
         core.fibers.admit(child, Job::Thread(main));
         core.fibers[child].clock = core.fibers[me].clock.inherited();

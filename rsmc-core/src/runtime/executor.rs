@@ -107,6 +107,11 @@ impl Executor for Runtime<'_> {
         true
     }
 
+    fn trace_paths(&mut self, on: bool) -> bool {
+        self.execution.trace_paths(on);
+        true
+    }
+
     fn watch(&mut self, watcher: Option<Watcher>) {
         self.execution.watch(watcher);
     }

@@ -37,7 +37,7 @@ impl Execution {
         let mut left = Vec::new();
         loop {
             // This may ask for it once more.
-            let Some(put_back) = self.at_end.borrow_mut().pop() else { return left };
+            let Some(put_back) = self.ending.at_end.borrow_mut().pop() else { return left };
             left.extend(put_back());
         }
     }
@@ -60,6 +60,6 @@ impl Execution {
         if self.resume(ThreadId::MAIN) == Returned::Finished {
             self.core.borrow_mut().fibers.release(ThreadId::MAIN);
         }
-        self.abandoned.set(false);
+        self.ending.abandoned.set(false);
     }
 }

@@ -17,10 +17,12 @@ impl Execution {
     #[cold]
     pub(super) fn learn_of_memory(&self) {
         let Core { arena, machine, freed, .. } = &mut *self.core.borrow_mut();
+        let mut captures = self.captures.borrow_mut();
         let me = self.running.get();
         // Where no other thread can do anything any more, it makes no difference.
         let alone = machine.is_alone(me);
         for news in arena.news().filter(|_| !self.unwinding.get()) {
+            captures.learn_of_memory(me, &machine.run().trace);
             match news {
                 News::Freed(_) if alone => {}
                 News::Freed(loc) => {
@@ -38,10 +40,15 @@ impl Execution {
         }
     }
 
-    /// Makes the running thread wait before the access of a cell, if the access is to be tried after memory was freed.
+    /// A thread comes to a cell. Makes it wait before the access, if that is to be tried after memory was freed.
     #[inline]
     pub(super) fn comes_to_cell(&self) {
-        if self.core.borrow().machine.has_hold() {
+        let core = self.core.borrow();
+        if core.captures.is_some() {
+            self.capture(&core, false);
+        }
+        if core.machine.has_hold() {
+            drop(core);
             let me = self.running.get();
             self.wait_unless(|machine| !machine.is_held(me));
         }

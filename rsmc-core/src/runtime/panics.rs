@@ -8,13 +8,13 @@
 //! the thread for good instead, so that one failing check never takes the test binary down.
 
 use std::any::Any;
-use std::collections::BTreeSet;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::Once;
 
 use crate::base::ThreadId;
 use crate::runtime::current::in_current;
 use crate::runtime::execution::Execution;
+use crate::runtime::file_names::keep;
 use crate::runtime::teardown::Teardown;
 use crate::step::End;
 use crate::trace::Site;
@@ -33,18 +33,6 @@ pub(super) fn install() {
             }
         }));
     });
-}
-
-/// Keeps the name of a source file for ever; there are few.
-fn keep(file: &str) -> &'static str {
-    static FILES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = files.get(file) {
-        return known;
-    }
-    let kept: &'static str = Box::leak(file.to_owned().into_boxed_str());
-    files.insert(kept);
-    kept
 }
 
 /// The message of a panic.
@@ -67,6 +55,9 @@ impl Execution {
             fiber.panicking = true;
             self.panics.some_unwind.set(true);
             fiber.last_panic = Some((message, site));
+            if core.captures.is_some() {
+                self.capture(&core, true);
+            }
         }
     }
 

@@ -36,7 +36,7 @@ impl Execution {
             return;
         }
         self.unwinding.set(true);
-        self.aside_left.set(ASIDE_OPERATIONS);
+        self.ending.aside_left.set(ASIDE_OPERATIONS);
         loop {
             let Some(thread) = self.core.borrow().fibers.unfinished() else { break };
             if self.dismiss(thread) {
@@ -46,7 +46,7 @@ impl Execution {
             if self.broken.get() {
                 return;
             }
-            if self.abandoned.take() || returned == Returned::Overflowed {
+            if self.ending.abandoned.take() || returned == Returned::Overflowed {
                 continue;
             }
             debug_assert_eq!(returned, Returned::Finished, "a thread is left, or ends, or is abandoned");
@@ -97,8 +97,8 @@ impl Execution {
 
     /// An operation of a destructor after the end of the run.
     pub(super) fn operate_aside(&self, op: Op) -> Outcome {
-        let left = self.aside_left.get();
-        self.aside_left.set(left.saturating_sub(1));
+        let left = self.ending.aside_left.get();
+        self.ending.aside_left.set(left.saturating_sub(1));
         let outcome = if left == 0 { None } else { self.core.borrow_mut().machine.perform_aside(op) };
         match outcome {
             Some(outcome) => outcome,
@@ -120,7 +120,7 @@ impl Execution {
 
     /// Leaves the running thread for good, with its stack.
     pub(super) fn abandon(&self) -> ! {
-        self.abandoned.set(true);
+        self.ending.abandoned.set(true);
         self.panics.left_behind.set(std::thread::panicking());
         self.suspend();
         unreachable!("this is a bug in rsmc: an abandoned thread was resumed");

@@ -107,10 +107,15 @@ impl<'c> Check<'c> {
             panic!("the checkpoint does not fit: {why}");
         }
         let (findings, clock) = (Findings::new(config, watch), Clock::new(config, pulse));
+        let traces_paths = config.replay.is_some() && executor.trace_paths(true);
         let mut course = Course { findings, clock, checkpoint: None };
         let verdict = course.explore(executor, crew, resume);
         let Course { mut findings, clock, checkpoint } = course;
+        if traces_paths && !executor.is_broken() {
+            executor.trace_paths(false);
+        }
         findings.explain(executor);
+        findings.trace_paths(executor);
         let mut report = findings.report(verdict, &clock);
         let is_stopped = matches!(report.verdict, Verdict::Incomplete(limit) if limit.leaves_the_rest());
         if clock.is_long() && is_stopped && checkpoint.is_none() {

@@ -380,8 +380,9 @@ impl Config {
     /// check is not under SC, it also looks for the same failure under stronger models, in at most 10,000 executions
     /// each and 2 seconds in all.
     ///
-    /// Each of these runs calls the body; [`crate::session::Report::extra_runs`] counts them. 0 reports the first
-    /// failing execution as it was found, and runs nothing after it. A replay is never shrunk.
+    /// One more run captures the call paths of the report. Each of these runs calls the body;
+    /// [`crate::session::Report::extra_runs`] counts them. 0 reports the first failing execution as it was found, and
+    /// runs nothing after it. A replay is never shrunk.
     pub fn shrink(mut self, runs: u32) -> Self {
         self.shrink = runs;
         self

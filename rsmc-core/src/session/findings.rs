@@ -16,7 +16,7 @@ use crate::session::shrink::{Cost, LONGEST as SHRINKS_FOR, shrink};
 use crate::session::tally::Tally;
 use crate::session::{Config, Estimate, Failure, FailureKind, MemoryModel, Needs, Report, Seen, Verdict};
 use crate::step::{End, Executor, Forced, Plan, Run, Step};
-use crate::trace::reads_from_class;
+use crate::trace::{Trace, reads_from_class};
 
 /// See the module.
 pub(super) struct Findings<'c> {
@@ -40,6 +40,34 @@ pub(super) struct Findings<'c> {
     pub(super) estimate: Option<Estimate>,
     /// The bound that has been reached, where it rises.
     pub(super) level: Option<u32>,
+}
+
+/// Whether a failure of this kind shows call paths: those that a run ends with can be run again, and a stack that
+/// overflows has no room for it.
+fn has_call_paths(kind: FailureKind) -> bool {
+    match kind {
+        FailureKind::Panic
+        | FailureKind::Deadlock
+        | FailureKind::DataRace
+        | FailureKind::Livelock
+        | FailureKind::UseAfterFree
+        | FailureKind::DoubleFree
+        | FailureKind::Leak
+        | FailureKind::ThreadLeft
+        | FailureKind::WrongThread => true,
+        FailureKind::StepLimit
+        | FailureKind::Nondeterminism
+        | FailureKind::Misuse
+        | FailureKind::StackOverflow
+        | FailureKind::Crash
+        | FailureKind::StaleSeed
+        | FailureKind::NothingShared => false,
+    }
+}
+
+fn is_same_execution(a: &Trace, b: &Trace) -> bool {
+    let key = |trace: &Trace| trace.events.iter().map(|event| (event.id, event.op.site)).collect::<Vec<_>>();
+    key(a) == key(b) && a.notes.len() == b.notes.len()
 }
 
 /// A failing execution that may be run in another order.
@@ -223,6 +251,25 @@ impl<'c> Findings<'c> {
                 first.remedy = remedy;
                 self.extra_runs += runs;
             }
+        }
+    }
+
+    /// Runs the first failure once more, for the call paths of its report. A replay has captured them.
+    pub(super) fn trace_paths(&mut self, executor: &mut dyn Executor) {
+        let first = self.of_pinned.as_mut().or(self.first.as_mut());
+        let Some(first) = first.filter(|first| has_call_paths(first.kind)) else { return };
+        let runs_again = self.config.shrink > 0 && self.config.replay.is_none() && !executor.is_broken();
+        if !runs_again || !executor.trace_paths(true) {
+            return;
+        }
+        let mut run = Run::default();
+        executor.execute(&first.seed.plan(), &mut run);
+        if !executor.is_broken() {
+            executor.trace_paths(false);
+        }
+        self.extra_runs += 1;
+        if is_same_execution(&run.trace, &first.trace) {
+            first.trace = run.trace;
         }
     }
 

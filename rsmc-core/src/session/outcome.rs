@@ -95,8 +95,8 @@ pub struct Report {
     pub executions: u64,
     /// The number of times the body was started; at least `executions`.
     pub runs: u64,
-    /// The number of further starts after a failure: to shrink it, and to find the memory models that allow it and the
-    /// orderings that mend it.
+    /// The number of further starts after a failure: to shrink it, to find the memory models that allow it and the
+    /// orderings that mend it, and for its call paths.
     pub extra_runs: u64,
     /// The estimated number of runs of the whole check, if a limit ended it and decisions are known.
     pub estimate: Option<Estimate>,

@@ -87,6 +87,11 @@ pub trait Executor {
         false
     }
 
+    /// Makes later runs capture their call paths, or not; false if it cannot.
+    fn trace_paths(&mut self, _on: bool) -> bool {
+        false
+    }
+
     /// Shows the run so far to `watcher` at every step, before the thread goes on; `None`: to no watcher.
     fn watch(&mut self, _watcher: Option<Watcher>) {}
 }

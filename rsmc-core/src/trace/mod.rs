@@ -5,6 +5,7 @@
 
 mod action;
 mod call;
+mod call_path;
 mod class;
 mod event;
 mod history;
@@ -14,6 +15,7 @@ pub mod spin;
 
 pub use action::{Action, CHOICE, Effect, FREE, HELD, PATIENCE, POISONED, Rmw, RmwKind};
 pub use call::{Call, CallResult, Calls, Message};
+pub use call_path::{CallPath, CallPaths, Caller};
 pub use class::{outcome_digest, reads_from_class};
 pub use event::{Event, Explore, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
 pub use history::Histories;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::base::{EventId, Id, IdVec, LocId, ThreadId};
-use crate::trace::{Calls, Event, Explore, LocInfo, Note, NoteKind, Source, ThreadInfo};
+use crate::trace::{CallPaths, Calls, Event, Explore, LocInfo, Note, NoteKind, Source, ThreadInfo};
 
 /// One execution, in the order in which it happened. Reused from run to run.
 #[derive(Debug, Default)]
@@ -20,6 +20,8 @@ pub struct Trace {
     pub labels: Vec<(LocId, String)>,
     /// The calls of the program that consist of several events.
     pub calls: Calls,
+    /// The call paths, if the runtime captured them.
+    pub paths: CallPaths,
     /// The number of notes that say that memory was freed.
     pub frees: u32,
     /// Whether a note asks for a part not to be explored.
@@ -45,13 +47,14 @@ impl Clone for Trace {
 
     /// Keeps the memory.
     fn clone_from(&mut self, other: &Self) {
-        let Self { events, notes, locs, threads, labels, calls, frees, pauses, by_thread } = other;
+        let Self { events, notes, locs, threads, labels, calls, paths, frees, pauses, by_thread } = other;
         self.events.clone_from(events);
         self.notes.clone_from(notes);
         self.locs.clone_from(locs);
         self.threads.clone_from(threads);
         self.labels.clone_from(labels);
         self.calls.clone_from(calls);
+        self.paths.clone_from(paths);
         self.frees = *frees;
         self.pauses = *pauses;
         self.by_thread.clone_from(by_thread);
@@ -66,6 +69,7 @@ impl Trace {
         self.locs.clear();
         self.labels.clear();
         self.calls.clear();
+        self.paths.clear();
         self.frees = 0;
         self.pauses = false;
         self.by_thread.values_mut().for_each(Vec::clear);

@@ -173,6 +173,10 @@ pub struct Step {
     /// The steps of rsmc of which it consists, if it is a call of more than one: of a `RwLock`, a `Condvar`, a channel.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inner: Vec<String>,
+    /// The functions of the user through which the thread came there, from the one that called that of the place
+    /// outwards, as far as they are known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub callers: Vec<Caller>,
     /// The ordering that applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ordering: Option<String>,
@@ -217,6 +221,16 @@ pub struct Step {
     pub folded: bool,
 }
 
+/// A function on the way to a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Caller {
+    /// Its name.
+    pub function: String,
+    /// The place of the call in it.
+    pub place: Place,
+}
+
 /// A change of memory: the new value of a location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -238,6 +252,9 @@ pub struct Waiting {
     /// The place where it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
+    /// The functions through which it came there, as those of a step.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub callers: Vec<Caller>,
     /// The thread for which it waits: the one that it joins, or one that has the lock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<usize>,

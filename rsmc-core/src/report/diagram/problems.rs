@@ -172,7 +172,8 @@ fn memory(scene: &Scene<'_>) -> Vec<Mark> {
     let Some(&bad) = scene.finding.bad_memory else { return Vec::new() };
     let freed = |nth: u32, what: &str| {
         let (_, note) = scene.finding.trace.freed(nth)?;
-        Some(mark(format!("{} frees {what} here, or next", scene.threads.name(note.thread)), near(scene, note)))
+        let here = if note.site == Site::Unknown { "here, or next" } else { "here" };
+        Some(mark(format!("{} frees {what} {here}", scene.threads.name(note.thread)), near(scene, note)))
     };
     match bad {
         BadMemory::UsedAfterFree { loc, access, site, freed_at } => {
@@ -189,7 +190,8 @@ fn memory(scene: &Scene<'_>) -> Vec<Mark> {
     }
 }
 
-/// The place of a note, or that of the last operation of its thread before it: to free memory has no place of its own.
+/// The place of a note, or that of the last operation of its thread before it: a free has a place only where call paths
+/// were captured.
 fn near(scene: &Scene<'_>, note: &Note) -> Site {
     let before = &scene.finding.trace.events[..(note.at as usize).min(scene.finding.trace.events.len())];
     let last = before.iter().rfind(|event| event.id.thread == note.thread).map_or(Site::Unknown, |event| event.op.site);

@@ -6,8 +6,9 @@
 use crate::base::LocId;
 use crate::report::call_words;
 use crate::report::diagram::memory::{Memory, States};
-use crate::report::diagram::{Change, Coherence, Names, Step, Waiting, place};
+use crate::report::diagram::{Caller, Change, Coherence, Names, Step, Waiting, place};
 use crate::report::fold::{Shown, fold};
+use crate::report::functions::Function;
 use crate::report::rows::{Buffering, Line, Origin, Scene, is_without_row, verb};
 use crate::session::MemoryModel;
 use crate::step::Why;
@@ -54,6 +55,7 @@ impl Recorder<'_> {
             operation,
             text: line.what.clone(),
             inner: line.inner.clone(),
+            callers: callers(line),
             ordering: None,
             place: place(line.site),
             location: location.and_then(|loc| self.names.location(loc)),
@@ -167,6 +169,12 @@ impl Recorder<'_> {
     }
 }
 
+/// The functions on the way to a row, without the one in which its place is.
+fn callers(line: &Line) -> Vec<Caller> {
+    let caller = |function: &Function| Some(Caller { function: function.name.clone(), place: place(function.site())? });
+    line.path.iter().skip(1).filter_map(caller).collect()
+}
+
 /// The place of an event among the lines.
 fn at_row(scene: &Scene<'_>, at: usize) -> usize {
     scene.row_of_event(at).expect("every event has a row") - 1
@@ -221,6 +229,7 @@ pub(super) fn waiting(scene: &Scene<'_>, names: &Names<'_>) -> Vec<Waiting> {
         thread: names.thread(line.thread),
         text: line.what.clone(),
         place: place(line.site),
+        callers: callers(line),
         waits_for: match pending.why {
             Why::Lock { holder: Some(other), .. } | Why::Join(other) => Some(names.thread(other)),
             _ => None,

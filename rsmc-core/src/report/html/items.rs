@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::report::diagram::{Diagram, Step, Waiting};
+use crate::report::diagram::{Caller, Diagram, Step, Waiting};
 use crate::report::html::sources::{Excerpt, Excerpts};
 use crate::report::text::visible;
 
@@ -139,7 +139,7 @@ fn item(diagram: &Diagram, excerpts: &Excerpts, row: &Row<'_>) -> Item {
         Row::Folded(steps) => Item { name: fold_name(steps), text: fold_words(diagram, steps), ..empty() },
         Row::Waiting(waiting) => Item {
             name: "at the end".to_owned(),
-            text: format!("{}: {}", diagram.threads[waiting.thread].name, waiting.text),
+            text: format!("{}: {}{}", diagram.threads[waiting.thread].name, waiting.text, called(&waiting.callers)),
             place: waiting.place.as_ref().and_then(|place| excerpts.number(place)),
             ..empty()
         },
@@ -192,7 +192,13 @@ fn said(diagram: &Diagram, step: &Step) -> String {
     };
     let misses = step.misses.map(|missed| format!(", not the newer #{missed}")).unwrap_or_default();
     let inner = if step.inner.is_empty() { String::new() } else { format!(" [in steps: {}]", step.inner.join(", ")) };
-    format!("{who}: {}{ordering}{from}{misses}{inner}", step.text)
+    format!("{who}: {}{ordering}{from}{misses}{inner}{}", step.text, called(&step.callers))
+}
+
+/// `, called by fill :40, by main :71`
+fn called(callers: &[Caller]) -> String {
+    let by = |caller: &Caller| format!(" by {} :{}", caller.function, caller.place.line);
+    if callers.is_empty() { String::new() } else { format!(", called{}", callers.iter().map(by).collect::<String>()) }
 }
 
 /// `steps 11 to 50`

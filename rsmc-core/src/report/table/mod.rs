@@ -33,6 +33,7 @@ fn inner(scene: &Scene<'_>) -> Vec<Vec<Line>> {
         buffering: Buffering::Nothing,
         site: Site::Unknown,
         inner: Vec::new(),
+        path: Vec::new(),
         ..*line
     };
     let all = scene.lines.iter().map(|line| line.inner.iter().map(|what| of(line, what)).collect());

@@ -35,6 +35,8 @@ pub(super) struct Freed {
     watched: Option<usize>,
     /// The news that the execution has not received yet.
     news: Vec<News>,
+    /// The function that is called for each of the news, when it happens.
+    listener: Option<fn()>,
 }
 
 /// An act of user code on its memory.
@@ -55,6 +57,13 @@ impl Freed {
         (self.first, self.last) = if self.watched.is_some() { (0, usize::MAX) } else { (usize::MAX, 0) };
         (self.lowest, self.highest) = (usize::MAX, 0);
     }
+
+    fn add(&mut self, news: News) {
+        self.news.push(news);
+        if let Some(listener) = self.listener {
+            listener();
+        }
+    }
 }
 
 impl Inner {
@@ -73,7 +82,7 @@ impl Inner {
             block.free(self.piece.number());
         } else if block.is_dead() {
             let _ours = outside();
-            self.freed.news.push(News::Twice(block.start()));
+            self.freed.add(News::Twice(block.start()));
         } else {
             self.free_alive(block, bytes);
         }
@@ -114,13 +123,13 @@ impl Inner {
                     }
                 }
                 if counts != [0, 0] {
-                    self.freed.news.push(News::Freed(loc));
+                    self.freed.add(News::Freed(loc));
                 }
             }
             self.freed.objects.drain(first..first + count);
         }
         if self.freed.watched.is_some_and(|at| (start..start + bytes).contains(&at)) {
-            self.freed.news.push(News::Watched);
+            self.freed.add(News::Watched);
         }
     }
 }
@@ -198,6 +207,13 @@ impl Arena {
     #[inline]
     pub(in crate::runtime) fn has_news(&self) -> bool {
         self.0.as_ref().is_some_and(|inner| !inner.freed.news.is_empty())
+    }
+
+    /// Calls `listener`, in the user code that acts, for each of the news.
+    pub(in crate::runtime) fn listen(&mut self, listener: Option<fn()>) {
+        if let Some(inner) = &mut self.0 {
+            inner.freed.listener = listener;
+        }
     }
 
     /// The acts of user code on its memory since the last call.

@@ -35,7 +35,7 @@ pub fn empty(tag: &Tag) -> Option<Slot> {
 /// dropped thereafter, it runs again.
 pub fn at_end(put_back: PutBack) {
     enter(|execution| {
-        let mut all = execution.at_end.borrow_mut();
+        let mut all = execution.ending.at_end.borrow_mut();
         if !all.iter().any(|other| std::ptr::fn_addr_eq(*other, put_back)) {
             all.push(put_back);
         }
