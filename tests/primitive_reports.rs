@@ -299,6 +299,33 @@ fn arc_get_mut() {
     thread.join().unwrap();
 }
 
+struct Node {
+    next: Mutex<Option<Arc<Node>>>,
+}
+
+/// Two nodes refer to each other, by references that one line cloned.
+fn arc_cycle() {
+    fn link(from: &Node, to: &Arc<Node>) {
+        *from.next.lock().unwrap() = Some(Arc::clone(to));
+    }
+    let [a, b] = [(); 2].map(|()| Arc::new(Node { next: Mutex::new(None) }));
+    link(&a, &b);
+    let other = Arc::clone(&b);
+    thread::spawn(move || link(&other, &a)).join().unwrap();
+}
+
+/// Of two pointers one becomes a reference again; so does an upgraded reference that was forgotten.
+fn arc_left() {
+    let value = Arc::new(5);
+    let [first, second] = [(); 2].map(|()| Arc::into_raw(Arc::clone(&value)).expose_provenance());
+    let weak = Arc::downgrade(&value);
+    // SAFETY: it is the pointer of a reference that nobody else uses.
+    let back = move || drop(unsafe { Arc::from_raw(std::ptr::with_exposed_provenance::<i32>(first)) });
+    thread::spawn(back).join().unwrap();
+    std::mem::forget(weak.upgrade());
+    assert_ne!(second, 0);
+}
+
 /// Two locks are taken in one line, by a function that is called twice.
 fn mutex_in_helper() {
     fn first(lock: &Mutex<u32>) -> MutexGuard<'_, u32> {
@@ -360,6 +387,8 @@ const EXAMPLES: &[Example] = &examples![
     notify_early,
     park_lost,
     arc_get_mut,
+    arc_cycle,
+    arc_left,
     mutex_in_helper,
     panic_in_closure,
 ];

@@ -6,13 +6,14 @@ use std::collections::BTreeSet;
 use crate::base::{LocId, ThreadId};
 use crate::report::Finding;
 use crate::report::call_words::awaited;
+use crate::report::functions::functions;
 use crate::report::memory;
 use crate::report::places::at;
 use crate::report::race;
 use crate::report::rows::{Scene, row};
 use crate::report::text::wrap;
-use crate::session::FailureKind;
-use crate::step::{Panicked, Pending, Why};
+use crate::session::{FailureKind, Spot};
+use crate::step::{Held, Panicked, Pending, Why};
 use crate::trace::NoteKind;
 
 /// The first section of a report.
@@ -28,6 +29,7 @@ pub(super) fn details(scene: &Scene<'_>) -> Vec<String> {
     let mut lines = panics(scene);
     lines.extend(race::lines(scene));
     lines.extend(memory::lines(scene));
+    lines.extend(held(scene));
     lines.extend(finding.waiting.iter().map(|pending| wrap(&waits(scene, pending), "      ")));
     lines.extend(advice(finding.kind).iter().map(|line| wrap(&format!("  {line}"), "  ")));
     lines
@@ -57,6 +59,44 @@ pub(super) fn title(scene: &Scene<'_>) -> String {
 fn first_panic(finding: &Finding<'_>) -> Option<String> {
     let panic = &finding.panics[Panicked::cause(finding.panics)?];
     panic.message.lines().next().map(str::to_owned)
+}
+
+/// The references to objects that are left, one line each.
+fn held(scene: &Scene<'_>) -> Vec<String> {
+    let spots = scene.finding.spots;
+    let of = |spot: &Spot| {
+        let shares_line = spots.iter().any(|other| other.site != spot.site && other.message == spot.message);
+        match spot.site.line_and_column() {
+            _ if spots.len() == 1 => String::new(),
+            (_, column) if shares_line => format!("of {}:{column} ", spot.site),
+            _ => format!("of {} ", spot.site),
+        }
+    };
+    let line = |spot: &Spot, held: &Held| {
+        let called = called(scene, held).unwrap_or_default();
+        format!("  {}still there: {}{}{called}", of(spot), reference(scene, held), at(held.site))
+    };
+    let lines = spots.iter().flat_map(|spot| spot.held.iter().map(|held| line(spot, held)).collect::<Vec<_>>());
+    lines.map(|line| wrap(&line, "      ")).collect()
+}
+
+/// `, called by link at src/list.rs:12`: the caller of the function that made a reference.
+fn called(scene: &Scene<'_>, held: &Held) -> Option<String> {
+    let path = functions(scene.finding.trace.paths.of_reference(held.number), held.site, &scene.source);
+    let caller = path.get(1)?;
+    Some(format!(", called by {} at {}", caller.name, caller.site()))
+}
+
+/// `the reference that t1 cloned`
+pub(super) fn reference(scene: &Scene<'_>, held: &Held) -> String {
+    let who = scene.threads.name(held.thread);
+    match held.verb {
+        "new" => format!("the reference that {who} created it with"),
+        "clone" => format!("a reference that {who} cloned"),
+        "upgrade" => format!("a reference that {who} upgraded"),
+        "into_raw" => format!("a pointer that {who} made of a reference"),
+        _ => format!("a reference that {who} made of a pointer"),
+    }
 }
 
 fn goes_round(scene: &Scene<'_>) -> Option<String> {
@@ -123,7 +163,7 @@ fn waits(scene: &Scene<'_>, pending: &Pending) -> String {
     match &pending.why {
         Why::Lock { loc, holder, since } => {
             let lock = scene.locations.name(*loc);
-            format!("  {who}{place} waits for {lock}, {}", held(scene, *holder, *since, pending.id.thread))
+            format!("  {who}{place} waits for {lock}, {}", held_by(scene, *holder, *since, pending.id.thread))
         }
         Why::Join(target) => format!("  {who}{place} waits for {} to end", scene.threads.name(*target)),
         Why::Park => match (call, pending.op) {
@@ -142,7 +182,7 @@ fn waits(scene: &Scene<'_>, pending: &Pending) -> String {
     }
 }
 
-fn held(scene: &Scene<'_>, holder: Option<ThreadId>, since: Option<usize>, waiting: ThreadId) -> String {
+fn held_by(scene: &Scene<'_>, holder: Option<ThreadId>, since: Option<usize>, waiting: ThreadId) -> String {
     let since =
         since.and_then(|at| scene.row_of_event(at)).map(|number| format!(" since #{number}")).unwrap_or_default();
     match holder {

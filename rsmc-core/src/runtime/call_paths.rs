@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use crate::base::ThreadId;
 use crate::runtime::file_names::keep;
-use crate::trace::{CallPath, CallPaths, Caller, Site, Trace};
+use crate::trace::{Act, CallPath, CallPaths, Caller, Site, Trace};
 
 /// The number of paths that are kept, the last ones.
 const MOST: usize = 1_000;
@@ -21,7 +21,7 @@ struct Captured {
     thread: ThreadId,
     events: u32,
     notes: u32,
-    panicked: bool,
+    act: Act,
     backtrace: Backtrace,
 }
 
@@ -34,9 +34,9 @@ pub(super) struct Captures {
 }
 
 impl Captures {
-    /// Captures the path of a thread to what it is about to do, or to its panic.
-    pub(super) fn capture(&mut self, thread: ThreadId, trace: &Trace, panicked: bool) {
-        self.add(thread, trace, panicked, Backtrace::force_capture());
+    /// Captures the path of a thread to its next act.
+    pub(super) fn capture(&mut self, thread: ThreadId, trace: &Trace, act: Act) {
+        self.add(thread, trace, act, Backtrace::force_capture());
     }
 
     /// Captures the path to an act of user code on its memory.
@@ -44,34 +44,34 @@ impl Captures {
         self.of_memory.push_back(Backtrace::force_capture());
     }
 
-    fn add(&mut self, thread: ThreadId, trace: &Trace, panicked: bool, backtrace: Backtrace) {
+    fn add(&mut self, thread: ThreadId, trace: &Trace, act: Act, backtrace: Backtrace) {
         if self.all.len() == MOST {
             self.all.pop_front();
         }
         let (events, notes) = (trace.count(thread), trace.notes.len() as u32);
-        self.all.push_back(Captured { thread, events, notes, panicked, backtrace });
+        self.all.push_back(Captured { thread, events, notes, act, backtrace });
     }
 
     /// The execution learns of an act on memory, and is about to note it.
     #[inline]
     pub(super) fn learn_of_memory(&mut self, thread: ThreadId, trace: &Trace) {
         if let Some(backtrace) = self.of_memory.pop_front() {
-            self.add(thread, trace, false, backtrace);
+            self.add(thread, trace, Act::Operation, backtrace);
         }
     }
 
-    /// Puts the paths in the record of the run.
-    pub(super) fn finish(&mut self, trace: &mut Trace) {
+    /// Puts the paths in the record of the run. `sites` are places that are not in it.
+    pub(super) fn finish(&mut self, trace: &mut Trace, sites: impl Iterator<Item = Site>) {
         self.of_memory.clear();
         let with_frames = |captured: Captured| {
             let frames = of_the_user(frames(&format!("{:#}", captured.backtrace)));
             (captured, frames)
         };
         let all: Vec<(Captured, Vec<Frame>)> = self.all.drain(..).map(with_frames).collect();
-        let root = root(trace, &all);
-        let path = |(Captured { thread, events, notes, panicked, .. }, frames): (Captured, Vec<Frame>)| {
+        let root = root(trace, sites, &all);
+        let path = |(Captured { thread, events, notes, act, .. }, frames): (Captured, Vec<Frame>)| {
             let callers = frames.into_iter().map(|frame| frame.caller(&root)).collect();
-            CallPath { thread, events, notes, panicked, callers }
+            CallPath { thread, events, notes, act, callers }
         };
         trace.paths = CallPaths::new(all.into_iter().map(path).collect());
         for at in 0..trace.notes.len() {
@@ -187,9 +187,9 @@ fn without_hash(path: &str) -> &str {
 }
 
 /// The folder to which the names of files in the places of calls are relative, with the separator at its end.
-fn root(trace: &Trace, frames: &[(Captured, Vec<Frame>)]) -> String {
-    let sites = trace.events.iter().map(|event| event.op.site).chain(trace.notes.iter().map(|note| note.site));
-    let mut files: Vec<&str> = sites.filter_map(file).collect();
+fn root(trace: &Trace, sites: impl Iterator<Item = Site>, frames: &[(Captured, Vec<Frame>)]) -> String {
+    let noted = trace.events.iter().map(|event| event.op.site).chain(trace.notes.iter().map(|note| note.site));
+    let mut files: Vec<&str> = noted.chain(sites).filter_map(file).collect();
     files.sort_unstable();
     files.dedup();
     let roots = |frame: &Frame| files.iter().find_map(|file| frame.file.strip_suffix(file).map(str::to_owned));

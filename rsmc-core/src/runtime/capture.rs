@@ -2,6 +2,7 @@
 
 use crate::runtime::current::in_current;
 use crate::runtime::execution::{Core, Execution};
+use crate::trace::Act;
 
 /// The number of bytes of stack that capturing may take.
 const STACK: usize = 32 << 10;
@@ -18,12 +19,12 @@ impl Execution {
         core.arena.listen(on.then_some(capture_of_memory));
     }
 
-    /// Captures the path of the running thread to what it is about to do.
+    /// Captures the path of the running thread to its next act.
     #[cold]
-    pub(super) fn capture(&self, core: &Core, panicked: bool) {
+    pub(super) fn capture(&self, core: &Core, act: Act) {
         if !self.unwinding.get() && self.has_room(core) {
             let (me, trace) = (self.running.get(), &core.machine.run().trace);
-            self.captures.borrow_mut().capture(me, trace, panicked);
+            self.captures.borrow_mut().capture(me, trace, act);
         }
     }
 

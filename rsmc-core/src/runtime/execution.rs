@@ -28,7 +28,7 @@ use crate::runtime::pieces::{self, Addresses};
 use crate::runtime::reclaim;
 use crate::runtime::slots::{PutBack, Slots};
 use crate::step::{End, Knowledge, Observed, Plan, Run, Watcher};
-use crate::trace::{Op, Site};
+use crate::trace::{Act, Op, Site};
 
 /// The part of an execution that is borrowed for a moment at a time, never across a switch.
 pub(super) struct Core {
@@ -287,7 +287,7 @@ impl Execution {
         if let Ok(mut core) = self.core.try_borrow_mut() {
             core.machine.take_run(run);
             if core.captures.is_some() {
-                self.captures.borrow_mut().finish(&mut run.trace);
+                self.captures.borrow_mut().finish(&mut run.trace, core.births.places());
             }
             run.hiding.iter().for_each(|&site| core.observed.note_hiding(site));
             run.observed.clone_from(&core.observed);
@@ -372,7 +372,7 @@ impl Execution {
             return outcome;
         }
         if core.captures.is_some() {
-            self.capture(&core, false);
+            self.capture(&core, Act::Operation);
         }
         core.machine.arrive(me, op);
         match core.machine.who_next() {
@@ -454,7 +454,7 @@ impl Execution {
         {
             let mut core = self.core.borrow_mut();
             if core.captures.is_some() {
-                self.capture(&core, false);
+                self.capture(&core, Act::Operation);
             }
             let machine = &mut core.machine;
             if ready(machine) {
@@ -501,7 +501,7 @@ impl Execution {
         self.drain(me);
         let mut core = self.core.borrow_mut();
         if core.captures.is_some() {
-            self.capture(&core, false);
+            self.capture(&core, Act::Operation);
         }
         let child = core.machine.spawn(me, name, site);
         core.fibers.admit(child, Job::Thread(main));

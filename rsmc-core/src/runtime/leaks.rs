@@ -68,7 +68,7 @@ impl Core {
                 None => (pointer, Leaked::MemoryBehind),
             };
             let info = &run.trace.locs[loc];
-            Some(Leak { kind: info.kind, created: info.created, what })
+            Some(Leak { kind: info.kind, created: info.created, what, held: Vec::new() })
         };
         lost.filter_map(leak).collect()
     }

@@ -6,7 +6,7 @@ use crate::runtime::arena::News;
 use crate::runtime::execution::{Core, Execution};
 use crate::runtime::locations::Tag;
 use crate::step::{BadMemory, Plan, Run};
-use crate::trace::Site;
+use crate::trace::{Act, Site};
 
 /// The number of executions in vain after which a use at one place is not tried any more: something that is not seen
 /// orders it.
@@ -45,7 +45,7 @@ impl Execution {
     pub(super) fn comes_to_cell(&self) {
         let core = self.core.borrow();
         if core.captures.is_some() {
-            self.capture(&core, false);
+            self.capture(&core, Act::Operation);
         }
         if core.machine.has_hold() {
             drop(core);

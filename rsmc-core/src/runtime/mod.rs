@@ -82,7 +82,7 @@ mod time;
 mod watch;
 
 pub use arena::Allocator;
-pub use births::Birth;
+pub use births::{Birth, Reference};
 pub use checks::{Fate, LastWords, Moment};
 pub use current::in_run;
 pub use executor::{Runtime, Savings};

@@ -17,7 +17,7 @@ use crate::runtime::execution::Execution;
 use crate::runtime::file_names::keep;
 use crate::runtime::teardown::Teardown;
 use crate::step::End;
-use crate::trace::Site;
+use crate::trace::{Act, Site};
 
 /// The messages of std just before it aborts because of a panic from which it cannot unwind.
 const FATAL: [&str; 2] = ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
@@ -56,7 +56,7 @@ impl Execution {
             self.panics.some_unwind.set(true);
             fiber.last_panic = Some((message, site));
             if core.captures.is_some() {
-                self.capture(&core, true);
+                self.capture(&core, Act::Panic);
             }
         }
     }

@@ -13,6 +13,7 @@ use crate::session::model_attribution::find_models;
 use crate::session::progress::Clock;
 use crate::session::remedy::find_remedy;
 use crate::session::shrink::{Cost, LONGEST as SHRINKS_FOR, shrink};
+use crate::session::spot::leaks;
 use crate::session::tally::Tally;
 use crate::session::{Config, Estimate, Failure, FailureKind, MemoryModel, Needs, Report, Seen, Verdict};
 use crate::step::{End, Executor, Forced, Plan, Run, Step};
@@ -268,8 +269,13 @@ impl<'c> Findings<'c> {
             executor.trace_paths(false);
         }
         self.extra_runs += 1;
+        let held = leaks(&run, self.config.check_lost);
+        let leaves_the_same = held.iter().map(|spot| &spot.message).eq(first.spots.iter().map(|spot| &spot.message));
         if is_same_execution(&run.trace, &first.trace) {
             first.trace = run.trace;
+            if leaves_the_same && first.kind == FailureKind::Leak {
+                first.spots = held;
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Places of a failure that only its message names: neither a step nor a waiting thread has them.
 
-use crate::step::{Leaked, Run};
+use crate::step::{Held, Leaked, Run};
 use crate::trace::Site;
 
 /// A place of a failure, with what happens there.
@@ -11,11 +11,13 @@ pub struct Spot {
     pub message: String,
     /// The place.
     pub site: Site,
+    /// The references to an object that is left, if they are known.
+    pub held: Vec<Held>,
 }
 
 impl Spot {
     pub(super) fn new(message: impl Into<String>, site: Site) -> Self {
-        Self { message: message.into(), site }
+        Self { message: message.into(), site, held: Vec::new() }
     }
 }
 
@@ -31,7 +33,7 @@ pub(super) fn leaks(run: &Run, check_lost: bool) -> Vec<Spot> {
             Leaked::MemoryOf => format!("the memory of {object} {lost}"),
             Leaked::MemoryBehind => format!("memory to which {object} has pointed {lost}"),
         };
-        Spot::new(message, leak.created)
+        Spot { held: leak.held.clone(), ..Spot::new(message, leak.created) }
     });
     spot.collect()
 }

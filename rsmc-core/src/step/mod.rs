@@ -20,7 +20,7 @@ pub use expect::{Difference, Expect};
 pub use knowledge::{Knowledge, Observed, WaitingLoops};
 pub use plan::{Forced, Hold, Plan, Purpose, SchedulingPolicy, Tried};
 pub use route::Route;
-pub use run::{BadMemory, Choice, End, Leak, Leaked, Panicked, Pending, Run, Touch, Wait, Why};
+pub use run::{BadMemory, Choice, End, Held, Leak, Leaked, Panicked, Pending, Run, Touch, Wait, Why};
 pub use steps::Step;
 
 /// A function that sees a run at every step.

@@ -134,7 +134,7 @@ impl Panicked {
 }
 
 /// A leak: an object of an execution whose value or memory was not freed by the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leak {
     /// Its type.
     pub kind: &'static str,
@@ -142,6 +142,21 @@ pub struct Leak {
     pub created: Site,
     /// The part of it that was not freed.
     pub what: Leaked,
+    /// The references to it that are still there, if the run captured call paths.
+    pub held: Vec<Held>,
+}
+
+/// A reference to an object that was not dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The thread that made it.
+    pub thread: ThreadId,
+    /// The call that made it: `new`, `clone`, `upgrade`; `into_raw` if it is a pointer since.
+    pub verb: &'static str,
+    /// The place of that call.
+    pub site: Site,
+    /// Its number among all references on record: its call path has it, too.
+    pub number: u32,
 }
 
 /// The part of a leaked object that was not freed.

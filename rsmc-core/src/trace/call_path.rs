@@ -21,6 +21,17 @@ pub struct Caller {
     pub run_by_others: bool,
 }
 
+/// The acts to which paths lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// An operation, or another act with a place of its own.
+    Operation,
+    /// A panic.
+    Panic,
+    /// The making of the reference with this number: see [`crate::step::Held`].
+    Reference(u32),
+}
+
 /// The user's functions on the stack of a thread at one moment, from the one that called the shim outwards.
 #[derive(Clone, Debug)]
 pub struct CallPath {
@@ -30,8 +41,8 @@ pub struct CallPath {
     pub events: u32,
     /// The number of notes of all threads before.
     pub notes: u32,
-    /// Whether the thread panicked at that moment.
-    pub panicked: bool,
+    /// The act of the thread at that moment.
+    pub act: Act,
     /// The functions.
     pub callers: Arc<[Caller]>,
 }
@@ -69,7 +80,12 @@ impl CallPaths {
 
     /// The path to the last panic of a thread.
     pub fn of_panic(&self, thread: ThreadId) -> &[Caller] {
-        self.last(|path| path.thread == thread && path.panicked)
+        self.last(|path| path.thread == thread && path.act == Act::Panic)
+    }
+
+    /// The path to the making of a reference.
+    pub fn of_reference(&self, number: u32) -> &[Caller] {
+        self.last(|path| path.act == Act::Reference(number))
     }
 
     /// The path to the operation before which a thread stands at the end.

@@ -15,7 +15,7 @@ pub mod spin;
 
 pub use action::{Action, CHOICE, Effect, FREE, HELD, PATIENCE, POISONED, Rmw, RmwKind};
 pub use call::{Call, CallResult, Calls, Message};
-pub use call_path::{CallPath, CallPaths, Caller};
+pub use call_path::{Act, CallPath, CallPaths, Caller};
 pub use class::{outcome_digest, reads_from_class};
 pub use event::{Event, Explore, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
 pub use history::Histories;

@@ -67,7 +67,7 @@ impl<T> Arc<T> {
     pub fn new_cyclic<F: FnOnce(&Weak<T>) -> T>(make: F) -> Self {
         let shared = Shared::of_new::<T>();
         let value = StdArc::new_cyclic(|weak| {
-            let mut weak = Weak { value: weak.clone(), shared: Some(StdArc::clone(&shared)) };
+            let mut weak = Weak { value: weak.clone(), shared: Some(Shared::of_all(&shared)) };
             let value = make(&weak);
             // It becomes the weak reference that all strong ones have, so that its drop here does not count.
             weak.shared = None;
@@ -182,7 +182,7 @@ impl<T: ?Sized> Arc<T> {
             }
             false => hook::counts::counting(),
         }
-        let shared = Some(StdArc::clone(&this.shared));
+        let shared = Some(Shared::of_all(&this.shared));
         Weak { value: StdArc::downgrade(&this.value), shared }
     }
 
@@ -297,7 +297,7 @@ impl<T: ?Sized> Clone for Arc<T> {
             }
             false => hook::counts::counting(),
         }
-        Self::of(StdArc::clone(&self.value), StdArc::clone(&self.shared))
+        Self::of(StdArc::clone(&self.value), Shared::another(&self.shared, "clone"))
     }
 }
 

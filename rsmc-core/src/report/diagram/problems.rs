@@ -6,11 +6,12 @@
 use serde::Serialize;
 
 use crate::base::ThreadId;
+use crate::report::headline::reference;
 use crate::report::places::parts;
 use crate::report::rows::Scene;
 use crate::report::{call_words, headline};
 use crate::session::{FailureKind, Spot};
-use crate::step::{BadMemory, Panicked, Pending, Why};
+use crate::step::{BadMemory, Held, Panicked, Pending, Why};
 use crate::trace::{Note, Site};
 
 /// A problem, as editors and pipelines show it at a line.
@@ -71,7 +72,11 @@ pub(super) fn of(scene: &Scene<'_>) -> Vec<Problem> {
         return vec![problem(kind, in_one_line(&message(scene, &marks)), marks)];
     }
     let words = headline::words(&format!("{kind:?}"));
-    let one = |spot: &Spot| problem(kind, format!("{words}: {}", spot.message), vec![mark("", spot.site)]);
+    let held = |held: &Held| mark(format!("{} is still there", reference(scene, held)), held.site);
+    let one = |spot: &Spot| {
+        let marks = [mark("", spot.site)].into_iter().chain(spot.held.iter().map(held)).collect();
+        problem(kind, format!("{words}: {}", spot.message), marks)
+    };
     spots.iter().map(one).collect()
 }
 

@@ -1,11 +1,13 @@
 //! Counts of references, and values that have to be gone at the end of an execution.
 
-use crate::runtime::births::Birth;
+use crate::base::ThreadId;
+use crate::runtime::arena;
+use crate::runtime::births::{Birth, Births, Reference};
 use crate::runtime::current::in_current;
 use crate::runtime::execution::Execution;
 use crate::runtime::hook::enter::{enter, here};
 use crate::runtime::identity::Object;
-use crate::trace::{NoteKind, Site};
+use crate::trace::{Act, NoteKind, Site};
 
 /// Notes that a count of references is about to change: an update, so the stores of the thread become visible first. No
 /// scheduling point.
@@ -107,4 +109,57 @@ pub fn died(birth: Birth) -> bool {
         core.locations.execution() != birth.execution || core.births.died(birth)
     })
     .unwrap_or(true)
+}
+
+/// Puts a reference to a value on record, made by the call `verb`; `None` in a run that is not reported.
+#[inline]
+#[track_caller]
+pub fn referenced(birth: Birth, verb: &'static str) -> Option<Reference> {
+    if in_current(|execution| execution.core.borrow().captures.is_some()) != Some(true) {
+        return None;
+    }
+    let site = here();
+    of_births(birth.execution, |births, thread| births.referenced(birth, verb, thread, site))
+}
+
+/// Notes that a reference on record is dropped.
+pub fn reference_ends(reference: Reference) {
+    of_births(reference.execution(), |births, _| births.dropped(reference));
+}
+
+/// Notes that a reference on record becomes a pointer.
+#[track_caller]
+pub fn reference_given_out(reference: Reference) {
+    let site = here();
+    of_births(reference.execution(), |births, thread| births.given_out(reference, thread, site));
+}
+
+/// Notes that a pointer becomes a reference to a value again.
+#[track_caller]
+pub fn reference_taken_back(birth: Birth) -> Option<Reference> {
+    let site = here();
+    of_births(birth.execution, |births, thread| births.taken_back(birth, thread, site)).flatten()
+}
+
+/// Acts on the record of values, if this is the execution of that number.
+fn of_births<R>(number: u64, act: impl FnOnce(&mut Births, ThreadId) -> R) -> Option<R> {
+    let in_it = |execution: &Execution| {
+        let core = &mut *execution.core.borrow_mut();
+        if core.locations.execution() != number {
+            return None;
+        }
+        let before = core.births.recorded();
+        let result = act(&mut core.births, execution.running.get());
+        if core.births.recorded() > before && core.captures.is_some() {
+            execution.capture(core, Act::Reference(core.births.recorded()));
+        }
+        Some(result)
+    };
+    enter(in_it).flatten()
+}
+
+/// Makes something of rsmc's own, whose memory is not the user's.
+pub fn aside<R>(make: impl FnOnce() -> R) -> R {
+    let _ours = arena::outside();
+    make()
 }

@@ -20,7 +20,7 @@ use std::sync::atomic::{
 
 use rsmc_core::machine::Outcome;
 use rsmc_core::runtime::hook::calls::{self, InCall};
-use rsmc_core::runtime::{Birth, hook};
+use rsmc_core::runtime::{Birth, Reference, hook};
 use rsmc_core::trace::{Action, CallResult, Rmw, RmwKind};
 
 use rsmc_core::runtime::Identity;
@@ -35,6 +35,22 @@ pub(super) struct Shared {
     birth: Option<Birth>,
     /// Raw pointers to the value were given out, and `raw` knows the way back.
     pub(super) raw: AtomicBool,
+    /// Where one reference has a state of its own: the one that all have, and its record.
+    traced: Option<Traced>,
+}
+
+/// The record of a reference, in the run that is reported: who still has one is told by those that are left.
+struct Traced {
+    all: StdArc<Shared>,
+    reference: Option<Reference>,
+}
+
+impl Drop for Traced {
+    fn drop(&mut self) {
+        if let Some(reference) = self.reference {
+            hook::counts::reference_ends(reference);
+        }
+    }
 }
 
 /// The weak count while a thread checks that its reference is the only one.
@@ -50,10 +66,79 @@ pub(super) enum Count {
 }
 
 impl Shared {
-    /// The state of a new value of type `T`.
+    /// The state of a new value of type `T`, for its first reference.
+    #[inline]
     #[track_caller]
     pub(super) fn of_new<T: ?Sized>() -> StdArc<Self> {
-        Self::with::<T>(hook::counts::born("Arc"))
+        let all = Self::with::<T>(hook::counts::born("Arc"));
+        match Self::recorded(&all, "new") {
+            Some(reference) => Self::traced(all, reference),
+            None => all,
+        }
+    }
+
+    /// The state for another strong reference, made by the call `verb`.
+    #[inline]
+    #[track_caller]
+    pub(super) fn another(this: &StdArc<Self>, verb: &'static str) -> StdArc<Self> {
+        let all = Self::of_all(this);
+        match Self::recorded(&all, verb) {
+            Some(reference) => Self::traced(all, reference),
+            None => all,
+        }
+    }
+
+    /// The state for a strong reference made of a pointer.
+    #[track_caller]
+    pub(super) fn taken_back(all: StdArc<Self>) -> StdArc<Self> {
+        let Some(birth) = all.birth else { return all };
+        match hook::counts::reference_taken_back(birth) {
+            Some(reference) => Self::traced(all, reference),
+            None => all,
+        }
+    }
+
+    /// Notes that the reference with this state becomes a pointer.
+    #[track_caller]
+    pub(super) fn given_out(mut this: StdArc<Self>) {
+        let traced = StdArc::get_mut(&mut this).and_then(|own| own.traced.as_mut());
+        if let Some(reference) = traced.and_then(|traced| traced.reference.take()) {
+            hook::counts::reference_given_out(reference);
+        }
+    }
+
+    /// The state that all references have, for one that is not on record.
+    #[inline]
+    pub(super) fn of_all(this: &StdArc<Self>) -> StdArc<Self> {
+        StdArc::clone(this.traced.as_ref().map_or(this, |traced| &traced.all))
+    }
+
+    #[inline]
+    #[track_caller]
+    fn recorded(all: &StdArc<Self>, verb: &'static str) -> Option<Reference> {
+        // No closure: it would have a place of its own.
+        match all.birth {
+            Some(birth) => hook::counts::referenced(birth, verb),
+            None => None,
+        }
+    }
+
+    #[cold]
+    #[track_caller]
+    fn traced(all: StdArc<Self>, reference: Reference) -> StdArc<Self> {
+        let (type_name, birth) = (all.type_name, all.birth);
+        let make = || {
+            let (strong, weak, raw) = (Identity::new(), Identity::new(), AtomicBool::new(false));
+            let traced = Some(Traced { all, reference: Some(reference) });
+            StdArc::new(Self { strong, weak, type_name, birth, raw, traced })
+        };
+        hook::counts::aside(make)
+    }
+
+    /// The state that all references have.
+    #[inline]
+    fn all(&self) -> &Self {
+        self.traced.as_ref().map_or(self, |traced| &traced.all)
     }
 
     /// The state of a value of type `T` of which std may have references as well.
@@ -70,7 +155,14 @@ impl Shared {
     #[track_caller]
     fn with<T: ?Sized>(birth: Option<Birth>) -> StdArc<Self> {
         let (strong, weak) = (Identity::new(), Identity::new());
-        StdArc::new(Self { strong, weak, type_name: type_name::<T>(), birth, raw: AtomicBool::new(false) })
+        StdArc::new(Self {
+            strong,
+            weak,
+            type_name: type_name::<T>(),
+            birth,
+            raw: AtomicBool::new(false),
+            traced: None,
+        })
     }
 
     /// Whether counting consists of steps.
@@ -83,7 +175,7 @@ impl Shared {
     #[inline]
     pub(super) fn meet(&self, place: Option<&'static Location<'static>>) {
         if let Some(birth) = self.birth {
-            hook::objects::meets_of(birth.execution, self.strong.object("Arc"), place);
+            hook::objects::meets_of(birth.execution, self.all().strong.object("Arc"), place);
         }
     }
 
@@ -104,7 +196,7 @@ impl Shared {
     #[inline]
     #[track_caller]
     pub(super) fn dropped(&self, last: bool) {
-        hook::counts::reference_dropped(self.strong.object("Arc"), last);
+        hook::counts::reference_dropped(self.all().strong.object("Arc"), last);
     }
 
     /// Begins a call of a method, which a report shows as one row. `strong_now` is the strong count where no step has
@@ -115,7 +207,7 @@ impl Shared {
         strong_now: usize,
         verb: &'static str,
     ) -> Option<InCall> {
-        let begin = || calls::begin(place, self.strong.object("Arc"), || strong_now as u64, "Arc", verb);
+        let begin = || calls::begin(place, self.all().strong.object("Arc"), || strong_now as u64, "Arc", verb);
         self.is_counted().then(begin)
     }
 
@@ -224,8 +316,8 @@ impl Shared {
     #[track_caller]
     fn access(&self, count: Count, now: usize, action: Action, order: Ordering, failure: Ordering) -> Outcome {
         let object = match count {
-            Count::Strong => self.strong.object("Arc"),
-            Count::Weak => self.weak.object("Weak"),
+            Count::Strong => self.all().strong.object("Arc"),
+            Count::Weak => self.all().weak.object("Weak"),
         };
         let init = now as u64 + u64::from(count == Count::Weak);
         hook::objects::access(object, || init, action, order, failure).expect("counting is a step in a check only")

@@ -17,8 +17,9 @@ fn given_out() -> MutexGuard<'static, BTreeMap<usize, StdArc<Shared>>> {
 }
 
 fn remember(address: usize, shared: &StdArc<Shared>) {
-    if !shared.raw.swap(true, Ordering::Relaxed) {
-        given_out().insert(address, StdArc::clone(shared));
+    let all = Shared::of_all(shared);
+    if !all.raw.swap(true, Ordering::Relaxed) {
+        given_out().insert(address, all);
     }
 }
 
@@ -33,11 +34,12 @@ impl<T: ?Sized> Arc<T> {
 
     /// Turns the reference into a pointer, to be given to [`from_raw`](Self::from_raw) once.
     #[must_use = "losing the pointer will leak memory"]
+    #[track_caller]
     pub fn into_raw(this: Self) -> *const T {
         let this = ManuallyDrop::new(this);
         let pointer = Self::as_ptr(&this);
         // SAFETY: `this` is not used again, so the field is moved out once; `value` stays counted.
-        drop(unsafe { std::ptr::read(&this.shared) });
+        Shared::given_out(unsafe { std::ptr::read(&this.shared) });
         pointer
     }
 
@@ -50,13 +52,17 @@ impl<T: ?Sized> Arc<T> {
         let shared = given_out().get(&pointer.addr()).cloned();
         // SAFETY: the caller promises what std asks for, and our pointers are std's.
         let value = unsafe { StdArc::from_raw(pointer) };
-        Self::of(value, shared.unwrap_or_else(Shared::of::<T>))
+        let shared = match shared {
+            Some(shared) => Shared::taken_back(shared),
+            None => Shared::of::<T>(),
+        };
+        Self::of(value, shared)
     }
 
     /// Notes that the last reference is about to be dropped, or the value taken out.
     pub(super) fn value_goes(&self) {
         self.shared.value_goes();
-        if self.shared.raw.swap(false, Ordering::Relaxed) {
+        if Shared::of_all(&self.shared).raw.swap(false, Ordering::Relaxed) {
             given_out().remove(&StdArc::as_ptr(&self.value).addr());
         }
     }

@@ -42,7 +42,11 @@ impl<T: ?Sized> Weak<T> {
             None => hook::counts::counting(),
         }
         let value = self.value.upgrade()?;
-        Some(Arc::of(value, self.shared.clone().unwrap_or_else(Shared::of::<T>)))
+        let shared = match &self.shared {
+            Some(shared) => Shared::another(shared, "upgrade"),
+            None => Shared::of::<T>(),
+        };
+        Some(Arc::of(value, shared))
     }
 
     /// The number of strong references.
