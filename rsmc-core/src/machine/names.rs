@@ -35,6 +35,7 @@ impl Names {
         }
     }
 
+    #[cold]
     fn name(&mut self, parent: ThreadId, nth: u32) -> ThreadId {
         self.known.push((parent, nth));
         let id = ThreadId(self.known.len() as u32);

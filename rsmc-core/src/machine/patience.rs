@@ -49,6 +49,7 @@ pub(super) struct Patience {
 
 impl Patience {
     /// Forgets everything: a new execution starts.
+    #[inline]
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -11,38 +11,27 @@ use crate::trace::Site;
 pub struct Birth {
     /// The execution.
     pub execution: u64,
+    /// Whether references to it are put on record.
+    pub has_record: bool,
     number: u32,
 }
 
 /// Names a reference on record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference {
-    birth: Birth,
+    /// The execution in which it was made.
+    pub execution: u64,
     number: u32,
 }
 
-impl Reference {
-    /// The execution in which it was made.
-    pub(super) fn execution(self) -> u64 {
-        self.birth.execution
-    }
-}
-
-/// A value that was created.
-#[derive(Debug)]
-struct Value {
-    kind: &'static str,
-    created: Site,
-    is_gone: bool,
-    /// The references on record; `None` where one was dropped.
-    references: Vec<Option<Held>>,
-}
-
-/// The values that were created, in order, and the number of references that were put on record.
+/// The values that were created, in order; `None` where one is gone.
 #[derive(Debug, Default)]
 pub(super) struct Births {
-    values: Vec<Value>,
-    recorded: u32,
+    values: Vec<Option<(&'static str, Site)>>,
+    /// The references on record: the number of the value, and `None` where one was dropped.
+    references: Vec<(u32, Option<Held>)>,
+    /// The number of acts that made one.
+    made: u32,
 }
 
 /// The call that turns a reference into a pointer.
@@ -51,87 +40,93 @@ const INTO_RAW: &str = "into_raw";
 impl Births {
     pub(super) fn clear(&mut self) {
         self.values.clear();
-        self.recorded = 0;
+        self.references.clear();
+        self.made = 0;
     }
 
-    pub(super) fn born(&mut self, execution: u64, kind: &'static str, created: Site) -> Birth {
+    pub(super) fn born(&mut self, execution: u64, kind: &'static str, created: Site, has_record: bool) -> Birth {
         let number = u32::try_from(self.values.len()).expect("an execution creates fewer than 2^32 values");
-        self.values.push(Value { kind, created, is_gone: false, references: Vec::new() });
-        Birth { execution, number }
+        self.values.push(Some((kind, created)));
+        Birth { execution, has_record, number }
     }
 
     /// Whether a value is still there.
     pub(super) fn is_alive(&self, birth: Birth) -> bool {
-        self.values.get(birth.number as usize).is_some_and(|value| !value.is_gone)
+        matches!(self.values.get(birth.number as usize), Some(Some(_)))
     }
 
     /// Removes a value; false if it was gone already.
     pub(super) fn died(&mut self, birth: Birth) -> bool {
-        let value = self.values.get_mut(birth.number as usize).filter(|value| !value.is_gone);
-        value.map(|value| value.is_gone = true).is_some()
+        self.values.get_mut(birth.number as usize).and_then(Option::take).is_some()
     }
 
     /// Puts a reference to a value on record, made by the call `verb`.
     pub(super) fn referenced(&mut self, birth: Birth, verb: &'static str, thread: ThreadId, site: Site) -> Reference {
-        let held = self.next(verb, thread, site);
-        let references = &mut self.values[birth.number as usize].references;
-        references.push(Some(held));
-        Reference { birth, number: references.len() as u32 - 1 }
+        let held = self.make(verb, thread, site);
+        self.references.push((birth.number, Some(held)));
+        Reference { execution: birth.execution, number: self.references.len() as u32 - 1 }
     }
 
-    fn next(&mut self, verb: &'static str, thread: ThreadId, site: Site) -> Held {
-        self.recorded += 1;
-        Held { thread, verb, site, number: self.recorded }
+    fn make(&mut self, verb: &'static str, thread: ThreadId, site: Site) -> Held {
+        self.made += 1;
+        Held { thread, verb, site, number: self.made }
     }
 
-    /// The number of references that were put on record.
-    pub(super) fn recorded(&self) -> u32 {
-        self.recorded
+    /// The number of acts that made references on record.
+    pub(super) fn made(&self) -> u32 {
+        self.made
     }
 
-    /// The places where values were created, and references to them.
+    /// The places where values were created, and references to them made.
     pub(super) fn places(&self) -> impl Iterator<Item = Site> {
-        let of = |value: &Value| {
-            let held: Vec<Site> = value.references.iter().flatten().map(|held| held.site).collect();
-            held.into_iter().chain([value.created])
-        };
-        self.values.iter().flat_map(of)
-    }
-
-    fn reference(&mut self, Reference { birth, number }: Reference) -> Option<&mut Option<Held>> {
-        self.values.get_mut(birth.number as usize)?.references.get_mut(number as usize)
+        let created = self.values.iter().flatten().map(|&(_, created)| created);
+        created.chain(self.references.iter().filter_map(|(_, held)| held.map(|held| held.site)))
     }
 
     /// A reference is dropped.
     pub(super) fn dropped(&mut self, reference: Reference) {
-        self.reference(reference).map(Option::take);
+        self.set(reference, None);
     }
 
     /// A reference becomes a pointer.
     pub(super) fn given_out(&mut self, reference: Reference, thread: ThreadId, site: Site) {
-        let now = self.next(INTO_RAW, thread, site);
-        if let Some(held) = self.reference(reference) {
-            *held = Some(now);
+        let held = self.make(INTO_RAW, thread, site);
+        self.set(reference, Some(held));
+    }
+
+    fn set(&mut self, reference: Reference, held: Option<Held>) {
+        if let Some((_, own)) = self.references.get_mut(reference.number as usize) {
+            *own = held;
         }
     }
 
     /// A pointer becomes a reference again: the one that was given out last.
     pub(super) fn taken_back(&mut self, birth: Birth, thread: ThreadId, site: Site) -> Option<Reference> {
-        let now = self.next("from_raw", thread, site);
-        let references = &mut self.values.get_mut(birth.number as usize)?.references;
-        let number = references.iter().rposition(|held| held.is_some_and(|held| held.verb == INTO_RAW))?;
-        references[number] = Some(now);
-        Some(Reference { birth, number: number as u32 })
+        let is_pointer =
+            |(of, held): &(u32, Option<Held>)| *of == birth.number && held.is_some_and(|held| held.verb == INTO_RAW);
+        let number = self.references.iter().rposition(is_pointer)? as u32;
+        let reference = Reference { execution: birth.execution, number };
+        let held = self.make("from_raw", thread, site);
+        self.set(reference, Some(held));
+        Some(reference)
     }
 
-    /// The values that are still there.
-    pub(super) fn left(&self) -> impl Iterator<Item = Leak> {
-        let left = self.values.iter().filter(|value| !value.is_gone);
-        left.map(|&Value { kind, created, ref references, .. }| Leak {
-            kind,
-            created,
-            what: Leaked::Value,
-            held: references.iter().flatten().copied().collect(),
-        })
+    /// Adds the values that are still there.
+    #[inline]
+    pub(super) fn add_left(&self, leaks: &mut Vec<Leak>) {
+        if self.values.iter().any(Option::is_some) {
+            self.add_some(leaks);
+        }
+    }
+
+    #[cold]
+    fn add_some(&self, leaks: &mut Vec<Leak>) {
+        let left = self.values.iter().zip(0..).filter_map(|(value, number)| Some(((*value)?, number)));
+        let leak = |((kind, created), number)| Leak { kind, created, what: Leaked::Value, held: self.held(number) };
+        leaks.extend(left.map(leak));
+    }
+
+    fn held(&self, value: u32) -> Vec<Held> {
+        self.references.iter().filter(|(of, _)| *of == value).filter_map(|(_, held)| *held).collect()
     }
 }

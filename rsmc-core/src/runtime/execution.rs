@@ -292,7 +292,7 @@ impl Execution {
             run.hiding.iter().for_each(|&site| core.observed.note_hiding(site));
             run.observed.clone_from(&core.observed);
             if matches!(run.end, End::Complete) {
-                run.leaks.extend(core.births.left());
+                core.births.add_left(&mut run.leaks);
                 if core.arena.has_alive() {
                     let lost = core.lost(run, self.registered.stacks(), self.body.caller);
                     run.leaks.extend(lost);

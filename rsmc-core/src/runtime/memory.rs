@@ -16,13 +16,14 @@ impl Execution {
     /// Notes what the running thread may have freed since the last call.
     #[cold]
     pub(super) fn learn_of_memory(&self) {
-        let Core { arena, machine, freed, .. } = &mut *self.core.borrow_mut();
-        let mut captures = self.captures.borrow_mut();
+        let Core { arena, machine, freed, captures, .. } = &mut *self.core.borrow_mut();
         let me = self.running.get();
         // Where no other thread can do anything any more, it makes no difference.
         let alone = machine.is_alone(me);
         for news in arena.news().filter(|_| !self.unwinding.get()) {
-            captures.learn_of_memory(me, &machine.run().trace);
+            if captures.is_some() {
+                self.captures.borrow_mut().learn_of_memory(me, &machine.run().trace);
+            }
             match news {
                 News::Freed(_) if alone => {}
                 News::Freed(loc) => {

@@ -46,7 +46,7 @@ impl Execution {
 impl Core {
     /// The location of an object, if the execution has met it where it is.
     #[inline]
-    fn find(&self, tag: &Tag) -> Option<LocId> {
+    pub(super) fn find(&self, tag: &Tag) -> Option<LocId> {
         let loc = self.locations.find(tag)?;
         (self.places.get(loc) == Some(&!std::ptr::from_ref(tag).addr())).then_some(loc)
     }

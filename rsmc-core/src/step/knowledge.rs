@@ -106,6 +106,7 @@ impl Observed {
     }
 
     /// Whether the counts of `Arc`s of this type are observed.
+    #[inline]
     pub fn has_counts_of(&self, type_name: &str) -> bool {
         !self.counts.is_empty() && self.counts.contains(&Self::number_of(type_name))
     }

@@ -259,13 +259,12 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     fn gone(&self, place: Option<&'static Location<'static>>, verb: &'static str) -> bool {
         let now = StdArc::strong_count(&self.value);
-        let last = match self.shared.is_counted() {
+        let last = match self.shared.counting(place) {
             true => {
                 let _call = self.call(place, verb);
                 self.shared.subtract(Count::Strong, now)
             }
             false => {
-                hook::counts::counting();
                 // Other threads may have gone on meanwhile.
                 let last = StdArc::strong_count(&self.value) == 1;
                 self.shared.dropped(last);
@@ -289,13 +288,9 @@ impl<T: ?Sized> Clone for Arc<T> {
     #[inline]
     #[track_caller]
     fn clone(&self) -> Self {
-        self.shared.meet(Some(Location::caller()));
-        match self.shared.is_counted() {
-            true => {
-                let _call = self.call(Some(Location::caller()), "clone");
-                self.shared.add(Count::Strong, StdArc::strong_count(&self.value));
-            }
-            false => hook::counts::counting(),
+        if self.shared.counting(Some(Location::caller())) {
+            let _call = self.call(Some(Location::caller()), "clone");
+            self.shared.add(Count::Strong, StdArc::strong_count(&self.value));
         }
         Self::of(StdArc::clone(&self.value), Shared::another(&self.shared, "clone"))
     }
@@ -304,7 +299,6 @@ impl<T: ?Sized> Clone for Arc<T> {
 impl<T: ?Sized> Drop for Arc<T> {
     #[inline]
     fn drop(&mut self) {
-        self.shared.meet(None);
         let last = self.gone(None, "drop");
         // SAFETY: no code uses the field after this.
         let mut drop = || unsafe { ManuallyDrop::drop(&mut self.value) };

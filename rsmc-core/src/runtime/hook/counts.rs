@@ -13,14 +13,30 @@ use crate::trace::{Act, NoteKind, Site};
 /// scheduling point.
 #[track_caller]
 pub fn counting() {
-    /// Apart, so that whoever has no buffers saves no registers for it.
-    #[cold]
-    fn drain(site: Site) {
-        enter(|execution| execution.count(site));
-    }
     if in_current(Execution::has_buffers) == Some(true) {
         drain(here());
     }
+}
+
+/// Apart, so that whoever has no buffers saves no registers for it.
+#[cold]
+fn drain(site: Site) {
+    enter(|execution| execution.count(site));
+}
+
+/// As [`counting`], unless [`counts_are_steps`]; returns whether they are. `None` outside executions.
+#[inline]
+#[track_caller]
+pub fn counting_is_a_step(type_name: &'static str) -> Option<bool> {
+    let (is_step, has_buffers) = in_current(|execution| {
+        let core = execution.core.borrow();
+        let goes_on = !execution.unwinding.get();
+        (goes_on && core.observed.has_counts_of(type_name), goes_on && core.machine.has_buffers())
+    })?;
+    if has_buffers && !is_step {
+        drain(here());
+    }
+    Some(is_step)
 }
 
 /// Whether the counting of references of an `Arc` of this type consists of steps, since the program was seen to observe
@@ -71,11 +87,20 @@ pub fn reference_dropped(object: Object<'_>, last: bool) {
         if execution.unwinding.get() {
             return;
         }
-        let loc = execution.locate(object, || 0, site);
-        let (thread, machine) = (execution.running.get(), &mut execution.core.borrow_mut().machine);
-        machine.note(thread, NoteKind::ArcRelease(loc), site);
+        let mut core = execution.core.borrow_mut();
+        let loc = match core.find(object.tag) {
+            Some(loc) => loc,
+            None => {
+                drop(core);
+                let loc = execution.locate(object, || 0, site);
+                core = execution.core.borrow_mut();
+                loc
+            }
+        };
+        let thread = execution.running.get();
+        core.machine.note(thread, NoteKind::ArcRelease(loc), site);
         if last {
-            machine.note(thread, NoteKind::ArcAcquire(loc), site);
+            core.machine.note(thread, NoteKind::ArcAcquire(loc), site);
         }
     });
 }
@@ -88,7 +113,7 @@ pub fn born(kind: &'static str) -> Option<Birth> {
     enter(|execution| {
         let core = &mut *execution.core.borrow_mut();
         let number = core.locations.execution();
-        (!execution.unwinding.get()).then(|| core.births.born(number, kind, site))
+        (!execution.unwinding.get()).then(|| core.births.born(number, kind, site, core.captures.is_some()))
     })
     .flatten()
 }
@@ -111,27 +136,23 @@ pub fn died(birth: Birth) -> bool {
     .unwrap_or(true)
 }
 
-/// Puts a reference to a value on record, made by the call `verb`; `None` in a run that is not reported.
-#[inline]
+/// Puts a reference to a value on record, made by the call `verb`; `None` if the execution is over.
 #[track_caller]
 pub fn referenced(birth: Birth, verb: &'static str) -> Option<Reference> {
-    if in_current(|execution| execution.core.borrow().captures.is_some()) != Some(true) {
-        return None;
-    }
     let site = here();
     of_births(birth.execution, |births, thread| births.referenced(birth, verb, thread, site))
 }
 
 /// Notes that a reference on record is dropped.
 pub fn reference_ends(reference: Reference) {
-    of_births(reference.execution(), |births, _| births.dropped(reference));
+    of_births(reference.execution, |births, _| births.dropped(reference));
 }
 
 /// Notes that a reference on record becomes a pointer.
 #[track_caller]
 pub fn reference_given_out(reference: Reference) {
     let site = here();
-    of_births(reference.execution(), |births, thread| births.given_out(reference, thread, site));
+    of_births(reference.execution, |births, thread| births.given_out(reference, thread, site));
 }
 
 /// Notes that a pointer becomes a reference to a value again.
@@ -148,10 +169,10 @@ fn of_births<R>(number: u64, act: impl FnOnce(&mut Births, ThreadId) -> R) -> Op
         if core.locations.execution() != number {
             return None;
         }
-        let before = core.births.recorded();
+        let before = core.births.made();
         let result = act(&mut core.births, execution.running.get());
-        if core.births.recorded() > before && core.captures.is_some() {
-            execution.capture(core, Act::Reference(core.births.recorded()));
+        if core.births.made() > before && core.captures.is_some() {
+            execution.capture(core, Act::Reference(core.births.made()));
         }
         Some(result)
     };

@@ -35,6 +35,8 @@ pub(super) struct Shared {
     birth: Option<Birth>,
     /// Raw pointers to the value were given out, and `raw` knows the way back.
     pub(super) raw: AtomicBool,
+    /// References are put on record.
+    has_record: bool,
     /// Where one reference has a state of its own: the one that all have, and its record.
     traced: Option<Traced>,
 }
@@ -71,18 +73,22 @@ impl Shared {
     #[track_caller]
     pub(super) fn of_new<T: ?Sized>() -> StdArc<Self> {
         let all = Self::with::<T>(hook::counts::born("Arc"));
-        match Self::recorded(&all, "new") {
-            Some(reference) => Self::traced(all, reference),
-            None => all,
-        }
+        if all.has_record { Self::recorded(all, "new") } else { all }
     }
 
     /// The state for another strong reference, made by the call `verb`.
     #[inline]
     #[track_caller]
     pub(super) fn another(this: &StdArc<Self>, verb: &'static str) -> StdArc<Self> {
-        let all = Self::of_all(this);
-        match Self::recorded(&all, verb) {
+        if this.has_record { Self::recorded(Self::of_all(this), verb) } else { StdArc::clone(this) }
+    }
+
+    #[cold]
+    #[track_caller]
+    fn recorded(all: StdArc<Self>, verb: &'static str) -> StdArc<Self> {
+        // No closure: it would have a place of its own.
+        let Some(birth) = all.birth else { return all };
+        match hook::counts::referenced(birth, verb) {
             Some(reference) => Self::traced(all, reference),
             None => all,
         }
@@ -91,7 +97,7 @@ impl Shared {
     /// The state for a strong reference made of a pointer.
     #[track_caller]
     pub(super) fn taken_back(all: StdArc<Self>) -> StdArc<Self> {
-        let Some(birth) = all.birth else { return all };
+        let Some(birth) = all.birth.filter(|birth| birth.has_record) else { return all };
         match hook::counts::reference_taken_back(birth) {
             Some(reference) => Self::traced(all, reference),
             None => all,
@@ -113,31 +119,20 @@ impl Shared {
         StdArc::clone(this.traced.as_ref().map_or(this, |traced| &traced.all))
     }
 
-    #[inline]
-    #[track_caller]
-    fn recorded(all: &StdArc<Self>, verb: &'static str) -> Option<Reference> {
-        // No closure: it would have a place of its own.
-        match all.birth {
-            Some(birth) => hook::counts::referenced(birth, verb),
-            None => None,
-        }
-    }
-
     #[cold]
-    #[track_caller]
     fn traced(all: StdArc<Self>, reference: Reference) -> StdArc<Self> {
         let (type_name, birth) = (all.type_name, all.birth);
         let make = || {
             let (strong, weak, raw) = (Identity::new(), Identity::new(), AtomicBool::new(false));
             let traced = Some(Traced { all, reference: Some(reference) });
-            StdArc::new(Self { strong, weak, type_name, birth, raw, traced })
+            StdArc::new(Self { strong, weak, type_name, birth, raw, has_record: true, traced })
         };
         hook::counts::aside(make)
     }
 
     /// The state that all references have.
     #[inline]
-    fn all(&self) -> &Self {
+    pub(super) fn all(&self) -> &Self {
         self.traced.as_ref().map_or(self, |traced| &traced.all)
     }
 
@@ -154,21 +149,29 @@ impl Shared {
 
     #[track_caller]
     fn with<T: ?Sized>(birth: Option<Birth>) -> StdArc<Self> {
-        let (strong, weak) = (Identity::new(), Identity::new());
-        StdArc::new(Self {
-            strong,
-            weak,
-            type_name: type_name::<T>(),
-            birth,
-            raw: AtomicBool::new(false),
-            traced: None,
-        })
+        let (strong, weak, raw) = (Identity::new(), Identity::new(), AtomicBool::new(false));
+        let has_record = birth.is_some_and(|birth| birth.has_record);
+        StdArc::new(Self { strong, weak, type_name: type_name::<T>(), birth, raw, has_record, traced: None })
     }
 
     /// Whether counting consists of steps.
     #[inline]
     pub(super) fn is_counted(&self) -> bool {
         hook::counts::counts_are_steps(self.type_name)
+    }
+
+    /// Notes that a count is about to change at this place, or in a destructor; true if that is a step, which the
+    /// caller has to perform.
+    #[inline]
+    #[track_caller]
+    pub(super) fn counting(&self, place: Option<&'static Location<'static>>) -> bool {
+        match hook::counts::counting_is_a_step(self.type_name) {
+            Some(is_step) => is_step,
+            None => {
+                self.meet(place);
+                false
+            }
+        }
     }
 
     /// Checks that a reference is used at this place, or dropped where there is none, by a thread that the check knows.

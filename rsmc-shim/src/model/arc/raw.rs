@@ -62,7 +62,7 @@ impl<T: ?Sized> Arc<T> {
     /// Notes that the last reference is about to be dropped, or the value taken out.
     pub(super) fn value_goes(&self) {
         self.shared.value_goes();
-        if Shared::of_all(&self.shared).raw.swap(false, Ordering::Relaxed) {
+        if self.shared.all().raw.swap(false, Ordering::Relaxed) {
             given_out().remove(&StdArc::as_ptr(&self.value).addr());
         }
     }
