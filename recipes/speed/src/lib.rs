@@ -1,0 +1,1 @@
+//! Only the benchmark is of interest here.

@@ -1,0 +1,51 @@
+//! What the recipes test: permits that threads take and give back, and an event for which tasks wait.
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use rsmc_shim::future::AtomicWaker;
+use rsmc_shim::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// A number of permits.
+pub struct Permits(AtomicU32);
+
+impl Permits {
+    /// So many permits that nobody has.
+    pub const fn new(free: u32) -> Self {
+        Self(AtomicU32::new(free))
+    }
+
+    /// Takes a permit if one is free.
+    pub fn take(&self) -> bool {
+        self.0.fetch_update(Ordering::Acquire, Ordering::Relaxed, |free| free.checked_sub(1)).is_ok()
+    }
+
+    /// Gives a permit back.
+    pub fn give(&self) {
+        self.0.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Something that happens once.
+#[derive(Default)]
+pub struct Event {
+    happened: AtomicBool,
+    waiter: AtomicWaker,
+}
+
+impl Event {
+    /// Says that it has happened, and wakes the task that waits.
+    pub fn happen(&self) {
+        self.happened.store(true, Ordering::Release);
+        self.waiter.wake();
+    }
+
+    /// Waits until it has happened. One task waits at a time.
+    pub async fn wait(&self) {
+        poll_fn(|context| {
+            self.waiter.register(context.waker());
+            if self.happened.load(Ordering::Acquire) { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
+}
