@@ -1,5 +1,3 @@
-//! The first example of `docs/guide.md`.
-
 use rsmc_shim::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 #[derive(Default)]
