@@ -13,6 +13,8 @@ struct Letter<T> {
 }
 
 // SAFETY: a letter belongs to the thread that posts it, and then to the one that takes it.
+unsafe impl<T: Send> Send for Inbox<T> {}
+// SAFETY: as above.
 unsafe impl<T: Send> Sync for Inbox<T> {}
 
 impl<T> Inbox<T> {
@@ -69,6 +71,29 @@ pub(crate) mod tests {
             inbox.take()
         });
         taken.extend(inbox.take());
+        taken.sort_unstable();
+        assert_eq!(taken, [1, 2]);
+    }
+
+    #[cfg_attr(any(), rsmc::test)]
+    pub(crate) fn letters_of_one_thread_keep_their_order() {
+        let inbox = Inbox::new();
+        let taken = thread::scope(|scope| {
+            scope.spawn(|| (1..=2).for_each(|number| inbox.post(number)));
+            inbox.take()
+        });
+        assert!(matches!(taken[..], [] | [1] | [2, 1]));
+    }
+
+    #[cfg_attr(any(), rsmc::test)]
+    pub(crate) fn two_takers_share_the_letters() {
+        let inbox = Inbox::new();
+        inbox.post(1);
+        let mut taken = thread::scope(|scope| {
+            let other = scope.spawn(|| inbox.take());
+            inbox.post(2);
+            [inbox.take(), other.join().unwrap()].concat()
+        });
         taken.sort_unstable();
         assert_eq!(taken, [1, 2]);
     }

@@ -13,6 +13,8 @@ struct Letter<T> {
 }
 
 // SAFETY: a letter belongs to the thread that posts it, and then to the one that takes it.
+unsafe impl<T: Send> Send for Inbox<T> {}
+// SAFETY: as above.
 unsafe impl<T: Send> Sync for Inbox<T> {}
 
 impl<T> Inbox<T> {
