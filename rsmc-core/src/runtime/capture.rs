@@ -2,6 +2,7 @@
 
 use crate::runtime::current::in_current;
 use crate::runtime::execution::{Core, Execution};
+use crate::runtime::memcheck;
 use crate::trace::Act;
 
 /// The number of bytes of stack that capturing may take.
@@ -22,14 +23,19 @@ impl Execution {
     /// Captures the path of the running thread to its next act.
     #[cold]
     pub(super) fn capture(&self, core: &Core, act: Act) {
-        if !self.unwinding.get() && self.has_room(core) {
+        if !self.unwinding.get() && self.may_capture(core) {
             let (me, trace) = (self.running.get(), &core.machine.run().trace);
             self.captures.borrow_mut().capture(me, trace, act);
         }
     }
 
-    /// Whether the stack of the running thread has room for capturing: an overflow there would be in std, under a lock.
-    fn has_room(&self, core: &Core) -> bool {
+    /// Whether the running thread may capture. Its stack has to have room: an overflow there would be in std, under a
+    /// lock. Under valgrind nothing is captured: where std had read line tables, memcheck once took eight bytes in a frame
+    /// of safe code for no part of the stack.
+    fn may_capture(&self, core: &Core) -> bool {
+        if memcheck::is_there() {
+            return false;
+        }
         let Some(suspender) = self.suspender.get() else { return false };
         let here = 0_u8;
         let taken = suspender.base().saturating_sub((&raw const here).addr());
@@ -40,7 +46,7 @@ impl Execution {
 /// Captures the path to an act of user code on its memory.
 fn capture_of_memory() {
     in_current(|execution| {
-        if execution.core.try_borrow().is_ok_and(|core| execution.has_room(&core)) {
+        if execution.core.try_borrow().is_ok_and(|core| execution.may_capture(&core)) {
             execution.captures.borrow_mut().capture_of_memory();
         }
     });

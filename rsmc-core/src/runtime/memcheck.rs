@@ -25,6 +25,12 @@ pub(super) fn register_stack(stack: Range<usize>) -> usize {
     request(STACK_REGISTER, stack.start, stack.end)
 }
 
+/// Whether the process runs under valgrind, as soon as there is a stack.
+#[inline]
+pub(super) fn is_there() -> bool {
+    IS_THERE.load(Ordering::Relaxed)
+}
+
 /// Makes memcheck forget a stack on which nothing runs any more.
 pub(super) fn forget_stack(number: usize) {
     const STACK_DEREGISTER: usize = 0x1502;
@@ -34,7 +40,7 @@ pub(super) fn forget_stack(number: usize) {
 /// Returns the value; memcheck takes it for one that was written.
 #[inline]
 pub(super) fn defined<T: Copy>(value: T) -> T {
-    if IS_THERE.load(Ordering::Relaxed) { make_defined(value) } else { value }
+    if is_there() { make_defined(value) } else { value }
 }
 
 #[cold]
