@@ -7,6 +7,7 @@
 mod devtools;
 mod pages;
 
+use crate::primitive_reports;
 use devtools::Browser;
 use pages::{Page, all, buffers, deadlock, hostile, long, longest};
 use serde_json::{Value, json};
@@ -67,6 +68,7 @@ fn pages_show_what_they_should() {
     waiting_threads_come_last(&mut browser);
     no_text_of_a_user_is_run(&mut browser);
     every_page_fits_its_window(&mut browser);
+    the_column_of_lines_stays(&mut browser);
     the_main_parts_can_be_seen(&mut browser);
 }
 
@@ -215,6 +217,22 @@ fn every_page_fits_its_window(browser: &mut Browser) {
             let slides = number(browser, "Number(slider.max)") as usize;
             [0, slides / 2, slides].into_iter().for_each(|position| slide(browser, position));
             assert!(number(browser, "slider.getBoundingClientRect().bottom") < 1000.0, "the slider is in sight");
+            browser.assert_quiet(&name);
+        }
+    }
+}
+
+/// The reports around each primitive, in a window of a laptop and in half of one: the places are in sight.
+fn the_column_of_lines_stays(browser: &mut Browser) {
+    for (name, html) in primitive_reports::pages() {
+        for width in [1280, 800] {
+            let name = format!("{name}-{width}");
+            browser.open(&name, &html, width);
+            assert!(number(browser, "document.documentElement.scrollWidth") <= f64::from(width), "{name}");
+            let tails = "[...document.querySelectorAll('.row .tail')].filter(tail => tail.textContent.includes(':'))";
+            assert!(number(browser, &format!("{tails}.length")) > 0.0, "{name} has no places");
+            let right = format!("Math.max(...{tails}.map(tail => tail.getBoundingClientRect().right))");
+            assert!(number(browser, &right) <= f64::from(width), "{name}: {}", number(browser, &right));
             browser.assert_quiet(&name);
         }
     }

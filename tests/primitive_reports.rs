@@ -3,6 +3,7 @@
 //!
 //! Every operation is a row in the words of the user's method, and every object is one of the user's.
 
+use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::path::Path;
 use std::task::Poll;
@@ -13,6 +14,7 @@ use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use rsmc::sync::mpsc::{self, RecvTimeoutError};
 use rsmc::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, MutexGuard, Notify, Once, OnceLock, RwLock};
 use rsmc::{Config, RenderOptions, Verdict, thread};
+use serde_json::Value;
 
 /// A reader upgrades while another does so.
 fn rwlock_upgrade() {
@@ -393,6 +395,13 @@ const EXAMPLES: &[Example] = &examples![
     panic_in_closure,
 ];
 
+/// The pages of the examples that fail.
+pub fn pages() -> Vec<(&'static str, String)> {
+    let config = Config::default();
+    let page = |&(name, body): &Example| Some((name, rsmc::html(&rsmc::explore(&config, body), &config, None)?));
+    EXAMPLES.iter().filter_map(page).collect()
+}
+
 /// Words of the inner steps, which no user has written.
 const OURS: [&str; 7] = ["use rwlock", "used rwlock", "lock cv", "lock ch", "token(", "dropped senders", "a location"];
 
@@ -446,6 +455,42 @@ fn call_paths_are_shown_in_replays() {
     let (replayed, _, runs) = paths(&Config::default().replay(seed));
     assert_eq!((found.lines().count(), runs), (5, 1), "{found}");
     assert_eq!(found, replayed);
+}
+
+/// The words of a text that may be names.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+}
+
+/// Rows have no word that is neither the user's nor explained in `docs/reading-a-report.md`. An object that has no name
+/// in the source has one of its type, which the table of locations says.
+#[test]
+fn every_word_of_a_row_is_the_users_or_explained() {
+    let read = |path: &str| {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        std::fs::read_to_string(file).expect("it is a file of the repository")
+    };
+    let (page, source) = (read("docs/reading-a-report.md"), read("tests/primitive_reports.rs"));
+    let known: BTreeSet<&str> = words(&page).chain(words(&source)).collect();
+    let mut unknown = BTreeSet::new();
+    for &(name, body) in EXAMPLES {
+        let report = rsmc::explore(&Config::default(), body);
+        let Some(json) = rsmc::json(&report, &Config::default(), None) else { continue };
+        let json: Value = serde_json::from_str(&json).expect("it is JSON");
+        let list = |part: &str| json[part].as_array().cloned().unwrap_or_default();
+        let text = |value: &Value, part: &str| value[part].as_str().unwrap_or_default().to_owned();
+        let legend: Vec<String> = list("locations").iter().map(|location| text(location, "name")).collect();
+        let threads: Vec<String> = list("threads").iter().map(|thread| text(thread, "name")).collect();
+        for row in list("steps").iter().chain(&list("waiting")) {
+            let row = text(row, "text");
+            let is_known = |word: &&str| {
+                known.contains(word) || [&legend, &threads].iter().any(|all| all.iter().any(|name| name == word))
+            };
+            unknown.extend(words(&row).filter(|word| !is_known(word)).map(|word| format!("{name}: {word} in {row:?}")));
+        }
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
 }
 
 fn differs(name: &str, text: &str) -> bool {

@@ -44,7 +44,7 @@ impl Drawing<'_> {
         let (width, height) = (self.layout.width, self.layout.height);
         let parts = [self.bands(), self.header(), self.lanes(), self.edges(), self.nodes()];
         format!(
-            "<svg class=\"drawing {class}\" width=\"{width:.0}\" height=\"{height:.0}\" \
+            "<svg class=\"drawing {class}\" style=\"--width:{width:.0}px\" width=\"{width:.0}\" height=\"{height:.0}\" \
              viewBox=\"0 0 {width:.0} {height:.0}\" role=\"group\" aria-label=\"the schedule, a lane for each \
              thread\">\n\
              {MARKERS}{}</svg>\n",

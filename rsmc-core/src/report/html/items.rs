@@ -197,8 +197,9 @@ fn said(diagram: &Diagram, step: &Step) -> String {
 
 /// `, called by fill :40, by main :71`
 fn called(callers: &[Caller]) -> String {
-    let by = |caller: &Caller| format!(" by {} :{}", caller.function, caller.place.line);
-    if callers.is_empty() { String::new() } else { format!(", called{}", callers.iter().map(by).collect::<String>()) }
+    let by = |caller: &Caller| format!("by {} :{}", caller.function, caller.place.line);
+    let all: Vec<String> = callers.iter().map(by).collect();
+    if all.is_empty() { String::new() } else { format!(", called {}", all.join(", ")) }
 }
 
 /// `steps 11 to 50`
