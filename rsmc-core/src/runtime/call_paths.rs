@@ -63,24 +63,37 @@ impl Captures {
     /// Puts the paths in the record of the run. `sites` are places that are not in it.
     pub(super) fn finish(&mut self, trace: &mut Trace, sites: impl Iterator<Item = Site>) {
         self.of_memory.clear();
-        let with_frames = |captured: Captured| {
-            let frames = of_the_user(frames(&format!("{:#}", captured.backtrace)));
-            (captured, frames)
-        };
-        let all: Vec<(Captured, Vec<Frame>)> = self.all.drain(..).map(with_frames).collect();
-        let root = root(trace, sites, &all);
-        let path = |(Captured { thread, events, notes, act, .. }, frames): (Captured, Vec<Frame>)| {
-            let callers = frames.into_iter().map(|frame| frame.caller(&root)).collect();
-            CallPath { thread, events, notes, act, callers }
-        };
-        trace.paths = CallPaths::new(all.into_iter().map(path).collect());
-        for at in 0..trace.notes.len() {
-            let note = &trace.notes[at];
-            if note.kind.frees()
-                && let Some(first) = trace.paths.of_note(note.thread, at).first()
-            {
-                trace.notes[at].site = first.site;
-            }
+        let (all, files) = (std::mem::take(&mut self.all), files(trace, sites));
+        trace.paths = CallPaths::new(move || find(all, &files));
+        if trace.frees > 0 {
+            place_frees(trace);
+        }
+    }
+}
+
+/// The paths of these backtraces. `files` are names of files as places of calls have them.
+fn find(all: VecDeque<Captured>, files: &[&'static str]) -> Vec<CallPath> {
+    let with_frames = |captured: Captured| {
+        let frames = of_the_user(frames(&format!("{:#}", captured.backtrace)));
+        (captured, frames)
+    };
+    let all: Vec<(Captured, Vec<Frame>)> = all.into_iter().map(with_frames).collect();
+    let root = root(files, &all);
+    let path = |(Captured { thread, events, notes, act, .. }, frames): (Captured, Vec<Frame>)| {
+        let callers = frames.into_iter().map(|frame| frame.caller(&root)).collect();
+        CallPath { thread, events, notes, act, callers }
+    };
+    all.into_iter().map(path).collect()
+}
+
+/// Gives each note that memory was freed the place of the function that freed it.
+fn place_frees(trace: &mut Trace) {
+    for at in 0..trace.notes.len() {
+        let note = &trace.notes[at];
+        if note.kind.frees()
+            && let Some(first) = trace.paths.of_note(note.thread, at).first()
+        {
+            trace.notes[at].site = first.site;
         }
     }
 }
@@ -186,12 +199,17 @@ fn without_hash(path: &str) -> &str {
     }
 }
 
-/// The folder to which the names of files in the places of calls are relative, with the separator at its end.
-fn root(trace: &Trace, sites: impl Iterator<Item = Site>, frames: &[(Captured, Vec<Frame>)]) -> String {
+/// The names of the files of all places of an execution, and of these.
+fn files(trace: &Trace, sites: impl Iterator<Item = Site>) -> Vec<&'static str> {
     let noted = trace.events.iter().map(|event| event.op.site).chain(trace.notes.iter().map(|note| note.site));
     let mut files: Vec<&str> = noted.chain(sites).filter_map(file).collect();
     files.sort_unstable();
     files.dedup();
+    files
+}
+
+/// The folder to which the names of files in the places of calls are relative, with the separator at its end.
+fn root(files: &[&str], frames: &[(Captured, Vec<Frame>)]) -> String {
     let roots = |frame: &Frame| files.iter().find_map(|file| frame.file.strip_suffix(file).map(str::to_owned));
     let all = frames.iter().flat_map(|(_, frames)| frames);
     all.filter_map(roots).find(|root| root.ends_with(['/', '\\'])).unwrap_or_default()

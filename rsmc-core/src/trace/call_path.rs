@@ -4,7 +4,8 @@
 //! places, only the path tells which call it was. The runtime captures paths in one run, that of the failing execution
 //! which a report shows; all other runs have none.
 
-use std::sync::Arc;
+use std::panic::UnwindSafe;
+use std::sync::{Arc, LazyLock};
 
 use crate::base::ThreadId;
 use crate::trace::{Event, Site};
@@ -47,14 +48,17 @@ pub struct CallPath {
     pub callers: Arc<[Caller]>,
 }
 
-/// The call paths of an execution, in the order in which they were captured. Most executions have none.
+/// The call paths of an execution, in the order in which they were captured. Most executions have none. Names are
+/// looked up when a path is asked for: that takes longer than to capture it.
 #[derive(Clone, Debug, Default)]
-pub struct CallPaths(Option<Arc<Vec<CallPath>>>);
+pub struct CallPaths(Option<Arc<Found>>);
+
+type Found = LazyLock<Vec<CallPath>, Box<dyn FnOnce() -> Vec<CallPath> + Send + UnwindSafe>>;
 
 impl CallPaths {
-    /// These paths.
-    pub fn new(paths: Vec<CallPath>) -> Self {
-        Self(Some(Arc::new(paths)))
+    /// The paths that `find` finds when one is asked for.
+    pub fn new(find: impl FnOnce() -> Vec<CallPath> + Send + UnwindSafe + 'static) -> Self {
+        Self(Some(Arc::new(LazyLock::new(Box::new(find)))))
     }
 
     /// Forgets all.
@@ -65,7 +69,7 @@ impl CallPaths {
     }
 
     fn all(&self) -> &[CallPath] {
-        self.0.as_ref().map_or(&[], |paths| paths.as_slice())
+        self.0.as_ref().map_or(&[], |paths| LazyLock::force(paths).as_slice())
     }
 
     /// The path to an event. A thread that comes to several events by one call has captured it once.
