@@ -107,7 +107,7 @@ impl<'c> Check<'c> {
             panic!("the checkpoint does not fit: {why}");
         }
         let (findings, clock) = (Findings::new(config, watch), Clock::new(config, pulse));
-        let traces_paths = config.replay.is_some() && executor.trace_paths(true);
+        let traces_paths = config.replay.is_some() && config.shrink > 0 && executor.trace_paths(true);
         let mut course = Course { findings, clock, checkpoint: None };
         let verdict = course.explore(executor, crew, resume);
         let Course { mut findings, clock, checkpoint } = course;
