@@ -30,8 +30,8 @@ impl Execution {
     }
 
     /// Whether the running thread may capture. Its stack has to have room: an overflow there would be in std, under a
-    /// lock. Under valgrind nothing is captured: where std had read line tables, memcheck once took eight bytes in a frame
-    /// of safe code for no part of the stack.
+    /// lock. Under valgrind nothing is captured: where std had read line tables, memcheck once took eight bytes in a
+    /// frame of safe code for no part of the stack.
     fn may_capture(&self, core: &Core) -> bool {
         if memcheck::is_there() {
             return false;
