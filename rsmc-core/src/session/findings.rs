@@ -43,8 +43,8 @@ pub(super) struct Findings<'c> {
     pub(super) level: Option<u32>,
 }
 
-/// Whether a failure of this kind shows call paths: those that a run ends with can be run again, and a stack that
-/// overflows has no room for it.
+/// Whether a failure of this kind shows call paths. The others cannot be run again, take too long, or leave no room on
+/// the stack.
 fn has_call_paths(kind: FailureKind) -> bool {
     match kind {
         FailureKind::Panic
@@ -66,6 +66,7 @@ fn has_call_paths(kind: FailureKind) -> bool {
     }
 }
 
+/// Whether two runs are the same execution, step by step.
 fn is_same_execution(a: &Trace, b: &Trace) -> bool {
     let key = |trace: &Trace| trace.events.iter().map(|event| (event.id, event.op.site)).collect::<Vec<_>>();
     key(a) == key(b) && a.notes.len() == b.notes.len()

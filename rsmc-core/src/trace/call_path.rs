@@ -45,7 +45,7 @@ pub struct CallPath {
     /// The act of the thread at that moment.
     pub act: Act,
     /// The functions.
-    pub callers: Arc<[Caller]>,
+    pub callers: Vec<Caller>,
 }
 
 /// The call paths of an execution, in the order in which they were captured. Most executions have none. Names are

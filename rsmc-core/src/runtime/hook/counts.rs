@@ -29,9 +29,11 @@ fn drain(site: Site) {
 #[track_caller]
 pub fn counting_is_a_step(type_name: &'static str) -> Option<bool> {
     let (is_step, has_buffers) = in_current(|execution| {
+        if execution.unwinding.get() {
+            return (false, false);
+        }
         let core = execution.core.borrow();
-        let goes_on = !execution.unwinding.get();
-        (goes_on && core.observed.has_counts_of(type_name), goes_on && core.machine.has_buffers())
+        (core.observed.has_counts_of(type_name), core.machine.has_buffers())
     })?;
     if has_buffers && !is_step {
         drain(here());
@@ -162,10 +164,11 @@ pub fn reference_taken_back(birth: Birth) -> Option<Reference> {
     of_births(birth.execution, |births, thread| births.taken_back(birth, thread, site)).flatten()
 }
 
-/// Acts on the record of values, if this is the execution of that number.
+/// Acts on the record of values, if this is the execution of that number. A reference may be dropped where the machine
+/// broke down in the middle of a step; then nothing is noted.
 fn of_births<R>(number: u64, act: impl FnOnce(&mut Births, ThreadId) -> R) -> Option<R> {
     let in_it = |execution: &Execution| {
-        let core = &mut *execution.core.borrow_mut();
+        let core = &mut *execution.core.try_borrow_mut().ok()?;
         if core.locations.execution() != number {
             return None;
         }
