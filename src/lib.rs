@@ -72,8 +72,8 @@ pub use rsmc_core::report::RenderOptions;
 pub use rsmc_core::seed::{Seed, SeedError};
 pub use rsmc_core::session::ExplorerKind as Explorer;
 pub use rsmc_core::session::{
-    Config, ConfigError, Estimate, Failure, FailureKind, Fewest, Limit, MemoryModel, Needs, PreemptionBound, Remedy,
-    Report, Verdict,
+    Cause, Config, ConfigError, Estimate, Failure, FailureKind, Fewest, Limit, MemoryModel, Needs, PreemptionBound,
+    Remedy, Report, Verdict,
 };
 pub use rsmc_core::trace::Trace;
 pub use rsmc_macros::test;

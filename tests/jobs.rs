@@ -35,12 +35,22 @@ fn counts(report: &Report) -> (u64, u64, u64, usize, usize, bool) {
 
 /// Expects equal counts with 1, 2 and 3 workers.
 #[track_caller]
+/// The number of failing executions for each cause. A message is that of any of them.
+fn by_cause(report: &Report) -> Vec<(FailureKind, u64)> {
+    let counted: u64 = report.causes.iter().map(|cause| cause.executions).sum();
+    assert_eq!(counted, report.failures);
+    let mut causes: Vec<_> = report.causes.iter().map(|cause| (cause.kind, cause.executions)).collect();
+    causes.sort_by_key(|&(kind, executions)| (executions, format!("{kind:?}")));
+    causes
+}
+
 fn same(config: &Config, body: impl Fn() + Sync) -> Report {
     let of = |jobs| rsmc::explore(&config.clone().jobs(jobs).divide_after(Duration::ZERO), &body);
     let one = of(1);
     for jobs in [2, 3] {
         let report = of(jobs);
         assert_eq!(counts(&report), counts(&one), "{jobs} jobs");
+        assert_eq!(by_cause(&report), by_cause(&one), "{jobs} jobs");
         if report.blocked + report.failures == 0 {
             assert_eq!(report.runs, one.runs, "{jobs} jobs");
         }

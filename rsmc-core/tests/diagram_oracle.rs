@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rsmc_core::explore::Random;
 use rsmc_core::machine::Rules;
-use rsmc_core::report::{Counts, Diagram, Finding, Step};
+use rsmc_core::report::{Counts, Diagram, Failures, Finding, Step};
 use rsmc_core::session::{Config, ExplorerKind, FailureKind, MemoryModel};
 use rsmc_core::step::{Executor, Explorer, Plan, Run};
 use rsmc_testkit::litmus::Interpreter;
@@ -22,7 +22,7 @@ fn diagram(run: &Run, memory: MemoryModel) -> Diagram {
         executions: 1,
         runs: 1,
         blocked: 0,
-        failures: 1,
+        failures: Failures { executions: 1, causes: &[] },
         threads: 0,
         events: 0,
         shares: true,

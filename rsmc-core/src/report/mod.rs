@@ -36,6 +36,7 @@ mod buffers;
 mod call_words;
 mod callers;
 mod calls;
+mod causes;
 mod command;
 mod diagram;
 mod dot;
@@ -65,8 +66,8 @@ use std::time::Duration;
 
 use crate::analysis::race::Race;
 use crate::session::{
-    Config, Estimate, ExplorerKind, Failure, FailureKind, Fewest, MemoryModel, Needs, PreemptionBound, Remedy, Report,
-    Spot, Verdict,
+    Cause, Config, Estimate, ExplorerKind, Failure, FailureKind, Fewest, MemoryModel, Needs, PreemptionBound, Remedy,
+    Report, Spot, Verdict,
 };
 use crate::step::{BadMemory, Panicked, Pending};
 use crate::trace::Trace;
@@ -147,15 +148,15 @@ impl<'a> Finding<'a> {
 
 /// The figures of a check; see [`Report`].
 #[derive(Clone, Copy, Debug)]
-pub struct Counts {
+pub struct Counts<'a> {
     /// The number of maximal executions explored.
     pub executions: u64,
     /// The number of times the body was started.
     pub runs: u64,
     /// The number of runs that were given up as redundant.
     pub blocked: u64,
-    /// The number of explored executions that fail.
-    pub failures: u64,
+    /// The executions that fail.
+    pub failures: Failures<'a>,
     /// The largest number of threads in one execution, the body included.
     pub threads: usize,
     /// The largest number of visible operations in one execution.
@@ -180,13 +181,22 @@ pub struct Counts {
     pub level: Option<u32>,
 }
 
-impl From<&Report> for Counts {
-    fn from(report: &Report) -> Self {
+/// The failing executions of a check.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Failures<'a> {
+    /// Their number.
+    pub executions: u64,
+    /// Their causes, as [`Report::causes`].
+    pub causes: &'a [Cause],
+}
+
+impl<'a> From<&'a Report> for Counts<'a> {
+    fn from(report: &'a Report) -> Self {
         Self {
             executions: report.executions,
             runs: report.runs,
             blocked: report.blocked,
-            failures: report.failures,
+            failures: Failures { executions: report.failures, causes: &report.causes },
             threads: report.threads,
             events: report.events,
             shares: report.shares,
@@ -275,7 +285,7 @@ fn notes(report: &Report) -> String {
 }
 
 /// The report of a failing execution, from its parts.
-pub fn finding_text(finding: &Finding<'_>, name: Option<&str>, counts: &Counts) -> String {
+pub fn finding_text(finding: &Finding<'_>, name: Option<&str>, counts: &Counts<'_>) -> String {
     let scene = rows::Scene::new(finding);
     let sections = [
         headline::section(&scene),
@@ -283,6 +293,7 @@ pub fn finding_text(finding: &Finding<'_>, name: Option<&str>, counts: &Counts) 
         table::section(&scene),
         callers::section(&scene),
         summary::counts_section(finding, counts),
+        causes::section(finding, &counts.failures),
         summary::replay_section(finding, name),
     ];
     let mut text = sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n\n");

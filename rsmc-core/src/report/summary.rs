@@ -9,14 +9,14 @@ use crate::session::{Estimate, ExplorerKind, FailureKind, Fewest, Limit, MemoryM
 
 /// The line of a check that covered every execution. It says so if there was nothing to explore: then the test may not
 /// test what it seems to.
-pub fn verified(counts: &Counts) -> String {
+pub fn verified(counts: &Counts<'_>) -> String {
     let unmodelled = if counts.unmodelled { UNMODELLED } else { "" };
     verified_as_modelled(counts) + unmodelled
 }
 
 const UNMODELLED: &str = "; NOT modelled: a channel that was created outside, or other uses of a static meanwhile";
 
-fn verified_as_modelled(counts: &Counts) -> String {
+fn verified_as_modelled(counts: &Counts<'_>) -> String {
     if let Some(bounds) = bounds(counts) {
         return verified_within(counts, &bounds);
     }
@@ -33,7 +33,7 @@ fn verified_as_modelled(counts: &Counts) -> String {
 }
 
 /// The bounds of a check that covered every execution within them. A bound that rises has risen to the end.
-fn bounds(counts: &Counts) -> Option<String> {
+fn bounds(counts: &Counts<'_>) -> Option<String> {
     let preemptions = match counts.preemption_bound {
         Some(PreemptionBound::AtMost(most)) => Some(count(u64::from(most), "preemption")),
         Some(PreemptionBound::Rising) | None => None,
@@ -46,14 +46,14 @@ fn bounds(counts: &Counts) -> Option<String> {
 }
 
 /// The line of a check that covered every execution within bounds.
-fn verified_within(counts: &Counts, most: &str) -> String {
+fn verified_within(counts: &Counts<'_>, most: &str) -> String {
     let classes = if counts.executions == 1 { "1 class".to_owned() } else { format!("{} classes", counts.executions) };
     let how = format!("{}, {}", counts.explorer, counts.memory);
     format!("verified for all executions with at most {most}: {classes} ({how}){}, {}", reruns(counts), size(counts))
 }
 
 /// The text of a check that a limit ended. It must not look like a success.
-pub fn incomplete(counts: &Counts, limit: Limit) -> String {
+pub fn incomplete(counts: &Counts<'_>, limit: Limit) -> String {
     let reached = match limit {
         Limit::Replay => return replayed(counts),
         Limit::Workers => "a job in which worker processes end".to_owned(),
@@ -85,7 +85,7 @@ fn risen_to(level: u32, delays: Option<u32>) -> String {
 }
 
 /// The text of a replay that did not fail.
-fn replayed(counts: &Counts) -> String {
+fn replayed(counts: &Counts<'_>) -> String {
     let how = format!("{}, {}", counts.memory, size(counts));
     let text = format!("replayed: the execution of this seed does not fail ({how})");
     let note = "  NOT a proof: no other execution was run; run without RSMC_REPLAY to search them all";
@@ -97,7 +97,7 @@ fn proves(explorer: ExplorerKind) -> bool {
 }
 
 /// The text about the rest of the exploration, by the last estimate.
-fn what_is_left(counts: &Counts) -> String {
+fn what_is_left(counts: &Counts<'_>) -> String {
     if !proves(counts.explorer) {
         return "a random search never proves anything; another execution may fail".to_owned();
     }
@@ -144,7 +144,7 @@ fn ways_on(explorer: ExplorerKind, limit: Limit, is_slow: bool) -> Vec<&'static 
 }
 
 /// The section with the counts of a failing check.
-pub(super) fn counts_section(finding: &Finding<'_>, counts: &Counts) -> String {
+pub(super) fn counts_section(finding: &Finding<'_>, counts: &Counts<'_>) -> String {
     if finding.kind == FailureKind::StaleSeed {
         return String::new();
     }
@@ -155,8 +155,11 @@ pub(super) fn counts_section(finding: &Finding<'_>, counts: &Counts) -> String {
         how(counts),
         seconds(counts.elapsed)
     );
-    let found = match counts.failures {
+    let found = match counts.failures.executions {
         0 | 1 => found,
+        failures if counts.failures.causes.len() == 1 => {
+            format!("{found}; {failures} executions fail for one cause, this is the first")
+        }
         failures => format!("{found}; {failures} executions fail, this is the first"),
     };
     let needs = finding.needs.map(|needs| wrap(&needs.to_string(), "  "));
@@ -210,19 +213,19 @@ pub(super) fn replay(seed: &str, name: Option<&str>) -> String {
     format!("RSMC_REPLAY={seed}{command}")
 }
 
-fn how(counts: &Counts) -> String {
+fn how(counts: &Counts<'_>) -> String {
     let preemptions = counts.preemption_bound.map(|bound| format!(", preemption_bound = {bound}"));
     let delays = counts.delay_bound.map(|bound| format!(", delay_bound = {bound}"));
     format!("{}, {}{}{}", counts.explorer, counts.memory, preemptions.unwrap_or_default(), delays.unwrap_or_default())
 }
 
-fn size(counts: &Counts) -> String {
+fn size(counts: &Counts<'_>) -> String {
     let threads = count(counts.threads as u64, "thread");
     format!("{threads}, {} at most, {}", count(counts.events as u64, "event"), seconds(counts.elapsed))
 }
 
 /// The number of runs, if it differs from the number of executions: runs are never hidden.
-fn reruns(counts: &Counts) -> String {
+fn reruns(counts: &Counts<'_>) -> String {
     match (counts.runs == counts.executions, counts.blocked) {
         (true, 0) => String::new(),
         (_, 0) => format!(", {}", count(counts.runs, "run")),

@@ -120,7 +120,8 @@ pub struct Config {
     pub spurious: u32,
     /// Stack of each modelled thread, in bytes. Default: 256 KiB.
     pub stack_size: usize,
-    /// Go on after the first failure, and report the first. Default: false.
+    /// Go on after the first failure, and report the first, with the number of failing executions for each cause.
+    /// Default: false.
     pub keep_going: bool,
     /// Report data races on tracked cells. Default: true.
     pub check_races: bool,

@@ -175,7 +175,6 @@ impl Driver<'_> {
             finding = self.config.replay.as_ref().and_then(|seed| judge_replay(seed, run));
             finding = finding.or_else(|| judge(run, self.config));
             tally.executions += u64::from(run.is_maximal());
-            tally.failures += u64::from(finding.is_some());
         } else {
             tally.blocked += 1;
         }

@@ -7,7 +7,7 @@ use crate::explore::up_to_date;
 use crate::seed::Seed;
 use crate::session::driver::{Next, Ran, Sink};
 use crate::session::failure_signature::FailureSignature;
-use crate::session::jobs::Problem;
+use crate::session::jobs::{Livelock, Problem};
 use crate::session::judge::{Finding, failure, judge, unseen, why_stale};
 use crate::session::model_attribution::find_models;
 use crate::session::progress::Clock;
@@ -97,6 +97,7 @@ impl Sink for Findings<'_> {
         (self.watch)(Seen::Run(ran.run, ran.counts));
         let is_over = ran.is_final || (ran.finding.is_some() && !self.config.keep_going);
         if let Some(finding) = ran.finding {
+            self.tally.causes.see(ran.run, &finding, self.memory);
             self.find(ran.run, ran.plan, finding, executor);
         }
         if is_over { Next::Nothing } else { Next::Run }
@@ -178,11 +179,13 @@ impl<'c> Findings<'c> {
     }
 
     /// Counts an execution of a worker that ends in a livelock; returns whether the livelock is new.
-    pub(super) fn counts_livelock(&mut self, class: Digest) -> bool {
-        let is_new = self.livelocks.insert(class);
-        match is_new {
-            true => (self.tally.executions, self.tally.failures) = (self.tally.executions + 1, self.tally.failures + 1),
-            false => self.tally.blocked += 1,
+    pub(super) fn counts_livelock(&mut self, livelock: &Livelock) -> bool {
+        let is_new = self.livelocks.insert(livelock.class);
+        if is_new {
+            self.tally.executions += 1;
+            self.tally.causes.add(&livelock.cause);
+        } else {
+            self.tally.blocked += 1;
         }
         is_new
     }
@@ -303,8 +306,8 @@ impl<'c> Findings<'c> {
 
     /// Notes that an execution ended the process of a worker.
     pub(super) fn crashed(&mut self, how: &str, seed: Seed) {
-        self.tally.failures += 1;
         let message = format!("a worker process {how} in this execution");
+        self.tally.causes.see_crash(&message, &seed);
         self.first.get_or_insert_with(|| Box::new(unseen(FailureKind::Crash, message, seed)));
     }
 
@@ -322,11 +325,12 @@ impl<'c> Findings<'c> {
         let elapsed = clock.elapsed();
         self.notes.extend(self.tally.of_hiding());
         self.notes.extend(self.tally.of_bounded(self.config.spin_bound));
-        let Tally { executions, runs, blocked, failures, threads, events, shares, unmodelled, bounded: _, hiding: _ } =
+        let Tally { executions, runs, blocked, causes, threads, events, shares, unmodelled, bounded: _, hiding: _ } =
             self.tally;
         debug_assert!(runs >= executions);
         Report {
-            failures: failures + u64::from(self.of_pinned.is_some()),
+            failures: causes.executions() + u64::from(self.of_pinned.is_some()),
+            causes: causes.list(),
             verdict: match self.of_pinned.or(self.first) {
                 Some(failure) => Verdict::Failed(failure),
                 None => verdict,

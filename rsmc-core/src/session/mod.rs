@@ -1,6 +1,7 @@
 //! A check from its configuration to its verdict. [`Check`] is the way in; `driver` has the loop.
 
 mod body;
+mod causes;
 mod check;
 mod checkpoint;
 mod config;
@@ -29,6 +30,7 @@ mod trivial;
 pub use crate::explore::PreemptionBound;
 pub use crate::explore::rf_smc::Estimate;
 pub use body::{Body, assert_no_check, check_body};
+pub use causes::Cause;
 pub use check::Check;
 pub use checkpoint::Checkpoint;
 pub use config::{Config, ConfigError, MemoryModel};

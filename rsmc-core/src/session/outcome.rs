@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use crate::analysis::race::Race;
 use crate::seed::Seed;
-use crate::session::{Estimate, ExplorerKind, FailureKind, Fewest, MemoryModel, Needs, PreemptionBound, Remedy, Spot};
+use crate::session::{
+    Cause, Estimate, ExplorerKind, FailureKind, Fewest, MemoryModel, Needs, PreemptionBound, Remedy, Spot,
+};
 use crate::step::{BadMemory, Panicked, Pending};
 use crate::trace::Trace;
 
@@ -104,6 +106,8 @@ pub struct Report {
     pub blocked: u64,
     /// The number of explored executions that fail. At most 1 unless `keep_going`.
     pub failures: u64,
+    /// Their causes, the most frequent first; at most a hundred.
+    pub causes: Vec<Cause>,
     /// The largest number of threads in one execution, the body included.
     pub threads: usize,
     /// The largest number of visible operations in one execution.

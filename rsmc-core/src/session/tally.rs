@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, LocId, ThreadId};
 use crate::explore::rf_smc::MOST_COUNTED;
+use crate::session::causes::Causes;
 use crate::step::{End, Purpose, Run, Why};
 use crate::trace::{NoteKind, Site, Trace, reads_from_class};
 
@@ -16,7 +17,8 @@ pub(super) struct Tally {
     pub(super) executions: u64,
     pub(super) runs: u64,
     pub(super) blocked: u64,
-    pub(super) failures: u64,
+    /// The failing executions.
+    pub(super) causes: Causes,
     pub(super) threads: usize,
     pub(super) events: usize,
     pub(super) shares: bool,
@@ -30,8 +32,8 @@ pub(super) struct Tally {
 impl Tally {
     /// Whether a check can have counted it.
     pub(super) fn is_sound(&self) -> bool {
-        let counts = [self.runs, self.blocked, self.failures, self.threads as u64, self.events as u64];
-        counts.iter().all(|&count| count < MOST_COUNTED) && self.executions <= self.runs
+        let counts = [self.runs, self.blocked, self.threads as u64, self.events as u64];
+        counts.iter().all(|&count| count < MOST_COUNTED) && self.executions <= self.runs && self.causes.is_sound()
     }
 
     /// Adds the figures that every run has.
@@ -51,7 +53,7 @@ impl Tally {
         self.executions += other.executions;
         self.runs += other.runs;
         self.blocked += other.blocked;
-        self.failures += other.failures;
+        self.causes.add(&other.causes);
         self.threads = self.threads.max(other.threads);
         self.events = self.events.max(other.events);
         self.shares |= other.shares;

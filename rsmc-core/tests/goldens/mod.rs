@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rsmc_core::analysis::race::Race;
-use rsmc_core::report::{self, Counts, Diagram, Finding};
+use rsmc_core::report::{self, Counts, Diagram, Failures, Finding};
 use rsmc_core::session::{Config, ExplorerKind, FailureKind, Fewest, MemoryModel, Needs};
 use rsmc_core::step::Run;
 
@@ -53,18 +53,19 @@ impl<'a> Case<'a> {
         }
     }
 
-    fn counts(&self) -> Counts {
-        Counts { runs: 4, failures: 1, memory: self.memory, ..counts(3, 3, 12) }
+    fn counts(&self) -> Counts<'static> {
+        let failures = Failures { executions: 1, causes: &[] };
+        Counts { runs: 4, failures, memory: self.memory, ..counts(3, 3, 12) }
     }
 }
 
 /// Figures of a check.
-pub fn counts(executions: u64, threads: usize, events: usize) -> Counts {
+pub fn counts(executions: u64, threads: usize, events: usize) -> Counts<'static> {
     Counts {
         executions,
         runs: executions,
         blocked: 0,
-        failures: 0,
+        failures: Failures::default(),
         threads,
         events,
         shares: true,

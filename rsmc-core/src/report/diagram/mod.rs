@@ -100,10 +100,25 @@ pub struct Check {
     pub runs: u64,
     pub blocked: u64,
     pub failures: u64,
+    /// The causes of the failures, the most frequent first, if several executions fail.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Cause>,
     pub threads: usize,
     pub events: usize,
     /// The time that it took.
     pub milliseconds: u64,
+}
+
+/// A cause of failures; see [`crate::session::Cause`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[allow(missing_docs, reason = "they are those of the other `Cause`")]
+#[non_exhaustive]
+pub struct Cause {
+    pub kind: FailureKind,
+    pub message: String,
+    pub executions: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<String>,
 }
 
 /// A setting of the check, by the name that it has in the attribute.
@@ -278,7 +293,7 @@ pub struct Coherence {
 
 impl Diagram {
     /// The diagram of a failing execution. `test` is the path of the test as `cargo test` takes it, or [`DOC_TEST`].
-    pub fn new(finding: &Finding<'_>, test: Option<&str>, counts: &Counts, config: &Config) -> Self {
+    pub fn new(finding: &Finding<'_>, test: Option<&str>, counts: &Counts<'_>, config: &Config) -> Self {
         let scene = Scene::new(finding);
         let names = Names::new(&scene);
         let recorded = steps::record(&scene, &names, counts.memory);
@@ -312,20 +327,32 @@ impl Diagram {
     }
 }
 
-impl From<&Counts> for Check {
-    fn from(counts: &Counts) -> Self {
+impl From<&Counts<'_>> for Check {
+    fn from(counts: &Counts<'_>) -> Self {
+        let failures = counts.failures;
         Self {
             memory: counts.memory.to_string(),
             explorer: counts.explorer.to_string(),
             executions: counts.executions,
             runs: counts.runs,
             blocked: counts.blocked,
-            failures: counts.failures,
+            failures: failures.executions,
+            causes: if failures.executions > 1 { causes(failures.causes) } else { Vec::new() },
             threads: counts.threads,
             events: counts.events,
             milliseconds: u64::try_from(counts.elapsed.as_millis()).unwrap_or(u64::MAX),
         }
     }
+}
+
+fn causes(causes: &[crate::session::Cause]) -> Vec<Cause> {
+    let cause = |cause: &crate::session::Cause| Cause {
+        kind: cause.kind,
+        message: cause.message.clone(),
+        executions: cause.executions,
+        seed: cause.kind.is_replayed().then(|| cause.seed.clone()),
+    };
+    causes.iter().map(cause).collect()
 }
 
 /// The places of threads and locations in their lists.

@@ -16,7 +16,7 @@ mod layout;
 mod sources;
 
 use crate::report::Sources;
-use crate::report::diagram::{Diagram, Location, Setting, Step};
+use crate::report::diagram::{Cause, Check, Diagram, Location, Setting, Step};
 use crate::report::headline::words;
 use crate::report::text::count;
 use crate::session::{FailureKind, MemoryModel};
@@ -84,6 +84,7 @@ fn facts(diagram: &Diagram) -> String {
         facts.push(("found after", format!("{executions}, {}", count(check.runs, "run"))));
         facts.push(("in", format!("{seconds:.2} s")));
     }
+    facts.extend(causes(check).map(|causes| ("failures", causes)));
     facts.extend(diagram.switches.clone().map(|switches| ("schedule", switches)));
     facts.extend(diagram.needs.clone().map(|needs| ("models", needs)));
     facts.extend(diagram.remedy.clone().map(|remedy| ("remedy", remedy)));
@@ -93,6 +94,16 @@ fn facts(diagram: &Diagram) -> String {
         format!("<div><dt>{name}</dt><dd{class}>{}</dd></div>", escape(value))
     };
     format!("<dl class=\"facts\">{}</dl>\n", facts.iter().map(fact).collect::<String>())
+}
+
+/// The number of failing executions of each cause, in lines; `None` unless several executions fail.
+fn causes(check: &Check) -> Option<String> {
+    let line = |cause: &Cause| {
+        let first = cause.message.lines().next().unwrap_or_default();
+        format!("{}: {first}", count(cause.executions, "execution"))
+    };
+    let lines: Vec<String> = check.causes.iter().map(line).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 fn replay(diagram: &Diagram) -> String {

@@ -286,10 +286,10 @@ impl Coordinator<'_, '_, '_> {
         let Answer { tally, livelocks, problem, over, .. } = answer;
         self.findings.tally.add(&tally);
         self.note(problem);
-        for (class, problem) in livelocks {
-            if self.findings.counts_livelock(class) {
+        for livelock in livelocks {
+            if self.findings.counts_livelock(&livelock) {
                 fails = true;
-                self.note(Some(problem));
+                self.note(Some(livelock.problem));
             }
         }
         (over || (fails && !keep_going)).then(|| self.over(Verdict::Verified))

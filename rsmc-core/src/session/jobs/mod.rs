@@ -25,6 +25,7 @@ use crate::explore::Task;
 use crate::explore::rf_smc::Found;
 use crate::seed::Seed;
 use crate::session::FailureKind;
+use crate::session::causes::Causes;
 use crate::session::tally::Tally;
 use crate::step::{Knowledge, Step};
 
@@ -61,6 +62,15 @@ pub(super) struct Problem {
     pub(super) newest: Option<Vec<EventId>>,
 }
 
+/// A livelock that a worker found.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Livelock {
+    pub(super) class: Digest,
+    pub(super) problem: Problem,
+    /// Its cause, counted once.
+    pub(super) cause: Causes,
+}
+
 /// The result of a job.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Answer {
@@ -70,7 +80,7 @@ pub struct Answer {
     /// For samples: the number of runs. For a livelock: 1 if it was run.
     pub(super) done: u64,
     /// The executions that end in a livelock. They are not counted yet: only the coordinator knows which are new.
-    pub(super) livelocks: Vec<(Digest, Problem)>,
+    pub(super) livelocks: Vec<Livelock>,
     /// The first execution that fails in another way.
     pub(super) problem: Option<Problem>,
     /// True if nothing can be explored after the job.

@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use crate::seed::Seed;
+use crate::session::causes::Causes;
 use crate::session::driver::{Driver, Ended, Limits, Next, Ran, Sink};
-use crate::session::jobs::{Answer, Job, Link, Problem};
+use crate::session::jobs::{Answer, Job, Link, Livelock, Problem};
 use crate::session::judge::Finding;
 use crate::session::tally::Tally;
 use crate::session::{Config, Seen};
@@ -86,13 +87,15 @@ impl Sink for Worker<'_> {
         let answer = &mut self.answer;
         answer.over = ran.is_final;
         let is_over = ran.is_final || (ran.finding.is_some() && !self.config.keep_going);
-        let problem = ran.finding.map(|finding| problem(ran.run, finding));
-        match ran.livelock {
-            None => answer.problem = answer.problem.take().or(problem),
-            Some(class) => {
-                answer.livelocks.push((class, problem.expect("a livelock is a failure")));
-                answer.tally.failures -= 1;
+        if let Some(finding) = ran.finding {
+            let model = self.config.effective_memory();
+            if let Some(class) = ran.livelock {
+                let cause = Causes::of(ran.run, &finding, model);
+                answer.livelocks.push(Livelock { class, problem: problem(ran.run, finding), cause });
                 self.uncounted += u64::from(ran.counts);
+            } else {
+                answer.tally.causes.see(ran.run, &finding, model);
+                answer.problem.get_or_insert_with(|| problem(ran.run, finding));
             }
         }
         if is_over { Next::Observe } else { Next::Run }
