@@ -103,6 +103,7 @@ fn reports() -> Vec<String> {
         report("race", &config(), reports::race),
         report("two_locks", &config(), reports::two_locks),
         report("transfers", &config(), reports::transfers),
+        report("two_mistakes", &config().keep_going(true), reports::two_mistakes),
         report("freed", &config(), reports::freed),
         report("many", &config(), reports::many),
         rsmc::render_in(&rsmc::explore(&config(), reports::long), &with_file),

@@ -135,3 +135,19 @@ pub fn transfers() {
         transfer(&b, &a, 2);
     });
 }
+
+/// Two mistakes: the locks are taken in two orders, and one addition may come too early.
+pub fn two_mistakes() {
+    let (a, b) = (Mutex::new(1), Mutex::new(2));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let a = a.lock().unwrap();
+            *b.lock().unwrap() += *a;
+        });
+        scope.spawn(|| {
+            let b = b.lock().unwrap();
+            *a.lock().unwrap() += *b;
+        });
+    });
+    assert_eq!(*a.lock().unwrap(), 3, "b was added too late");
+}

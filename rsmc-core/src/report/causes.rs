@@ -8,6 +8,9 @@ use crate::report::{Failures, Finding};
 /// The most causes that are shown; the JSON form has all.
 const MOST: usize = 8;
 
+/// The most lines of a message.
+const MOST_LINES: usize = 3;
+
 /// The most columns of a seed that is shown.
 const LONGEST_SEED: usize = 80;
 
@@ -25,7 +28,10 @@ pub(super) fn section(finding: &Finding<'_>, failures: &Failures<'_>) -> String 
         let is_shown = cause.is_of(finding.kind, finding.message, finding.panics);
         let (mark, first) = (if is_shown { '✗' } else { ' ' }, cause.message.lines().next().unwrap_or_default());
         let row = format!("  {:>digits$} {mark} {}", cause.executions, visible_in_line(first));
-        let _ = write!(text, "\n{}", wrap(&row, &indent));
+        let row = wrap(&row, &indent);
+        let lines: Vec<&str> = row.lines().take(MOST_LINES).collect();
+        let rest = if row.lines().count() > MOST_LINES { " …" } else { "" };
+        let _ = write!(text, "\n{}{rest}", lines.join("\n"));
         if !is_shown && cause.kind.is_replayed() && width(&cause.seed) <= LONGEST_SEED {
             let _ = write!(text, "\n{indent}RSMC_REPLAY={}", cause.seed);
         }

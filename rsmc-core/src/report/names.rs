@@ -154,10 +154,13 @@ fn names_from_source(
     for (loc, site) in uses.filter(|(_, site)| *site != Site::Unknown) {
         places.entry(loc).or_default().insert(site);
     }
+    // The field of a newtype has a better name outside of its methods, if any.
     let used = |loc: LocId| {
-        let mut names = places.get(&loc)?.iter().map(|&site| source.used(site));
-        let first = names.next()??;
-        names.all(|name| name.as_ref() == Some(&first)).then_some(first)
+        let names: Option<Vec<Name>> = places.get(&loc)?.iter().map(|&site| source.used(site)).collect();
+        let (fields, others): (Vec<_>, Vec<_>) = names?.into_iter().partition(|name| name.name.contains('.'));
+        let mut names = if others.is_empty() { fields } else { others };
+        names.dedup();
+        names.pop().filter(|_| names.is_empty())
     };
     let mut of_name: BTreeMap<Name, Vec<LocId>> = BTreeMap::new();
     for (loc, info) in trace.locs.iter().filter(|(loc, info)| !parts.contains_key(loc) && !info.is_choice()) {
@@ -182,12 +185,20 @@ fn names_from_source(
             let name = match (is_alone, is_element) {
                 (true, _) => name.clone(),
                 (_, true) => format!("{name}[{number}]"),
-                _ => format!("{name}_{}", number + 1),
+                _ => numbered_object(&name, number + 1),
             };
             names.insert(loc, name);
         }
     }
     names
+}
+
+/// The name of one of several objects: `head_2`, `Counter_2.0`.
+fn numbered_object(name: &str, number: usize) -> String {
+    match name.split_once('.') {
+        Some((of, field)) => format!("{of}_{number}.{field}"),
+        None => format!("{name}_{number}"),
+    }
 }
 
 /// The locations that a row or line of the report names; not those that are only shared through an `Arc`.

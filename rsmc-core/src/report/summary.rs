@@ -155,16 +155,18 @@ pub(super) fn counts_section(finding: &Finding<'_>, counts: &Counts<'_>) -> Stri
         how(counts),
         seconds(counts.elapsed)
     );
-    let found = match counts.failures.executions {
-        0 | 1 => found,
-        failures if counts.failures.causes.len() == 1 => {
-            format!("{found}; {failures} executions fail for one cause, this is the first")
-        }
-        failures => format!("{found}; {failures} executions fail, this is the first"),
+    let others = match (counts.failures.executions, counts.failures.causes) {
+        (0 | 1, _) => None,
+        (failures, [_]) => Some(format!("{failures} executions fail for one cause; this is the first")),
+        (failures, _) => Some(format!("{failures} executions fail; this is the first")),
     };
     let needs = finding.needs.map(|needs| wrap(&needs.to_string(), "  "));
     let remedy = finding.remedy.map(|remedy| wrap(&remedy.to_string(), "  "));
-    [Some(found), switches(finding, counts.memory), needs, remedy].into_iter().flatten().collect::<Vec<_>>().join("\n")
+    [Some(found), others, switches(finding, counts.memory), needs, remedy]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The number of context switches in words, if a small schedule was looked for.

@@ -6,15 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::explore::rf_smc::MOST_COUNTED;
 use crate::seed::Seed;
-use crate::session::judge::Finding;
 use crate::session::{FailureKind, MemoryModel};
 use crate::step::{Panicked, Run};
 
 /// The most causes that are told apart; messages may differ in every execution.
 const MOST: usize = 100;
 
-/// A cause of failures, and the number of executions that fail for it. Panics at one place have one cause, whatever they
-/// say; other failures have one cause if their messages are equal.
+/// A cause of failures, and the number of executions that fail for it. Panics at one place have one cause, whatever
+/// they say; other failures have one cause if their messages are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Cause {
@@ -46,17 +45,16 @@ pub(super) struct Causes {
 
 impl Causes {
     /// The cause of one failing execution.
-    pub(super) fn of(run: &Run, finding: &Finding, model: MemoryModel) -> Self {
+    pub(super) fn of(run: &Run, kind: FailureKind, message: &str, model: MemoryModel) -> Self {
         let mut causes = Self::default();
-        causes.see(run, finding, model);
+        causes.see(run, kind, message, model);
         causes
     }
 
     /// Adds a failing execution.
-    pub(super) fn see(&mut self, run: &Run, finding: &Finding, model: MemoryModel) {
-        let Finding { kind, ref message, .. } = *finding;
+    pub(super) fn see(&mut self, run: &Run, kind: FailureKind, message: &str, model: MemoryModel) {
         let key = key(kind, message, &run.panics);
-        self.count(kind, &key, 1, || (message.clone(), Seed::of_run(run, model).to_string()));
+        self.count(kind, &key, 1, || (message.to_owned(), Seed::of_run(run, model).to_string()));
     }
 
     /// Adds an execution that ended its process.

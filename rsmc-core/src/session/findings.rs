@@ -97,7 +97,7 @@ impl Sink for Findings<'_> {
         (self.watch)(Seen::Run(ran.run, ran.counts));
         let is_over = ran.is_final || (ran.finding.is_some() && !self.config.keep_going);
         if let Some(finding) = ran.finding {
-            self.tally.causes.see(ran.run, &finding, self.memory);
+            self.tally.causes.see(ran.run, finding.kind, &finding.message, self.memory);
             self.find(ran.run, ran.plan, finding, executor);
         }
         if is_over { Next::Nothing } else { Next::Run }

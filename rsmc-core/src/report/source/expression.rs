@@ -20,11 +20,12 @@ const TRANSPARENT: [&str; 14] = [
     "get_unchecked",
 ];
 
-/// The object before the last dot of a text: `tail` of `x = self.tail.`, `slots` of `q.slots[i % 2].`.
+/// The object before the last dot of a text: `tail` of `x = self.tail.`, `slots` of `q.slots[i % 2].`, `self.0` of
+/// `self.0.`.
 pub(super) fn object(text: &str) -> Option<Name> {
     let chars: Vec<char> = text.trim_end().chars().collect();
     let mut rest = chars.strip_suffix(&['.'])?;
-    let mut is_element = false;
+    let (mut is_element, mut field) = (false, None);
     loop {
         rest = trim_end(rest, |c| c == '?' || c.is_whitespace());
         match rest.last()? {
@@ -51,12 +52,17 @@ pub(super) fn object(text: &str) -> Option<Name> {
             }
             _ => {
                 let (name, left) = last_word(rest);
-                if name == "self" || name.is_empty() || left.last() == Some(&':') {
+                if name.is_empty() || left.last() == Some(&':') {
                     return None;
+                }
+                if name == "self" {
+                    let name = format!("self.{}", field?);
+                    return Some(Name { name, is_element });
                 }
                 if name.chars().all(|c| c.is_ascii_digit()) {
                     // A field of a tuple is named after what it is a field of.
                     rest = left.strip_suffix(&['.'])?;
+                    field = Some(name);
                     continue;
                 }
                 return Some(Name { name, is_element });
@@ -246,10 +252,12 @@ mod tests {
             ("Self::head(x)?.seq.", "seq"),
             ("self.waker.lock().unwrap().", "waker"),
             ("HEAD.", "HEAD"),
+            ("self.0.", "self.0"),
+            ("self.0 .1.get(i).", "self.0[]"),
         ] {
             assert_eq!(used(text).as_deref(), Some(name), "{text}");
         }
-        for text in ["self.", "self.0.", "head().", "Queue::shared().", "drop(", "", "Self::HEAD::"] {
+        for text in ["self.", "head().", "Queue::shared().", "drop(", "", "Self::HEAD::"] {
             assert_eq!(used(text), None, "{text}");
         }
     }

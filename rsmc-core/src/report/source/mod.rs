@@ -90,19 +90,25 @@ impl SourceText {
 }
 
 fn function_around(lines: &[String], at: usize) -> Option<&str> {
-    if let Some(name) = function_of(&lines[at]) {
-        return Some(name);
-    }
-    let mut depth = indent(&lines[at]);
-    for line in lines[..at].iter().rev().filter(|line| !line.trim().is_empty()) {
-        if indent(line) < depth {
-            depth = indent(line);
-            if let Some(name) = function_of(line) {
-                return Some(name);
-            }
-        }
-    }
-    None
+    around(lines, at).find_map(function_of)
+}
+
+/// The name of the type whose `impl` is around a line.
+fn type_around(lines: &[String], at: usize) -> Option<&str> {
+    around(lines, at).find_map(type_of)
+}
+
+/// A line, and those above it that are indented less and less. The end of a signature is left out: it is indented as
+/// its beginning.
+fn around(lines: &[String], at: usize) -> impl Iterator<Item = &str> {
+    let mut depth = usize::MAX;
+    let ends_signature = |line: &str| line.is_empty() || line.starts_with([')', '{']) || line == "where";
+    let above = lines[..=at].iter().rev().filter(move |line| !ends_signature(line.trim()));
+    above.map(String::as_str).filter(move |line| {
+        let is_around = indent(line) < depth;
+        depth = depth.min(indent(line));
+        is_around
+    })
 }
 
 fn used(lines: &[String], at: usize, column: u32) -> Option<Name> {
@@ -114,7 +120,10 @@ fn used(lines: &[String], at: usize, column: u32) -> Option<Name> {
         }
         text = format!("{}{}", without_comment(line).trim_end(), text.trim_start());
     }
-    expression::object(&text)
+    let object = expression::object(&text)?;
+    let Some(field) = object.name.strip_prefix("self.") else { return Some(object) };
+    let name = format!("{}.{field}", type_around(lines, at)?);
+    Some(Name { name, ..object })
 }
 
 fn created(lines: &[String], at: usize, column: u32) -> Option<Name> {
@@ -155,6 +164,30 @@ fn function_of(line: &str) -> Option<&str> {
     Some(&after[..end]).filter(|name| is_item && !name.is_empty())
 }
 
+/// The name of the type whose `impl` a line begins: `Queue` of `impl<T> Clone for spsc::Queue<T> {`.
+fn type_of(line: &str) -> Option<&str> {
+    let line = without_comment(line).trim();
+    let rest = line.strip_prefix("unsafe ").unwrap_or(line).strip_prefix("impl")?;
+    let rest = if rest.starts_with('<') { &rest[generics(rest)..] } else { rest.strip_prefix(' ')? };
+    let rest = rest.split_once(" for ").map_or(rest, |(_, of)| of).trim_start();
+    let end = rest.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | ':')).unwrap_or(rest.len());
+    rest[..end].rsplit(':').next().filter(|name| !name.is_empty())
+}
+
+/// The length of the list of generic parameters with which a text begins.
+fn generics(text: &str) -> usize {
+    let mut depth = 0;
+    let ends = |&(at, c): &(usize, char)| {
+        match c {
+            '<' => depth += 1,
+            '>' if !text[..at].ends_with('-') => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    };
+    text.char_indices().find(ends).map_or(text.len(), |(at, _)| at + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,6 +215,16 @@ fn new() -> Queue {
 }
 #[test]
 fn test() { let x = Mutex::new(0); }
+impl<F: Fn() -> u32> Drop for own::Counter<F>
+where
+    F: Send,
+{
+    fn drop(
+        &mut self,
+    ) {
+        self.0.load(Relaxed);
+    }
+}
 ";
 
     /// The lines, the number of a line, and the column of a word in it.
@@ -200,7 +243,17 @@ fn test() { let x = Mutex::new(0); }
         assert_eq!(function(4, "load").as_deref(), Some("push"));
         assert_eq!(function(15, "AtomicUsize").as_deref(), Some("new"));
         assert_eq!(function(22, "Mutex").as_deref(), Some("test"));
+        assert_eq!(function(30, "load").as_deref(), Some("drop"));
         assert_eq!(function(1, "impl"), None);
+    }
+
+    #[test]
+    fn an_impl_names_its_type() {
+        assert_eq!(type_of("impl Queue {"), Some("Queue"));
+        assert_eq!(type_of("unsafe impl<T: Into<u8>> Sync for spsc::Queue<T> {}"), Some("Queue"));
+        assert_eq!(type_of("    impl<'a, F: Fn() -> u8> Guard<'a, F>"), Some("Guard"));
+        assert_eq!(type_of("impl<T> Get for &T {"), None);
+        assert_eq!([type_of("implicit()"), type_of("let x = 1;")], [None, None]);
     }
 
     #[test]
@@ -215,6 +268,7 @@ fn test() { let x = Mutex::new(0); }
         };
         assert_eq!(used(4, "load"), Some(("tail".to_owned(), false)));
         assert_eq!(used(9, "store"), Some(("slots".to_owned(), true)));
+        assert_eq!(used(30, "load"), Some(("Counter.0".to_owned(), false)));
         assert_eq!(created(15, "AtomicUsize").as_deref(), Some("head"));
         assert_eq!(created(17, "AtomicUsize").as_deref(), Some("tail"));
         assert_eq!(created(22, "Mutex").as_deref(), Some("x"));

@@ -90,11 +90,11 @@ impl Sink for Worker<'_> {
         if let Some(finding) = ran.finding {
             let model = self.config.effective_memory();
             if let Some(class) = ran.livelock {
-                let cause = Causes::of(ran.run, &finding, model);
+                let cause = Causes::of(ran.run, finding.kind, &finding.message, model);
                 answer.livelocks.push(Livelock { class, problem: problem(ran.run, finding), cause });
                 self.uncounted += u64::from(ran.counts);
             } else {
-                answer.tally.causes.see(ran.run, &finding, model);
+                answer.tally.causes.see(ran.run, finding.kind, &finding.message, model);
                 answer.problem.get_or_insert_with(|| problem(ran.run, finding));
             }
         }
