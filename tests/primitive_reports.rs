@@ -463,8 +463,13 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_'))
 }
 
-/// Rows have no word that is neither the user's nor explained in `docs/reading-a-report.md`. An object that has no name
-/// in the source has one of its type, which the table of locations says.
+/// Whether a word of a sentence is a name: it has a digit, `_`, or a capital within.
+fn is_name(word: &str) -> bool {
+    word.chars().skip(1).any(|c| c.is_ascii_digit() || c.is_uppercase() || c == '_')
+}
+
+/// Rows have no word, and the headline no name, that is neither the user's nor explained in `docs/reading-a-report.md`.
+/// An object that has no name in the source has one of its type, which the table of locations says.
 #[test]
 fn every_word_of_a_row_is_the_users_or_explained() {
     let read = |path: &str| {
@@ -482,12 +487,21 @@ fn every_word_of_a_row_is_the_users_or_explained() {
         let text = |value: &Value, part: &str| value[part].as_str().unwrap_or_default().to_owned();
         let legend: Vec<String> = list("locations").iter().map(|location| text(location, "name")).collect();
         let threads: Vec<String> = list("threads").iter().map(|thread| text(thread, "name")).collect();
+        let is_known = |word: &str| {
+            known.contains(word) || [&legend, &threads].iter().any(|all| all.iter().any(|name| name == word))
+        };
+        let mut look = |line: &str, is_asked: fn(&str) -> bool| {
+            let words = words(line).filter(|word| is_asked(word) && !is_known(word));
+            unknown.extend(words.map(|word| format!("{name}: {word} in {line:?}")));
+        };
         for row in list("steps").iter().chain(&list("waiting")) {
-            let row = text(row, "text");
-            let is_known = |word: &&str| {
-                known.contains(word) || [&legend, &threads].iter().any(|all| all.iter().any(|name| name == word))
-            };
-            unknown.extend(words(&row).filter(|word| !is_known(word)).map(|word| format!("{name}: {word} in {row:?}")));
+            look(&text(row, "text"), |_| true);
+        }
+        // A panic has the message of the user or of std.
+        let title = Some(text(&json, "title")).filter(|title| !title.starts_with("panic: "));
+        look(&title.unwrap_or_default(), is_name);
+        for line in list("details") {
+            look(line.as_str().unwrap_or_default(), is_name);
         }
     }
     assert!(unknown.is_empty(), "{unknown:#?}");
