@@ -2,7 +2,7 @@
 //! What a seed says that did not happen is no failure. A checksum keeps accidents out; here it is put right after each
 //! change, so what is behind it is tested.
 //!
-//! `RSMC_ORACLE_PROGRAMS` sets how many seeds are changed (default 10,000), and a tenth as many checkpoints;
+//! `RSMC_ORACLE_PROGRAMS` sets how many seeds are changed (default 2,000), and a tenth as many checkpoints;
 //! `RSMC_ORACLE_SEED` shifts the changes.
 
 mod bodies;
@@ -33,7 +33,7 @@ fn number(variable: &str, default: u64) -> u64 {
 
 /// The number of seeds that are changed.
 fn rounds() -> u64 {
-    number("RSMC_ORACLE_PROGRAMS", 10_000)
+    number("RSMC_ORACLE_PROGRAMS", 2_000)
 }
 
 /// Every explorer that proves under every model that it knows, and samples.

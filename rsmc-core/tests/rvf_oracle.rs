@@ -106,7 +106,7 @@ struct Rvf;
 impl Rvf {
     fn compare(&self, name: &str, _: MemoryModel, size: Size, weights: &Weights) {
         let (leaves, short) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
-        oracle::compare(name, size, weights, &|program, seed| {
+        oracle::compare_some(60, name, size, weights, &|program, seed| {
             let every = brute_force(program)?;
             let (found, cut, _) = rvf_smc(program, variant(seed));
             leaves.set(leaves.get() + found.len() as u64);

@@ -137,8 +137,8 @@ fn compare(memory: MemoryModel) {
     let (mut livelocks, mut programs) = (0_u64, 0_u64);
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let drawn = number("RSMC_ORACLE_PROGRAMS").unwrap_or(match memory {
-        MemoryModel::Sc => 100,
-        _ => 30,
+        MemoryModel::Sc => 40,
+        _ => 15,
     });
     let first = number("RSMC_ORACLE_SEED").unwrap_or(0);
     for seed in first..first + drawn {
@@ -200,7 +200,7 @@ fn an_update_that_is_left_out_is_exact_under_c11() {
 /// Threads that poll under locks while others try to take these. `loops_oracle` compares their outcomes with the states
 /// of the programs.
 fn compare_polling(memory: MemoryModel) {
-    let (drawn, first) = (oracle::number("RSMC_ORACLE_PROGRAMS", 60), oracle::number("RSMC_ORACLE_SEED", 0));
+    let (drawn, first) = (oracle::number("RSMC_ORACLE_PROGRAMS", 25), oracle::number("RSMC_ORACLE_SEED", 0));
     let mut compared = 0;
     for seed in first..first + drawn {
         let program = polling(seed, memory);

@@ -83,7 +83,7 @@ pub type Difference<'a> = &'a dyn Fn(&Program, u64) -> Option<String>;
 
 /// Looks for a difference on the random programs of a mix.
 pub fn compare(name: &str, size: Size, weights: &Weights, difference: Difference) {
-    compare_some(60, name, size, weights, difference);
+    compare_some(25, name, size, weights, difference);
 }
 
 /// Looks for a difference on so many random programs of a mix, unless the environment has another number.
