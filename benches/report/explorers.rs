@@ -208,7 +208,7 @@ fn looked_into() -> String {
         let depth = kept(body(name), n, Traversal::DepthFirst);
         let breadth = kept(body(name), n, Traversal::BreadthFirst);
         let Kept { effort, decided, .. } = depth;
-        let counts = [effort.cuts, effort.plausible, effort.extensions, effort.known];
+        let counts = [effort.cuts, effort.extensions, effort.known];
         let decided = [decided.incr, decided.urf, decided.found, decided.refuted];
         let counts = counts.into_iter().chain(decided).map(thousands).collect::<Vec<_>>().join(" | ");
         let runs = [depth.effort.runs_kept, breadth.effort.runs_kept].map(|runs| thousands(runs as u64)).join(" | ");

@@ -1,6 +1,4 @@
-//! Read-cuts: their names, those of a run that no earlier run has had, and their extensions.
-
-use rustc_hash::FxHashSet;
+//! Read-cuts: their names and their extensions.
 
 use crate::base::{Digest, EventId, ThreadId};
 use crate::explore::looks::{Looks, Way, together};
@@ -22,11 +20,12 @@ pub(super) struct Cuts {
     made: Vec<u32>,
     names: Vec<Digest>,
     /// The number of them that were shortened to find others.
-    shortened: usize,
+    pub(super) shortened: usize,
 }
 
 impl Cuts {
-    fn clear(&mut self, width: usize) {
+    /// Forgets all; the next ones are those of a run with so many threads that observe.
+    pub(super) fn clear(&mut self, width: usize) {
         self.width = width;
         self.made.clear();
         self.names.clear();
@@ -37,7 +36,7 @@ impl Cuts {
         self.names.len()
     }
 
-    fn at(&self, number: usize) -> Cut<'_> {
+    pub(super) fn at(&self, number: usize) -> Cut<'_> {
         Cut { made: &self.made[number * self.width..(number + 1) * self.width], name: self.names[number] }
     }
 
@@ -54,11 +53,9 @@ impl Cuts {
         self.made.truncate(self.names.len() * self.width);
     }
 
-    /// Adds the cut with this number without the last observation of a thread.
-    fn push_without(&mut self, number: usize, thread: usize, name: Digest) {
-        let from = self.made.len();
-        self.made.extend_from_within(number * self.width..(number + 1) * self.width);
-        self.made[from + thread] -= 1;
+    /// Adds a cut.
+    pub(super) fn push(&mut self, made: &[u32], name: Digest) {
+        self.made.extend_from_slice(made);
         self.names.push(name);
     }
 }
@@ -74,7 +71,7 @@ pub(super) struct Extension {
 }
 
 /// The part of a cut's name that one observation makes.
-fn part(id: EventId, action: Action, seen: Seen) -> Digest {
+pub(super) fn part(id: EventId, action: Action, seen: Seen) -> Digest {
     let (kind, a, b) = match seen {
         Seen::Value(value) => (0, value, 0),
         Seen::Write(None) => (1, 0, 0),
@@ -83,95 +80,15 @@ fn part(id: EventId, action: Action, seen: Seen) -> Digest {
     Digest::of(&[u64::from(id.thread.0), u64::from(id.index), kind, a, b, action.alternative()])
 }
 
-/// The parts of a cut's name that the observations of a run make, thread by thread.
-fn find_parts(snapshot: &Snapshot, parts: &mut Vec<Digest>) {
-    let part = |&at: &u32| {
-        let event = &snapshot.trace.events[at as usize];
-        part(event.id, event.op.action, snapshot.seen(event))
-    };
-    parts.clear();
-    parts.extend(snapshot.all_observing().iter().map(part));
-}
-
 /// The name of a cut with one observation more.
 pub(super) fn longer(cut: Cut<'_>, extension: &Extension) -> Digest {
     cut.name.with(part(extension.next.id, extension.next.op.action, extension.seen))
-}
-
-/// Begins to find the cuts of a run that no earlier run has had, with the longest. They are entered in `had`. The call
-/// overwrites `parts`, for [`find_more`].
-pub(super) fn begin(snapshot: &Snapshot, had: &mut FxHashSet<Digest>, parts: &mut Vec<Digest>, cuts: &mut Cuts) {
-    find_parts(snapshot, parts);
-    let threads = snapshot.threads.len();
-    cuts.clear(threads);
-    let name = parts.iter().fold(Digest::EMPTY, |name, &part| name.with(part));
-    if had.insert(name) {
-        cuts.names.push(name);
-        cuts.made.extend((0..threads).map(|thread| snapshot.observing(thread).len() as u32));
-    }
-}
-
-/// Goes on, from cuts that were found down to known ones, through `most` cuts at most; false if there are more.
-pub(super) fn find_more(
-    snapshot: &Snapshot,
-    had: &mut FxHashSet<Digest>,
-    parts: &[Digest],
-    cuts: &mut Cuts,
-    most: usize,
-) -> bool {
-    let until = cuts.shortened + most;
-    while cuts.shortened < cuts.len() {
-        if cuts.shortened == until {
-            return false;
-        }
-        for thread in 0..cuts.width {
-            let Cut { made, name } = cuts.at(cuts.shortened);
-            let Some(last) = (made[thread] as usize).checked_sub(1) else { continue };
-            let name = name.without(parts[snapshot.first_of(thread) + last]);
-            if is_closed_without(snapshot, made, thread) && had.insert(name) {
-                cuts.push_without(cuts.shortened, thread, name);
-            }
-        }
-        cuts.shortened += 1;
-    }
-    true
-}
-
-/// Whether a cut without the last observation of a thread still has, for each of its observations, all that must be
-/// observed before it.
-fn is_closed_without(snapshot: &Snapshot, made: &[u32], thread: usize) -> bool {
-    let needs_it = |(other, &own): (usize, &u32)| {
-        own > 0 && other != thread && {
-            let last = snapshot.observing(other)[own as usize - 1];
-            snapshot.needs(last as usize)[thread] == made[thread]
-        }
-    };
-    !made.iter().enumerate().any(needs_it)
 }
 
 /// The positions of the events of a cut.
 pub(super) fn find_inside(snapshot: &Snapshot, cut: Cut<'_>, inside: &mut Vec<usize>) {
     inside.clear();
     inside.extend((0..snapshot.trace.events.len()).filter(|&at| snapshot.is_in(at, cut.made)));
-}
-
-/// Whether every read of the cut has a write in the cut that it can take. Otherwise the cut cannot be the beginning of
-/// an execution, and neither can one that is longer by one more read.
-pub(super) fn is_plausible(snapshot: &Snapshot, cut: Cut<'_>, inside: &[usize]) -> bool {
-    let events = &snapshot.trace.events;
-    let mut reads =
-        cut.made.iter().enumerate().flat_map(|(thread, &made)| &snapshot.observing(thread)[..made as usize]);
-    reads.all(|&read| {
-        let event = &events[read as usize];
-        let seen = snapshot.seen(event);
-        let is_good = |&at: &usize| {
-            let write = &events[at];
-            write.op.loc == event.op.loc
-                && at != read as usize
-                && write.written.is_some_and(|value| seen.is_of(value, Some(write.id)))
-        };
-        seen.is_of(snapshot.loc(event.op.loc).init, None) || inside.iter().any(is_good)
-    })
 }
 
 /// Collects the observations that each thread could make next by the writes of the cut.

@@ -19,8 +19,8 @@
 //! lock operations count by their source, and so does an `AtomicPtr` that is not null. Once two threads have touched
 //! one tracked cell, so do reads that acquire and updates: they decide whether that is a data race. A waiting acquire
 //! is extended like any read, so a deadlock's cut is never one of a run in which the waiting thread gets on. (2)
-//! *Which cuts* (`cuts`). The cuts of a run are downward closed, so they are walked from the longest down to known
-//! ones, instead of going through all of them. (3) A negative answer is remembered with the thread whose read was
+//! *Which cuts* (`enumeration`). The plausible cuts of a run are walked from the longest down to known ones, instead
+//! of going through all cuts. (3) A negative answer is remembered with the thread whose read was
 //! added: what that thread writes later is not in the question, and with it the same cut may be possible. (4) Store
 //! buffers: stores count from when they enter a buffer, and the witness says when they leave. (5) *Loops that wait.* A
 //! cut in which a thread repeats an iteration of such a loop is not considered. Where threads wait and no other thread
@@ -31,6 +31,7 @@
 //! park, spawn and join, under SC, TSO and PSO; compared with [`super::Exhaustive`].
 
 mod cuts;
+mod enumeration;
 mod question;
 mod snapshot;
 
@@ -44,6 +45,7 @@ use crate::explore::Divisible;
 use crate::explore::by_source::BySource;
 use crate::explore::looks::{Looks, Way};
 use crate::explore::view_xplore::cuts::{Cuts, Extension};
+use crate::explore::view_xplore::enumeration::Enumeration;
 use crate::explore::view_xplore::question::Asker;
 use crate::explore::view_xplore::snapshot::Snapshot;
 use crate::model::MemoryModel;
@@ -67,8 +69,6 @@ const _: () = assert!(size_of::<Digest>() < 32, "at most 32 bytes for each cut")
 pub struct Effort {
     /// Cuts of runs that were visited.
     pub cuts: u64,
-    /// Those of them in which every read has a write to take.
-    pub plausible: u64,
     /// Longer cuts that were considered.
     pub extensions: u64,
     /// Those of them that an earlier run has had, or that were refuted before.
@@ -110,8 +110,8 @@ pub struct ViewXplore {
     frames: VecDeque<Frame>,
     /// Frames that were finished with, for their memory.
     spare: Vec<Frame>,
-    /// The parts of the names of the newest run's cuts.
-    parts: Vec<Digest>,
+    /// The cuts of the newest run.
+    enumeration: Enumeration,
     started: bool,
     /// Whether there is a next execution, once that is known, and what its plan forces.
     found: Option<bool>,
@@ -152,7 +152,7 @@ impl ViewXplore {
     /// question. Returns whether there is one, whose steps go to `forced`; `None` while that is not known.
     fn look(&mut self) -> Option<bool> {
         if let Some(frame) = self.frames.back_mut().filter(|frame| frame.is_unfinished) {
-            if cuts::find_more(&frame.snapshot, &mut self.had, &self.parts, &mut frame.cuts, CUTS_AT_ONCE) {
+            if self.enumeration.find_more(&frame.snapshot, &mut self.had, &mut frame.cuts, CUTS_AT_ONCE) {
                 frame.is_unfinished = false;
                 self.effort.cuts += frame.cuts.len() as u64;
             }
@@ -204,10 +204,6 @@ impl ViewXplore {
             return None;
         };
         cuts::find_inside(&frame.snapshot, cut, &mut frame.inside);
-        if !cuts::is_plausible(&frame.snapshot, cut, &frame.inside) {
-            return None;
-        }
-        self.effort.plausible += 1;
         cuts::extensions(&frame.snapshot, &self.looks, cut, &frame.inside, &mut frame.extensions);
         frame.is_open = true;
         None
@@ -270,7 +266,7 @@ impl Explorer for ViewXplore {
         let mut frame = self.spare.pop().unwrap_or_default();
         frame.is_new = true;
         frame.snapshot.take(run, self.by_source);
-        cuts::begin(&frame.snapshot, &mut self.had, &mut self.parts, &mut frame.cuts);
+        self.enumeration.begin(&frame.snapshot, &mut self.had, &mut frame.cuts);
         frame.is_unfinished = true;
         // If it ends in a livelock, that is the class of its longest cut. A thread that was held back halfway through
         // an iteration may wait for ever in another way.

@@ -146,6 +146,16 @@ impl Snapshot {
         &self.needs[at * self.threads.len()..(at + 1) * self.threads.len()]
     }
 
+    /// The last observation of each thread without which an event is not in a cut, as numbers in
+    /// [`Self::all_observing`].
+    pub(super) fn needed(&self, at: usize) -> impl Iterator<Item = usize> {
+        let event = &self.trace.events[at];
+        let own = self.numbers[event.id.thread].filter(|_| observes(event));
+        let needs = self.needs(at).iter().enumerate();
+        let needs = needs.map(move |(thread, &need)| (thread, need as usize + usize::from(own == Some(thread))));
+        needs.filter(|&(_, need)| need > 0).map(|(thread, need)| self.first_of(thread) + need - 1)
+    }
+
     /// By thread: the number of observations that must be made before what a thread does after `made` observations, an
     /// event or what it waits to perform.
     pub(super) fn next_needs(&self, thread: usize, made: u32) -> &[u32] {
