@@ -44,6 +44,9 @@ impl Oracle {
             assert_eq!(entry.0, shown, "two executions of one class differ in\n{program}");
             entry.1 += 1;
             explorer.observe(&run);
+            if explorer.starts_over() {
+                classes.clear();
+            }
             runs += 1;
             if runs > LONGEST {
                 return None;
