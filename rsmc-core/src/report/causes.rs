@@ -5,8 +5,8 @@ use std::fmt::Write;
 use crate::report::text::{count, visible_in_line, width, wrap};
 use crate::report::{Failures, Finding};
 
-/// The most causes that are shown; the JSON form has all.
-const MOST: usize = 8;
+/// The most causes that a text or a page shows; the JSON form has all.
+pub(super) const MOST: usize = 8;
 
 /// The most lines of a message.
 const MOST_LINES: usize = 3;

@@ -16,6 +16,7 @@ mod layout;
 mod sources;
 
 use crate::report::Sources;
+use crate::report::causes::MOST;
 use crate::report::diagram::{Cause, Check, Diagram, Location, Setting, Step};
 use crate::report::headline::words;
 use crate::report::text::count;
@@ -96,13 +97,13 @@ fn facts(diagram: &Diagram) -> String {
     format!("<dl class=\"facts\">{}</dl>\n", facts.iter().map(fact).collect::<String>())
 }
 
-/// The number of failing executions of each cause, in lines; `None` unless several executions fail.
+/// The number of failing executions of the most frequent causes, in lines; `None` unless several executions fail.
 fn causes(check: &Check) -> Option<String> {
     let line = |cause: &Cause| {
         let first = cause.message.lines().next().unwrap_or_default();
         format!("{}: {first}", count(cause.executions, "execution"))
     };
-    let lines: Vec<String> = check.causes.iter().map(line).collect();
+    let lines: Vec<String> = check.causes.iter().take(MOST).map(line).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
