@@ -9,6 +9,7 @@ mod arc;
 mod arc_counts;
 mod bounds;
 mod browser;
+mod causes;
 mod channels;
 mod checkpoint;
 mod choices;

@@ -1,6 +1,6 @@
 //! Brute force against an explorer: the same classes, outcomes, deadlocks and panics on random programs, none twice.
 //!
-//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 60), `RSMC_ORACLE_SEED` shifts them.
+//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 25), `RSMC_ORACLE_SEED` shifts them.
 
 use std::collections::BTreeMap;
 
