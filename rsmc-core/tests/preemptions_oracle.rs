@@ -102,12 +102,25 @@ fn of_atomic(dice: &mut Dice, list: &[Given], old: usize) -> Drawn {
     (loc, action, source.checked_sub(1).map(|which| writes[which]))
 }
 
+/// Some reads, each with another write of its location; with a chance of `percent` each.
+fn draw_outdated(dice: &mut Dice, list: &[Given], percent: usize) -> Vec<(usize, usize)> {
+    let all = (0..list.len()).flat_map(|read| (0..list.len()).map(move |write| (read, write)));
+    let fits = |&(read, write): &(usize, usize)| {
+        let (reader, writer) = (&list[read].0, &list[write].0);
+        let others = read != write && reader.takes != Takes::From(write as u32);
+        others && reader.takes != Takes::Nothing && writer.writes && reader.op.loc == writer.op.loc
+    };
+    all.filter(|pair| fits(pair) && dice.chance(percent)).collect()
+}
+
 /// Brute force: an order so far.
 struct Orders<'a> {
     list: &'a [Given],
     delays: Option<u32>,
     /// By thread: whether nothing can follow its last event.
     over: &'a [bool],
+    /// Reads, each with a write behind which it counts like a preemption.
+    outdated: &'a [(usize, usize)],
     order: Vec<usize>,
     fewest: Option<u32>,
 }
@@ -139,26 +152,24 @@ impl Orders<'_> {
     /// Whether a thread could go on with this event, whatever it would take.
     fn could_happen(&self, at: usize) -> bool {
         let member = &self.list[at].0;
-        let lacks_token = member.op.action == Action::Park && self.last_action(member.op.loc) != Some(Action::Unpark);
-        !member.waits && !member.hinted && self.is_reached(at) && !self.is_held(at) && !lacks_token
+        !member.waits && !member.hinted && self.is_enabled(at)
     }
 
-    /// Whether this thread refuses what it offered by a hint: another one could go on as it does in this list. Not
-    /// where a thread has no event left, and something may follow its last one.
+    fn is_enabled(&self, at: usize) -> bool {
+        let member = &self.list[at].0;
+        let lacks_token = member.op.action == Action::Park && self.last_action(member.op.loc) != Some(Action::Unpark);
+        self.is_reached(at) && !self.is_held(at) && !lacks_token
+    }
+
+    /// Whether this thread refuses what it offered by a hint: another one could go on. Not where a thread has no event
+    /// left, and something may follow its last one.
     fn refuses(&self, next: usize) -> bool {
         let member = &self.list[next].0;
-        let is_possible = |at: usize| {
-            let has_source = match self.list[at].0.takes {
-                Takes::From(source) => self.order.contains(&(source as usize)),
-                Takes::Initial | Takes::Nothing => true,
-            };
-            has_source && self.is_reached(at) && !self.is_held(at)
-        };
         let others = || (0..self.over.len()).filter(|&thread| thread as u32 != member.thread.0);
         let next_of = |thread: usize| self.next_of(ThreadId(thread as u32));
         member.hinted
             && others().all(|thread| next_of(thread).is_some() || self.over[thread])
-            && others().filter_map(next_of).any(is_possible)
+            && others().filter_map(next_of).any(|next| !self.list[next].0.waits && self.is_enabled(next))
     }
 
     /// Tries all ways to go on after so many preemptions and delays.
@@ -189,8 +200,9 @@ impl Orders<'_> {
             {
                 continue;
             }
-            let is_taken =
-                if current == Some(member.thread) { self.refuses(next) } else { current.is_some() && could_go_on };
+            let is_outdated = self.outdated.iter().any(|&(read, write)| read == next && self.order.contains(&write));
+            let is_taken = is_outdated
+                || if current == Some(member.thread) { self.refuses(next) } else { current.is_some() && could_go_on };
             self.order.push(next);
             self.extend(preemptions + u32::from(is_taken), late);
             self.order.pop();
@@ -206,8 +218,10 @@ fn compare(kind: Kind, programs: u64) {
         let mut dice = Dice(seed);
         let list = draw(&mut dice, kind);
         let over: Vec<bool> = (0..kind.threads).map(|_| dice.chance(70)).collect();
+        let outdated = draw_outdated(&mut dice, &list, kind.hints);
         for delays in [None, Some(0), Some(1)] {
-            let mut orders = Orders { list: &list, delays, over: &over, order: Vec::new(), fewest: None };
+            let (order, fewest) = (Vec::new(), None);
+            let mut orders = Orders { list: &list, delays, over: &over, outdated: &outdated, order, fewest };
             orders.extend(0, 0);
             let limit = [100, dice.below(3) as u32][dice.below(2)];
             search.clear(delays);
@@ -217,6 +231,7 @@ fn compare(kind: Kind, programs: u64) {
             for (thread, &is_over) in over.iter().enumerate() {
                 search.ends(ThreadId(thread as u32), is_over);
             }
+            outdated.iter().for_each(|&(read, write)| search.outdates(write as u32, read as u32));
             let found = search.fewest(limit);
             let is_right = match orders.fewest {
                 Some(fewest) if fewest <= limit => found == Some(fewest),

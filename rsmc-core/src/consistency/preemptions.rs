@@ -6,8 +6,10 @@
 //! ones, or that event waits: for a lock that is held, for a token, for the end of a thread, or at a hint of a loop
 //! that waits.
 //!
-//! A thread that gives a hint offers the processor. If it goes on itself though another thread could perform its next
-//! event, that counts like a preemption: it takes from the other what was offered.
+//! A thread that gives a hint offers the processor. If it goes on itself though the next event of another thread could
+//! happen, whatever it would read, that counts like a preemption: it takes from the other what was offered. A thread
+//! that may wait in a loop takes up no offer: what it did in vain is no part of the execution. A read of an old value
+//! that its thread has seen before a hint counts, too, if a newer one is there; which reads these are is given.
 //!
 //! Method. A state says how many events of each thread have happened, which write of each location is the last, and
 //! which thread performed the last event. The search visits the states that need no preemption, then those that need
@@ -17,7 +19,8 @@
 //!
 //! Where a switch is no preemption, any thread performs such events at once, those behind a hint included, if a switch
 //! from it is no preemption afterwards. In an order in which they come later, they can be put here, and no other switch
-//! becomes a preemption.
+//! becomes a preemption. While other threads give hints, an event may have to wait for one, to take it up. Then a
+//! thread performs it at once only if the thread could not be left behind it.
 //!
 //! Reads. The source of a read has happened, as in every execution under every model. A read whose source did not
 //! happen last is a *delay*. With a bound of 0 delays the orders are those of SC. Without such a bound there are more
@@ -55,7 +58,7 @@ const LATE: usize = 1;
 const FIRST: usize = 2;
 
 /// The source of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Takes {
     /// It reads nothing.
     Nothing,
@@ -100,7 +103,8 @@ struct Known {
     loc: u32,
     takes: Takes,
     writes: bool,
-    waits: bool,
+    /// Its thread may wait in a loop before it; gives a hint before it.
+    loops: bool,
     hinted: bool,
     needs: Needs,
     /// A lock is held after it.
@@ -109,11 +113,20 @@ struct Known {
     preds_end: u32,
     /// Another thread waits for it.
     leads: bool,
+    /// It is in [`Preemptions::outdated`], as a read or as a write.
+    is_dated: bool,
     /// The next reader of the value that it reads, the first reader of the value that it writes, and the next write of
     /// its location.
     next_reader: u32,
     first_reader: u32,
     next_write: u32,
+}
+
+impl Known {
+    /// Whether a switch from its thread is free where it comes next.
+    fn waits(&self) -> bool {
+        self.loops || self.hinted
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -142,6 +155,8 @@ pub struct Preemptions {
     /// A thread without events may have some in an execution that has these.
     others_may_come: bool,
     locs: Vec<Location>,
+    /// Reads that count like a preemption if the write has happened.
+    outdated: Vec<(u32, u32)>,
     /// The largest number of delays.
     delays: Option<u32>,
     /// Digests of states.
@@ -164,6 +179,7 @@ impl Preemptions {
         self.over.clear();
         self.hints_until.clear();
         self.locs.clear();
+        self.outdated.clear();
         self.delays = delays;
         self.others_may_come = false;
     }
@@ -173,6 +189,14 @@ impl Preemptions {
         match self.threads.iter().position(|(other, _)| *other == thread) {
             Some(number) => self.over[number] = is_over,
             None => self.others_may_come |= !is_over,
+        }
+    }
+
+    /// Says, when all events are added, that a read counts like a preemption if this write has happened.
+    pub fn outdates(&mut self, write: u32, read: u32) {
+        self.outdated.push((read, write));
+        for event in [read, write] {
+            self.events[event as usize].is_dated = true;
         }
     }
 
@@ -215,12 +239,13 @@ impl Preemptions {
             loc,
             takes: member.takes,
             writes: member.writes,
-            waits: member.waits || member.hinted,
+            loops: member.waits,
             hinted: member.hinted,
             needs,
             holds: action.locks() && member.writes,
             preds_end: self.preds.len() as u32,
             leads: false,
+            is_dated: false,
             next_reader,
             first_reader: NONE,
             next_write,
@@ -279,10 +304,11 @@ impl Preemptions {
     /// Visits a state. Returns whether all events have happened; `spare` is memory for a state.
     fn expand(&mut self, state: &mut [u32], spare: &mut [u32]) -> bool {
         loop {
-            while let Some(next) = self.next_of(state, state[0]).filter(|&next| self.is_harmless(state, next)) {
+            let next = |state: &[u32]| self.next_of(state, state[0]).filter(|&next| self.is_harmless(state, next));
+            while let Some(next) = next(state) {
                 self.perform(state, next);
             }
-            if self.has_hints(state) || !self.may_leave(state, state[0]) || !self.run_to_leave(state, spare) {
+            if self.has_hints(state, NONE) || !self.may_leave(state, state[0]) || !self.run_to_leave(state, spare) {
                 break;
             }
         }
@@ -301,7 +327,8 @@ impl Preemptions {
             };
             spare.copy_from_slice(state);
             self.perform(spare, next);
-            let costs = if thread == current { self.refuses(state, next) } else { is_preemption };
+            let takes_turn = if thread == current { self.refuses(state, next) } else { is_preemption };
+            let costs = takes_turn || self.is_outdated(state, next);
             let after = if costs { &mut self.later } else { &mut self.now };
             after.extend_from_slice(spare);
         }
@@ -313,7 +340,7 @@ impl Preemptions {
         self.next_of(state, thread).is_none_or(|next| !self.could_happen(state, next))
     }
 
-    /// Whether the thread of this event goes on with it right after a hint, though another thread could.
+    /// Whether the thread of this event goes on with it right after a hint, though another thread could go on.
     fn refuses(&self, state: &[u32], event: u32) -> bool {
         let Known { thread, hinted, .. } = self.events[event as usize];
         if !hinted || state[0] != thread || self.others_may_come {
@@ -322,7 +349,19 @@ impl Preemptions {
         let others = || (0..self.threads.len() as u32).filter(|&other| other != thread);
         let next = |other: u32| self.next_of(state, other);
         others().all(|other| next(other).is_some() || self.over[other as usize])
-            && others().filter_map(next).any(|next| self.is_possible(state, next))
+            && others().filter_map(next).any(|next| !self.events[next as usize].loops && self.is_enabled(state, next))
+    }
+
+    /// Whether an event takes an old value at a price.
+    fn is_outdated(&self, state: &[u32], event: u32) -> bool {
+        let mut writes = self.outdated.iter().filter(|&&(read, _)| read == event);
+        self.events[event as usize].is_dated && writes.any(|&(_, write)| self.has_happened(state, write))
+    }
+
+    /// Whether, behind this event, a read to come takes an old value at a price.
+    fn makes_outdated(&self, state: &[u32], event: u32) -> bool {
+        let mut reads = self.outdated.iter().filter(|&&(read, write)| write == event && read != event);
+        self.events[event as usize].is_dated && reads.any(|&(read, _)| !self.has_happened(state, read))
     }
 
     /// In a state in which a switch is no preemption: lets a thread perform events that are free, up to where a switch
@@ -341,9 +380,11 @@ impl Preemptions {
         })
     }
 
-    /// Whether a thread still gives a hint. Then an event that happens at once is not there to take up the hint.
-    fn has_hints(&self, state: &[u32]) -> bool {
-        self.hints_until.iter().zip(&state[FIRST..]).any(|(until, happened)| happened < until)
+    /// Whether a thread other than `but` still gives a hint. Then an event that happens at once is not there to take up
+    /// the hint.
+    fn has_hints(&self, state: &[u32], but: u32) -> bool {
+        let hints = self.hints_until.iter().zip(&state[FIRST..]).enumerate();
+        hints.filter(|&(thread, _)| thread as u32 != but).any(|(_, (until, happened))| happened < until)
     }
 
     /// Whether an event may happen at once, whoever is at work: no other thread can go on because of it.
@@ -388,17 +429,19 @@ impl Preemptions {
         preds.iter().all(|&pred| self.has_happened(state, pred))
     }
 
-    /// Whether the next event of a thread waits for nothing, whatever it would read.
+    /// Whether an event is enabled, and its thread neither gives a hint before it nor may wait in a loop there.
     fn could_happen(&self, state: &[u32], event: u32) -> bool {
-        let Known { loc, waits, needs, .. } = self.events[event as usize];
+        !self.events[event as usize].waits() && self.is_enabled(state, event)
+    }
+
+    /// Whether nothing that an event waits for is missing, whatever it would read, and wherever its thread comes from.
+    fn is_enabled(&self, state: &[u32], event: u32) -> bool {
+        let Known { loc, needs, .. } = self.events[event as usize];
         let has_token = || {
             let last = self.events.get(self.last_write(state, loc) as usize);
             last.is_some_and(|last| last.needs != Needs::Token)
         };
-        !waits
-            && self.is_reached(state, event)
-            && !self.is_locked_out(state, event)
-            && (needs != Needs::Token || has_token())
+        self.is_reached(state, event) && !self.is_locked_out(state, event) && (needs != Needs::Token || has_token())
     }
 
     /// Whether an event takes a lock that is held.
@@ -461,15 +504,30 @@ impl Preemptions {
         false
     }
 
-    /// Whether the event of the thread that is at work may happen at once.
+    /// Whether the event of the thread that is at work may happen at once. If others give hints, it may have to wait
+    /// for one, to take it up; but not where its thread could not be left behind it, either.
     fn is_harmless(&self, state: &[u32], event: u32) -> bool {
-        !self.events[event as usize].waits && self.loses_nothing(state, event)
+        let known = &self.events[event as usize];
+        !known.waits()
+            && self.loses_nothing(state, event)
+            && (!self.has_hints(state, known.thread) || self.is_followed(state, event))
+    }
+
+    /// Whether the thread of an event has another one right behind it, which waits for nothing.
+    fn is_followed(&self, state: &[u32], event: u32) -> bool {
+        let Known { thread, place, .. } = self.events[event as usize];
+        let next = self.threads[thread as usize].1.get(place as usize + 1);
+        next.is_some_and(|&next| {
+            let known = &self.events[next as usize];
+            !known.waits() && known.needs == Needs::Nothing && self.is_reached(state, next)
+        })
     }
 
     /// Whether an event can happen now, no order is lost, and no other thread waits for it.
     fn loses_nothing(&self, state: &[u32], event: u32) -> bool {
         let Known { loc, writes, leads, .. } = self.events[event as usize];
-        if leads || !self.may_happen(state, event) {
+        let has_price = || self.is_outdated(state, event) || self.makes_outdated(state, event);
+        if leads || !self.may_happen(state, event) || has_price() {
             return false;
         }
         let location = &self.locs[loc as usize];

@@ -25,6 +25,7 @@ pub(super) enum Draw {
     Rmw,
     Cas,
     Fence,
+    Hint,
     Lock,
     TryLock,
     Cell,
@@ -136,6 +137,7 @@ impl Thread<'_> {
             }
             Draw::Branch if !self.known.is_empty() => self.branch(left, body),
             Draw::Repeat if *left >= 2 => self.repeat(left, body),
+            Draw::Hint => body.push(Stmt::new(StmtKind::Spin)),
             Draw::Fence => {
                 let order = self.dice.pick(&[Ordering::Acquire, Ordering::Release, Ordering::AcqRel, Ordering::SeqCst]);
                 body.push(Stmt::new(StmtKind::Fence(order)));

@@ -36,6 +36,8 @@ pub struct Weights {
     pub rmw: u32,
     pub cas: u32,
     pub fence: u32,
+    /// `spin`, a hint.
+    pub hint: u32,
     /// `lock`, what it guards, and mostly `unlock`.
     pub lock: u32,
     pub try_lock: u32,
@@ -62,6 +64,8 @@ impl Weights {
     pub const ATOMICS: Weights = Weights { load: 5, store: 5, fence: 1, branch: 2, ..Weights::NONE };
     /// Mostly read-modify-writes and compare-exchanges.
     pub const UPDATES: Weights = Weights { load: 2, store: 2, rmw: 4, cas: 4, branch: 2, ..Weights::NONE };
+    /// Accesses with hints in between.
+    pub const HINTS: Weights = Weights { load: 6, store: 4, rmw: 1, fence: 1, hint: 5, branch: 1, ..Weights::NONE };
     /// Mostly locks, often nested.
     pub const LOCKS: Weights = Weights { load: 2, store: 2, rmw: 1, lock: 12, try_lock: 2, branch: 1, ..Weights::NONE };
     /// Everything that there is.
@@ -71,6 +75,7 @@ impl Weights {
         rmw: 3,
         cas: 3,
         fence: 1,
+        hint: 0,
         lock: 3,
         try_lock: 2,
         cell: 0,
@@ -92,6 +97,7 @@ impl Weights {
         rmw: 0,
         cas: 0,
         fence: 0,
+        hint: 0,
         lock: 0,
         try_lock: 0,
         cell: 0,
@@ -104,13 +110,14 @@ impl Weights {
         choose: 0,
     };
 
-    pub(super) fn table(&self) -> [(Draw, u32); 15] {
+    pub(super) fn table(&self) -> [(Draw, u32); 16] {
         [
             (Draw::Load, self.load),
             (Draw::Store, self.store),
             (Draw::Rmw, self.rmw),
             (Draw::Cas, self.cas),
             (Draw::Fence, self.fence),
+            (Draw::Hint, self.hint),
             (Draw::Lock, self.lock),
             (Draw::TryLock, self.try_lock),
             (Draw::Cell, self.cell),

@@ -20,8 +20,9 @@
 //!
 //! Slack. For the second reason, a schedule is explored only if it exceeds the bound by no more than the number of
 //! threads with events, less two: in the order that the new class has, threads are interrupted once more before their
-//! next event, but not that of `r`, nor the one that is last. Orders with more than `d` delays and the slack do not
-//! count; of 150 programs of each mix none needed slack for delays.
+//! next event, but not that of `r`, nor the one that is last. Where threads give hints the slack is one more: an offer
+//! that the thread of `r` refuses in this schedule need not be one in the new class. Orders with more than `d` delays
+//! and the slack do not count; of 150 programs of each mix without hints none needed slack for delays.
 //!
 //! All this is an argument, no proof: `tests/bound_oracle.rs` compares the classes with brute force, and has programs
 //! in which classes are missed if only the first reason counts, and without the chains of updates.
@@ -30,6 +31,9 @@
 //!
 //! Sets of names are not bounded while preemptions are: the run that is the canonical parent of a schedule may be left
 //! out.
+//!
+//! Hints. An offer that is refused counts like a preemption, and so does a read of an old value behind a hint under a
+//! model of graphs ([`Outdated`]).
 //!
 //! Waiting loops. A switch is free where the thread may wait in a loop: before an operation behind a hint, and before
 //! each operation at a line where a thread was seen to wait ([`Run::loops`]). If a run shows another such line, the
@@ -47,6 +51,7 @@ use crate::explore::rf_smc::decision::Decision;
 use crate::explore::rf_smc::entry::RevisedEntry;
 use crate::explore::rf_smc::frame::Frame;
 use crate::explore::rf_smc::graph::Graph;
+use crate::explore::rf_smc::outdated::{Access, Outdated};
 use crate::explore::rf_smc::revisit::{OpRef, preds_of, source_of};
 use crate::explore::rf_smc::sequence::NewSequence;
 use crate::explore::rf_smc::tau::NamedEntry;
@@ -78,6 +83,9 @@ pub(super) struct Bound {
     search: Preemptions,
     /// By event of the run: its number in the search.
     numbers: Vec<u32>,
+    /// By number in the search: the event of the run, if it is one.
+    events: Vec<Option<usize>>,
+    outdated: Outdated,
     /// The events behind a hint, those that threads wait to perform included.
     hinted: FxHashSet<EventId>,
     /// The threads that have ended.
@@ -163,6 +171,7 @@ impl Bound {
             self.hinted.extend(hints.map(|note| next_event(&run.trace, note.thread, note.at)));
             let ends = run.trace.notes.iter().filter(|note| note.kind == NoteKind::End);
             self.ended.extend(ends.map(|note| note.thread));
+            self.slack += u32::from(!self.hinted.is_empty());
         }
     }
 
@@ -207,6 +216,8 @@ impl Bound {
         let delays = self.delays.map(|most| most.saturating_add(self.slack));
         self.search.clear(if graph.model().is_sequential() { Some(0) } else { delays });
         self.numbers.resize(run.trace.events.len(), 0);
+        self.events.clear();
+        self.outdated.clear();
         let mut spurious = 0;
         for at in part.events.iter() {
             let entry = RevisedEntry::of(run, OpRef::Event(at));
@@ -217,6 +228,8 @@ impl Bound {
             spurious += u32::from(first.op.action.is_spurious());
             if first.op.action == Action::Load {
                 self.push(run, graph, &first);
+                self.events.pop();
+                self.events.push(None); // In the run it takes another write, so other events happen before it.
             }
         }
         for (thread, _) in run.trace.present() {
@@ -224,6 +237,7 @@ impl Bound {
             let has_all = own.last().is_none_or(|&last| part.events.contains(last as usize));
             self.search.ends(thread, has_all && self.ended.contains(&thread));
         }
+        self.find_outdated(graph);
         self.search.fewest(limit.saturating_sub(spurious)).map_or(NEVER, |fewest| fewest + spurious)
     }
 
@@ -236,11 +250,26 @@ impl Bound {
             None => Takes::Nothing,
         };
         let (hinted, waits) = (self.hinted.contains(&entry.id), self.is_in_loop(run, entry.op.site));
-        let thread = entry.id.thread;
-        let member = Member { thread, op: entry.op, takes, writes: entry.writes, waits, hinted };
+        let (thread, loc, writes) = (entry.id.thread, entry.op.loc, entry.writes);
+        if graph.model().is_graph() && !self.hinted.is_empty() {
+            let number = self.events.len() as u32;
+            self.outdated.push(Access { number, thread, loc, takes, writes, hinted });
+        }
+        self.events.push(entry.who.event());
+        let member = Member { thread, op: entry.op, takes, writes, waits, hinted };
         let numbers = &self.numbers;
         let preds = preds_of(run, graph, entry.who).iter().map(|&pred| numbers[pred as usize]);
         self.search.push(&member, preds)
+    }
+
+    /// Tells the search which reads take an old value once more.
+    fn find_outdated(&mut self, graph: &Graph) {
+        let Self { outdated, events, search, .. } = self;
+        let happens_before = |a: u32, b: u32| match (events[a as usize], events[b as usize]) {
+            (Some(a), Some(b)) => graph.happens_before(a, b),
+            _ => false,
+        };
+        outdated.find(happens_before, |read, write| search.outdates(write, read));
     }
 
     /// Whether threads wait in a loop before the operation at this place.

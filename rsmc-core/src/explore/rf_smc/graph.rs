@@ -341,6 +341,14 @@ impl Graph {
         }
     }
 
+    /// Whether one event happens before another, under a model of graphs.
+    pub(super) fn happens_before(&self, a: usize, b: usize) -> bool {
+        match self.rules {
+            Rules::HappensBefore => self.c11.happens_before(a, b),
+            Rules::Causal | Rules::Stored => self.precedes(a, b),
+        }
+    }
+
     /// Whether one write certainly reaches memory before another.
     pub(super) fn reaches_memory_before(&self, a: usize, b: usize) -> bool {
         match self.rules {

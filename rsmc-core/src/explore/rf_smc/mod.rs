@@ -101,6 +101,7 @@ mod estimate;
 mod frame;
 mod graph;
 mod lineage;
+mod outdated;
 mod question;
 mod revisit;
 mod run_steps;
