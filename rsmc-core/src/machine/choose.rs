@@ -7,7 +7,7 @@ use crate::machine::{Next, Outcome};
 use crate::model::Cell;
 use crate::step::{Choice, Difference, End, SchedulingPolicy, Step, Tried};
 use crate::trace::spin::Watched;
-use crate::trace::{Action, NoteKind, Op, Source};
+use crate::trace::{Action, Op, Source};
 
 /// Another alternative of an operation.
 pub(super) fn alternative(op: Op, which: u64) -> Op {
@@ -275,12 +275,12 @@ impl Machine {
         self.run_alone()
     }
 
-    /// The thread that ran last, its oldest store, the lowest thread that can run, or any store. A thread that gave a
-    /// hint lets the next one run. Where threads wake each other for ever, those that wait in no loop come first.
+    /// The thread that ran last, its oldest store, the lowest thread that can run, or any store. So a thread that goes
+    /// round a loop is alone until it waits. Where threads wake each other for ever, those that wait in no loop come
+    /// first.
     fn run_alone(&self) -> Option<Step> {
         if self.is_enabled(self.last) {
-            let next = if self.goes_round { None } else { self.offered() };
-            return Some(Step::Run(next.unwrap_or(self.last)));
+            return Some(Step::Run(self.last));
         }
         let mut enabled = self.threads.ids().filter(|&thread| self.is_enabled(thread));
         let lowest = || match self.goes_round {
@@ -288,15 +288,6 @@ impl Machine {
             false => enabled.next().map(Step::Run),
         };
         self.flushes_of(self.last).next().or_else(lowest).or_else(|| self.flushes().next())
-    }
-
-    /// The thread to which the one that ran last has given way by a hint: the next one that can run, in turn.
-    fn offered(&self) -> Option<ThreadId> {
-        let events = self.run.trace.events.len() as u32;
-        let mut recent = self.run.trace.notes.iter().rev().take_while(|note| note.at == events);
-        recent.find(|note| note.thread == self.last && note.kind == NoteKind::Hint)?;
-        let others = || self.threads.ids().filter(|&thread| thread != self.last && self.is_enabled(thread));
-        others().find(|&thread| thread > self.last).or_else(|| others().next())
     }
 
     /// Where some reads were tried elsewhere: a thread that can take something new for one of them, before it is
