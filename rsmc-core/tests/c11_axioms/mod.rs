@@ -104,19 +104,15 @@ pub fn is_consistent(graph: &Graph, order: &ModificationOrder) -> bool {
     Base::of(graph).consistent(graph, order)
 }
 
-/// The pairs of writes of which the second is newer in every modification order that coherence allows.
-pub fn certainly_newer(graph: &Graph) -> Vec<(usize, usize)> {
-    let base = Base::of(graph);
-    let is_coherent = |order: &&ModificationOrder| {
-        let [coherence, ..] = base.axioms(graph, order);
-        coherence.1
-    };
-    let orders = modification_orders(graph);
-    let orders: Vec<Relation> =
-        orders.iter().filter(is_coherent).map(|order| modification_order(graph, order)).collect();
+/// The pairs of writes of a location of which the second was made with knowledge of the first: the closure of
+/// `(rf?;hb ∪ rf)|loc;[W]`.
+pub fn newer(graph: &Graph) -> Vec<(usize, usize)> {
+    let Base { rf, hb, .. } = Base::of(graph);
+    let of_writes = graph.pairs(|a, b| a.writes() && b.writes() && a.same_loc(b));
+    let accessed = graph.pairs(Event::same_loc).and(&rf.or_equal());
+    let newer = union(&[&seq(&[&accessed, &hb]), &rf]).and(&of_writes).closure();
     let all = 0..graph.events.len();
-    let pairs = all.clone().flat_map(|a| all.clone().map(move |b| (a, b)));
-    pairs.filter(|&(a, b)| !orders.is_empty() && orders.iter().all(|order| order.has(a, b))).collect()
+    all.clone().flat_map(|a| all.clone().map(move |b| (a, b))).filter(|&(a, b)| newer.has(a, b)).collect()
 }
 
 /// All modification orders in which no write comes before one that is sb-before it or that it reads. (Others break

@@ -5,9 +5,10 @@
 //! iteration, as one that takes a flag and gives it back, would have an execution for each number of such looks.
 //!
 //! Method. Such a read counts like a preemption if a *newer* write has happened. A thread has seen a write if it wrote
-//! it, or has read from it, before its last hint. A write is newer than another if that is certain in each execution in
-//! which these events have these sources: by coherence. Where an access happens before another one of its location, the
-//! latter is of the same write or of a newer one. An update is newer than its source, and the initial value is oldest.
+//! it, or has read from it, before its last hint. A write is newer than another if it was made with knowledge of that:
+//! an access of the other one, a read or the write, happens before it. An update is newer than its source, the initial
+//! value is oldest, and one newer than a newer one is newer. What a thread finds out later, by reading both, does not
+//! count: when it read, nobody knew.
 //!
 //! Monotone. More events only add to what happens before and to what is newer, so a part of an execution has no more
 //! such reads than the execution.
@@ -35,11 +36,6 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// The write, or initial value, that it takes or else writes.
-    fn first(&self) -> Takes {
-        if self.takes == Takes::Nothing { self.last() } else { self.takes }
-    }
-
     /// The write that it writes or else takes.
     fn last(&self) -> Takes {
         if self.writes { Takes::From(self.number) } else { self.takes }
@@ -123,12 +119,9 @@ fn order_writes(
         }
     }
     for (number, first) in own().enumerate() {
-        for second in own().skip(number + 1) {
-            if let Takes::From(write) = second.first()
-                && first.last() != second.first()
-                && (first.thread == second.thread || happens_before(first.number, second.number))
-            {
-                newer.push((first.last(), write));
+        for second in own().skip(number + 1).filter(|second| second.writes) {
+            if first.thread == second.thread || happens_before(first.number, second.number) {
+                newer.push((first.last(), second.number));
             }
         }
     }
