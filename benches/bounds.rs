@@ -11,8 +11,8 @@
 //! that other executions have.
 //!
 //! Where threads give hints rsmc may need one preemption more. loom leaves out an old value that was seen before a
-//! hint, where rsmc counts it, but only while it knows of a newer one: when a thread that has written a location reads a write
-//! of another thread, loom forgets which later ones of that thread are newer.
+//! hint, where rsmc counts it, but only while it knows of a newer one. When a thread that has written a location reads
+//! a write of another thread, loom forgets which later ones of that thread are newer.
 
 use std::collections::BTreeSet;
 use std::error::Error;
