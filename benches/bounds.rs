@@ -44,13 +44,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut numbers = std::env::args().skip(1).map(|number| number.parse::<u64>());
     let (programs, first) = (numbers.next().unwrap_or(Ok(PROGRAMS))?, numbers.next().unwrap_or(Ok(0))?);
     let kinds = [
-        ("loads and stores", Weights::ATOMICS, 0),
-        ("updates", Weights::UPDATES, 0),
-        ("loads and stores with hints", Weights::ATOMICS, 40),
-        ("updates with hints", Weights::UPDATES, 40),
+        ("loads and stores", Weights::ATOMICS),
+        ("updates", Weights::UPDATES),
+        ("loads and stores with hints", Weights { hint: 8, ..Weights::ATOMICS }),
+        ("updates with hints", Weights { hint: 8, ..Weights::UPDATES }),
     ];
-    for (name, weights, hints) in kinds {
-        let rows = compare(first..first + programs, &weights, hints)?;
+    for (name, weights) in kinds {
+        let rows = compare(first..first + programs, &weights)?;
         println!("{programs} programs of {name}: outcomes (executions)");
         for (bound, Row { loom, rsmc }) in BOUNDS.iter().zip(rows) {
             let bound = bound.map_or("none".to_owned(), |bound| bound.to_string());
@@ -60,19 +60,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Compares on the programs with these seeds, in which a hint follows an operation with a chance of `hints` percent; an
-/// error names an outcome that rsmc does not show.
-fn compare(seeds: std::ops::Range<u64>, weights: &Weights, hints: u64) -> Result<[Row; BOUNDS.len()], String> {
+/// Compares on the programs with these seeds; an error names an outcome that rsmc does not show.
+fn compare(seeds: std::ops::Range<u64>, weights: &Weights) -> Result<[Row; BOUNDS.len()], String> {
     let mut rows = [Row::default(); BOUNDS.len()];
     for seed in seeds {
         let mut program = random(seed, SIZE, weights);
         let mut value = FIRST_VALUE;
         program.threads.iter_mut().flat_map(|thread| &mut thread.body).for_each(|stmt| prepare(stmt, &mut value));
-        let mut dice = seed;
-        program.threads.iter_mut().for_each(|thread| add_hints(&mut thread.body, hints, &mut dice));
         let allowed = litmus_on_rsmc::explore(&program, C11, None).outcomes;
         for (row, bound) in rows.iter_mut().zip(BOUNDS) {
-            let more = bound.map(|bound| bound + usize::from(hints > 0));
+            let more = bound.map(|bound| bound + usize::from(weights.hint > 0));
             let rsmc = litmus_on_rsmc::explore(&program, C11, more);
             let loom = litmus_on_loom::explore(&program, bound)?;
             let by_loom: BTreeSet<&Outcome> = loom.outcomes.intersection(&allowed).collect();
@@ -84,18 +81,6 @@ fn compare(seeds: std::ops::Range<u64>, weights: &Weights, hints: u64) -> Result
         }
     }
     Ok(rows)
-}
-
-/// Adds a hint behind some statements.
-fn add_hints(body: &mut Vec<Stmt>, percent: u64, dice: &mut u64) {
-    for at in (1..body.len()).rev() {
-        // The constants of Knuth's MMIX generator.
-        *dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        if (*dice >> 33) % 100 < percent {
-            let line = body[at].line;
-            body.insert(at, Stmt { line, kind: StmtKind::Spin });
-        }
-    }
 }
 
 /// Takes `SeqCst` from a statement and those in it, and gives them values of their own, of one bit each.

@@ -103,8 +103,9 @@ struct Known {
     loc: u32,
     takes: Takes,
     writes: bool,
-    /// Its thread may wait in a loop before it; gives a hint before it.
+    /// Its thread may wait in a loop before it.
     loops: bool,
+    /// Its thread gives a hint before it.
     hinted: bool,
     needs: Needs,
     /// A lock is held after it.

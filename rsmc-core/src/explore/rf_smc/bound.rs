@@ -51,7 +51,7 @@ use crate::explore::rf_smc::decision::Decision;
 use crate::explore::rf_smc::entry::RevisedEntry;
 use crate::explore::rf_smc::frame::Frame;
 use crate::explore::rf_smc::graph::Graph;
-use crate::explore::rf_smc::outdated::{Access, Outdated};
+use crate::explore::rf_smc::outdated::Outdated;
 use crate::explore::rf_smc::revisit::{OpRef, preds_of, source_of};
 use crate::explore::rf_smc::sequence::NewSequence;
 use crate::explore::rf_smc::tau::NamedEntry;
@@ -83,8 +83,8 @@ pub(super) struct Bound {
     search: Preemptions,
     /// By event of the run: its number in the search.
     numbers: Vec<u32>,
-    /// By number in the search: the event of the run, if it is one.
-    events: Vec<Option<usize>>,
+    /// By number in the search: the event of the run. The revisited event has the number behind them.
+    events: Vec<usize>,
     outdated: Outdated,
     /// The events behind a hint, those that threads wait to perform included.
     hinted: FxHashSet<EventId>,
@@ -222,14 +222,13 @@ impl Bound {
         for at in part.events.iter() {
             let entry = RevisedEntry::of(run, OpRef::Event(at));
             self.numbers[at] = self.push(run, graph, &entry);
+            self.events.push(at);
             spurious += u32::from(entry.op.action.is_spurious());
         }
         if let Some(first) = sequence.first.filter(|_| part.has_first) {
             spurious += u32::from(first.op.action.is_spurious());
             if first.op.action == Action::Load {
                 self.push(run, graph, &first);
-                self.events.pop();
-                self.events.push(None); // In the run it takes another write, so other events happen before it.
             }
         }
         for (thread, _) in run.trace.present() {
@@ -250,23 +249,23 @@ impl Bound {
             None => Takes::Nothing,
         };
         let (hinted, waits) = (self.hinted.contains(&entry.id), self.is_in_loop(run, entry.op.site));
-        let (thread, loc, writes) = (entry.id.thread, entry.op.loc, entry.writes);
-        if graph.model().is_graph() && !self.hinted.is_empty() {
-            let number = self.events.len() as u32;
-            self.outdated.push(Access { number, thread, loc, takes, writes, hinted });
-        }
-        self.events.push(entry.who.event());
-        let member = Member { thread, op: entry.op, takes, writes, waits, hinted };
+        let thread = entry.id.thread;
+        let member = Member { thread, op: entry.op, takes, writes: entry.writes, waits, hinted };
         let numbers = &self.numbers;
         let preds = preds_of(run, graph, entry.who).iter().map(|&pred| numbers[pred as usize]);
-        self.search.push(&member, preds)
+        let number = self.search.push(&member, preds);
+        if graph.model().is_graph() && !self.hinted.is_empty() {
+            self.outdated.push(number, member);
+        }
+        number
     }
 
     /// Tells the search which reads take an old value once more.
     fn find_outdated(&mut self, graph: &Graph) {
         let Self { outdated, events, search, .. } = self;
-        let happens_before = |a: u32, b: u32| match (events[a as usize], events[b as usize]) {
-            (Some(a), Some(b)) => graph.happens_before(a, b),
+        // In the run the revisited event takes another write, so other events happen before it.
+        let happens_before = |a: u32, b: u32| match (events.get(a as usize), events.get(b as usize)) {
+            (Some(&a), Some(&b)) => graph.happens_before(a, b),
             _ => false,
         };
         outdated.find(happens_before, |read, write| search.outdates(write, read));

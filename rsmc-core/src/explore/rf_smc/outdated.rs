@@ -20,35 +20,19 @@
 use rustc_hash::FxHashMap;
 
 use crate::base::{LocId, ThreadId};
-use crate::consistency::Takes;
+use crate::consistency::{Member, Takes};
 
-/// An access among the events that count.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Access {
-    /// Its number among them.
-    pub(super) number: u32,
-    pub(super) thread: ThreadId,
-    pub(super) loc: LocId,
-    pub(super) takes: Takes,
-    pub(super) writes: bool,
-    /// Its thread gives a hint right before it.
-    pub(super) hinted: bool,
-}
-
-impl Access {
-    /// The write that it writes or else takes.
-    fn last(&self) -> Takes {
-        if self.writes { Takes::From(self.number) } else { self.takes }
-    }
-}
+/// An event with its number in the search.
+type Access = (u32, Member);
 
 /// Finds these reads; keeps its memory from one search to the next.
 #[derive(Debug, Default)]
 pub(super) struct Outdated {
-    /// The events that count, in an order in which they can happen.
+    /// The events of the search, in an order in which they can happen.
     accesses: Vec<Access>,
     /// The number of hints of a thread until it first wrote or took this.
     seen: FxHashMap<(ThreadId, LocId, Takes), u32>,
+    /// By thread: the number of its hints so far.
     hints: FxHashMap<ThreadId, u32>,
     /// The reads of what was seen before a hint.
     again: Vec<Access>,
@@ -64,42 +48,40 @@ impl Outdated {
         self.again.clear();
     }
 
-    /// Adds an event.
-    pub(super) fn push(&mut self, access: Access) {
-        let hints = self.hints.entry(access.thread).or_default();
-        *hints += u32::from(access.hinted);
-        let name = |takes: Takes| (access.thread, access.loc, takes);
-        if access.takes != Takes::Nothing && *self.seen.entry(name(access.takes)).or_insert(*hints) < *hints {
-            self.again.push(access);
+    /// Adds an event with its number in the search.
+    pub(super) fn push(&mut self, number: u32, member: Member) {
+        let Member { thread, op, takes, writes, hinted, .. } = member;
+        let hints = self.hints.entry(thread).or_default();
+        *hints += u32::from(hinted);
+        if takes != Takes::Nothing && *self.seen.entry((thread, op.loc, takes)).or_insert(*hints) < *hints {
+            self.again.push((number, member));
         }
-        if access.writes {
-            self.seen.insert(name(access.last()), *hints);
+        if writes {
+            self.seen.insert((thread, op.loc, Takes::From(number)), *hints);
         }
-        self.accesses.push(access);
+        self.accesses.push((number, member));
     }
 
     /// Calls `found` with each of these reads and each write that is newer than what it takes. `happens_before` takes
     /// two events by their numbers.
     pub(super) fn find(&mut self, happens_before: impl Fn(u32, u32) -> bool, mut found: impl FnMut(u32, u32)) {
         let mut loc = None;
-        self.again.sort_unstable_by_key(|read| read.loc);
-        for read in &self.again {
-            if loc.replace(read.loc) != Some(read.loc) {
+        self.again.sort_unstable_by_key(|(_, read)| read.op.loc);
+        for &(number, Member { op, takes, .. }) in &self.again {
+            if loc.replace(op.loc) != Some(op.loc) {
                 self.newer.clear();
-                order_writes(&self.accesses, read.loc, &happens_before, &mut self.newer);
+                order_writes(&self.accesses, op.loc, &happens_before, &mut self.newer);
             }
-            let mut writes: Vec<u32> = Vec::new();
-            let mut next = Some(read.takes);
-            for done in 0.. {
-                let Some(write) = next else { break };
-                for &(_, newer) in self.newer.iter().filter(|&&(old, newer)| old == write && newer != read.number) {
-                    if !writes.contains(&newer) {
-                        writes.push(newer);
+            let (mut writes, mut open) = (Vec::new(), vec![takes]);
+            while let Some(old) = open.pop() {
+                for &(_, write) in self.newer.iter().filter(|&&(known, write)| known == old && write != number) {
+                    if !writes.contains(&write) {
+                        writes.push(write);
+                        open.push(Takes::From(write));
                     }
                 }
-                next = writes.get(done).map(|&write| Takes::From(write));
             }
-            writes.into_iter().for_each(|write| found(read.number, write));
+            writes.into_iter().for_each(|write| found(number, write));
         }
     }
 }
@@ -111,17 +93,12 @@ fn order_writes(
     happens_before: impl Fn(u32, u32) -> bool,
     newer: &mut Vec<(Takes, u32)>,
 ) {
-    let own = || accesses.iter().filter(|access| access.loc == loc);
-    for access in own().filter(|access| access.writes) {
-        newer.push((Takes::Initial, access.number));
-        if access.takes != Takes::Nothing {
-            newer.push((access.takes, access.number));
-        }
-    }
-    for (number, first) in own().enumerate() {
-        for second in own().skip(number + 1).filter(|second| second.writes) {
-            if first.thread == second.thread || happens_before(first.number, second.number) {
-                newer.push((first.last(), second.number));
+    let own = || accesses.iter().filter(|(_, access)| access.op.loc == loc);
+    for (at, &(write, second)) in own().enumerate().filter(|(_, (_, second))| second.writes) {
+        newer.extend([(Takes::Initial, write), (second.takes, write)]);
+        for &(number, first) in own().take(at) {
+            if first.thread == second.thread || happens_before(number, write) {
+                newer.push((if first.writes { Takes::From(number) } else { first.takes }, write));
             }
         }
     }
