@@ -1,13 +1,13 @@
 //! The choice of the next step: threads that are due come first, then the step that the plan forces, then the one that
 //! its policy chooses.
 
-use crate::base::{EventId, ThreadId};
+use crate::base::{EventId, ThreadId, mix};
 use crate::machine::{Machine, Status};
 use crate::machine::{Next, Outcome};
 use crate::model::Cell;
 use crate::step::{Choice, Difference, End, SchedulingPolicy, Step, Tried};
 use crate::trace::spin::Watched;
-use crate::trace::{Action, Op, Source};
+use crate::trace::{Action, Event, Op, Source};
 
 /// Another alternative of an operation.
 pub(super) fn alternative(op: Op, which: u64) -> Op {
@@ -279,6 +279,9 @@ impl Machine {
     /// round a loop is alone until it waits. Where threads wake each other for ever, those that wait in no loop come
     /// first.
     fn run_alone(&self) -> Option<Step> {
+        if let Some(number) = self.rules.stirred.filter(|_| !self.goes_round) {
+            return self.stirred_step(number);
+        }
         if self.is_enabled(self.last) {
             return Some(Step::Run(self.last));
         }
@@ -288,6 +291,16 @@ impl Machine {
             false => enabled.next().map(Step::Run),
         };
         self.flushes_of(self.last).next().or_else(lowest).or_else(|| self.flushes().next())
+    }
+
+    /// One of all steps, which depends on the number and on what has happened.
+    #[cold]
+    fn stirred_step(&self, number: u64) -> Option<Step> {
+        let enabled = self.threads.ids().filter(|&thread| self.is_enabled(thread)).map(Step::Run);
+        let possible: Vec<Step> = enabled.chain(self.flushes()).collect();
+        let word = |event: &Event| u64::from(event.id.thread.0) << 32 | u64::from(event.id.index);
+        let drawn = self.run.trace.events.iter().fold(number, |drawn, event| mix(drawn, word(event)));
+        possible.get((mix(drawn, self.steps as u64) >> 32) as usize % possible.len().max(1)).copied()
     }
 
     /// Where some reads were tried elsewhere: a thread that can take something new for one of them, before it is

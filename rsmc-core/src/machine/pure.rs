@@ -338,7 +338,9 @@ impl Machine {
         let sources = self.sources_without(gone, 0)?;
         if !self.is_unseen(gone, 0, &sources) {
             if place.is_none_or(|place| self.trust.is_proven(place)) {
-                self.note_look(gone); // Where others do not see it, it changes nothing.
+                // Where others do not see it, it changes nothing. Explorers need to know that before they keep a run.
+                self.note_look(gone);
+                self.note_loop(&[]);
             }
             return None;
         }

@@ -21,6 +21,9 @@ pub struct Rules {
     pub sees: Sees,
     /// Whether a thread gets memory again that it has freed.
     pub reuse: bool,
+    /// The number by which a thread is drawn for each step that an explorer leaves open, instead of the one that ran
+    /// last. For tests: only bounds of preemptions may rely on who goes on.
+    pub stirred: Option<u64>,
 }
 
 /// The parts of a thread's state that count. Anything but all is wrong, and is there for tests, which have to notice
@@ -43,6 +46,7 @@ pub enum Sees {
 impl Rules {
     /// The default rules under a memory model, with this number of visible operations.
     pub fn new(memory: MemoryModel, max_steps: u32) -> Self {
-        Self { memory, max_steps, spin_bound: 32, spurious: 1, waiting: true, sees: Sees::All, reuse: false }
+        let sees = Sees::All;
+        Self { memory, max_steps, spin_bound: 32, spurious: 1, waiting: true, sees, reuse: false, stirred: None }
     }
 }

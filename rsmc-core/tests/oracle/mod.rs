@@ -31,8 +31,7 @@ type Classes = BTreeMap<Digest, (Shown, u32)>;
 const LONGEST: u64 = 400_000;
 
 impl Oracle {
-    fn classes(&self, program: &Program, memory: MemoryModel, explorer: &mut dyn Explorer) -> Option<Classes> {
-        let rules = Rules::new(memory, 1_000);
+    fn classes(&self, program: &Program, rules: Rules, explorer: &mut dyn Explorer) -> Option<Classes> {
         let mut executor = Interpreter::new(program, rules).expect("a generated program is well formed");
         let (mut plan, mut run, mut classes) = (Plan::default(), Run::default(), Classes::new());
         let mut runs = 0;
@@ -57,9 +56,9 @@ impl Oracle {
 
     /// The difference between an explorer and brute force on a program, if there is one. `None` also where brute
     /// force takes too long.
-    pub fn difference_of(&self, program: &Program, memory: MemoryModel, explorer: &mut dyn Explorer) -> Option<String> {
-        let every = self.classes(program, memory, &mut Exhaustive::new())?;
-        let found = self.classes(program, memory, explorer).expect("fewer classes than interleavings");
+    pub fn difference_of(&self, program: &Program, rules: Rules, explorer: &mut dyn Explorer) -> Option<String> {
+        let every = self.classes(program, Rules { stirred: None, ..rules }, &mut Exhaustive::new())?;
+        let found = self.classes(program, rules, explorer).expect("fewer classes than interleavings");
         let missed = every.keys().filter(|class| !found.contains_key(class)).count();
         let extra = found.keys().filter(|class| !every.contains_key(class)).count();
         let twice = found.values().filter(|(_, runs)| *runs > 1).count();
@@ -68,9 +67,11 @@ impl Oracle {
             .then(|| format!("{missed} missed, {extra} extra, {twice} run twice, of {} classes", every.len()))
     }
 
-    /// The difference of its explorer.
+    /// The difference of its explorer. In every other program any thread goes on where the explorer leaves that open.
     pub fn difference(&self, program: &Program, memory: MemoryModel, number: u64) -> Option<String> {
-        self.difference_of(program, memory, &mut *(self.explorer)(memory, number))
+        let stirred = (number % 2 == 1).then_some(number);
+        let rules = Rules { stirred, ..rules(memory) };
+        self.difference_of(program, rules, &mut *(self.explorer)(memory, number))
     }
 
     /// Compares on the random programs of a mix.
@@ -78,6 +79,11 @@ impl Oracle {
         let difference = |program: &Program, number| self.difference(program, memory, number);
         compare(&format!("{name} under {memory}"), size, weights, &difference);
     }
+}
+
+/// The rules under which programs are compared.
+pub fn rules(memory: MemoryModel) -> Rules {
+    Rules::new(memory, 1_000)
 }
 
 /// What is wrong with an explorer on a program, if anything is, and on the programs left by removing statements from
