@@ -172,10 +172,10 @@ fn __rust_end_short_backtrace_of_check(asked: Asked<'_>, body: &(dyn Fn() + Sync
     std::hint::black_box(());
 }
 
-/// A check of `rsmc-loom`.
+/// A check of `rsmc-loom` or `rsmc-shuttle`.
 #[doc(hidden)]
 pub struct Model<'a> {
-    /// The configuration of the model.
+    /// The configuration of the check.
     pub config: Config,
     /// Whether every operation is printed while it happens.
     pub is_traced: bool,

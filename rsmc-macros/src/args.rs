@@ -160,6 +160,7 @@ mod tests {
         check("reuse = true", ".reuse(true)");
         check("seed = 0, jobs = 2", ".seed(0).jobs(2)");
         check("shrink = 0", ".shrink(0)");
+        check("pct_depth = 3", ".pct_depth(3)");
         check("preemption_bound = 0", ".preemption_bound(0)");
         check("delay_bound = 0", ".delay_bound(0)");
         check("preemption_bound = \"rising\"", ".rising_preemption_bound()");

@@ -50,6 +50,7 @@ pub(crate) const KNOWN: &[Known] = &[
     Known { name: "reuse", kind: Kind::Bool, example: "reuse = true" },
     Known { name: "shrink", kind: Kind::Integer(0, u32::MAX as u64, "u32"), example: "shrink = 0" },
     Known { name: "seed", kind: Kind::Integer(0, u64::MAX, "u64"), example: "seed = 42" },
+    Known { name: "pct_depth", kind: Kind::Integer(1, 1_000, "u32"), example: "pct_depth = 2" },
     Known { name: "preemption_bound", kind: Kind::Bound, example: "preemption_bound = 2" },
     Known { name: "delay_bound", kind: Kind::Integer(0, u32::MAX as u64, "u32"), example: "delay_bound = 1" },
     Known { name: "jobs", kind: Kind::Integer(1, usize::MAX as u64, "usize"), example: "jobs = 2" },

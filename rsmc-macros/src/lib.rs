@@ -65,6 +65,7 @@ use proc_macro::TokenStream;
 /// | `reuse` | `true`, `false` | let a thread get memory again that it has freed, so that ABA is explored |
 /// | `shrink` | integer | runs that may look for a smaller schedule of a failure, and a stronger model; 0: none |
 /// | `seed` | integer | where the random explorers start |
+/// | `pct_depth` | integer from 1 to 1,000 | the depth of bugs at which `pct` aims; by default 1, 2 and 3 in turn |
 /// | `replay` | text that a failing test printed | run this schedule first, then explore |
 ///
 /// A pair of explorer and memory model that is not implemented compiles: the test fails when it runs, and lists what is

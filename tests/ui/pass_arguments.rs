@@ -19,6 +19,7 @@ fn no_arguments() {}
     shrink = 0,
     preemption_bound = 2,
     seed = 0,
+    pct_depth = 2,
     jobs = 2
 )]
 fn every_argument() {}

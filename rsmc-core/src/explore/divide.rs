@@ -16,6 +16,10 @@ pub struct Settings {
     pub memory: MemoryModel,
     /// The seed of random explorers.
     pub seed: u64,
+    /// The bug depth that PCT aims at, where it is set.
+    pub pct_depth: Option<u32>,
+    /// Whether each sample is run twice.
+    pub twice: bool,
     /// The memory of RF-SMC's sets in bytes, where it is set.
     pub sets: Option<usize>,
     /// The bound of preemptions, where there is one.

@@ -11,6 +11,7 @@ mod random;
 mod restore;
 pub mod rf_smc;
 pub mod rvf_smc;
+mod twice;
 mod up_to_date;
 pub mod view_xplore;
 
@@ -18,8 +19,9 @@ pub use divide::{Divisible, Division, Saved, Settings, Task};
 pub use exhaustive::Exhaustive;
 pub use one_plan::OnePlan;
 pub use preemption_bound::PreemptionBound;
-pub use random::{DEPTHS, Pct, Random};
+pub use random::{DEEPEST, Pct, Random};
 pub use rf_smc::RfSmc;
 pub use rvf_smc::RvfSmc;
+pub use twice::Twice;
 pub use up_to_date::up_to_date;
 pub use view_xplore::ViewXplore;

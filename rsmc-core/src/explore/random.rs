@@ -2,8 +2,8 @@
 //!
 //! Source of PCT. Burckhardt, Kothari, Musuvathi, Nagarakatte, "A randomized scheduler with probabilistic
 //! guarantees of finding bugs", ASPLOS 2010. A bug of depth d is found by one run with probability at least
-//! 1/(n·k^(d-1)) for n threads and k steps. Deviations. The depth goes through 1, 2, 3 in turn, since it is not
-//! known; k is the largest number of steps seen so far.
+//! 1/(n·k^(d-1)) for n threads and k steps. Deviations. The depth goes through 1, 2, 3 in turn, unless one is given; k
+//! is the largest number of steps seen so far.
 
 use std::ops::Range;
 
@@ -71,6 +71,8 @@ pub struct Pct {
     seed: u64,
     runs: u64,
     length: u32,
+    /// The bug depth that it aims at; `None`: each of [`DEPTHS`] in turn.
+    depth: Option<u32>,
 }
 
 impl Pct {
@@ -81,17 +83,26 @@ impl Pct {
 
     /// An explorer that begins with the schedule of this number; the longest run so far had `length` steps.
     pub fn starting_at(seed: u64, number: u64, length: u32) -> Self {
-        Self { seed, runs: number, length }
+        Self { seed, runs: number, length, depth: None }
+    }
+
+    /// As before, with one bug depth for all schedules.
+    #[must_use]
+    pub fn with_depth(self, depth: Option<u32>) -> Self {
+        Self { depth, ..self }
     }
 }
 
-/// The largest bug depth that PCT aims at.
-pub const DEPTHS: u64 = 3;
+/// The number of bug depths, from 1 on, that PCT aims at where none is given.
+const DEPTHS: u64 = 3;
+
+/// The largest bug depth that can be given.
+pub const DEEPEST: u32 = 1_000;
 
 impl Explorer for Pct {
     fn next_plan(&mut self, plan: &mut Plan) -> bool {
         plan.forced.clear();
-        let depth = 1 + (self.runs % DEPTHS) as u32;
+        let depth = self.depth.unwrap_or(1 + (self.runs % DEPTHS) as u32);
         plan.policy = SchedulingPolicy::Pct { seed: mix(self.seed, self.runs), depth, length: self.length };
         self.runs += 1;
         true

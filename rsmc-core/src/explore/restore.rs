@@ -11,7 +11,9 @@ impl Saved {
         match *self {
             Saved::Tree(ref state) => Box::new(RfSmc::resume(settings.memory, state).with_settings(settings)),
             Saved::Samples(number) => Box::new(Random::starting_at(settings.seed, number)),
-            Saved::Pct(number, length) => Box::new(Pct::starting_at(settings.seed, number, length)),
+            Saved::Pct(number, length) => {
+                Box::new(Pct::starting_at(settings.seed, number, length).with_depth(settings.pct_depth))
+            }
         }
     }
 }

@@ -345,14 +345,19 @@ impl Machine {
         self.note(thread, NoteKind::Panic(number), site);
     }
 
-    /// Marks the panics of a thread as received by another through `join`. Returns whether there was one that no thread
-    /// had received.
+    /// Marks the panics of a thread as received by another through `join`, unless all panics are failures. Returns
+    /// whether there was one that no thread had received.
     pub fn receive_panic(&mut self, thread: ThreadId) -> bool {
-        let mut found = false;
+        let (mut found, pardons) = (false, self.rules.pardons);
         for panic in self.run.panics.iter_mut().filter(|panic| panic.thread == thread && !panic.received) {
-            (panic.received, found) = (true, true);
+            (panic.received, found) = (pardons, true);
         }
         found
+    }
+
+    /// A thread is no longer waited for: the execution may end while it waits.
+    pub fn detach(&mut self, thread: ThreadId) {
+        self.run.detached.push(thread);
     }
 
     /// Records something that is no step.

@@ -239,6 +239,12 @@ impl Machine {
         self.threads[thread].visits.clear();
     }
 
+    /// Notes that a thread got a value that no other is like: no iteration of a loop equals one before.
+    pub fn draws(&mut self, thread: ThreadId) {
+        self.disturb(thread);
+        self.threads[thread].recent.clear();
+    }
+
     /// Notes that a running thread comes to an operation or a hint in this state. Returns whether what it did since it
     /// was in this state before is left out. If states may lack something, `place` says where this is.
     pub fn visit(&mut self, thread: ThreadId, state: State, site: Site, place: Option<u64>) -> bool {

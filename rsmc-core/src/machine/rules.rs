@@ -24,6 +24,8 @@ pub struct Rules {
     /// The number by which a thread is drawn for each step that an explorer leaves open, instead of the one that ran
     /// last. For tests: only bounds of preemptions may rely on who goes on.
     pub stirred: Option<u64>,
+    /// Whether a panic that another thread receives by `join` is no failure.
+    pub pardons: bool,
 }
 
 /// The parts of a thread's state that count. Anything but all is wrong, and is there for tests, which have to notice
@@ -46,7 +48,7 @@ pub enum Sees {
 impl Rules {
     /// The default rules under a memory model, with this number of visible operations.
     pub fn new(memory: MemoryModel, max_steps: u32) -> Self {
-        let sees = Sees::All;
-        Self { memory, max_steps, spin_bound: 32, spurious: 1, waiting: true, sees, reuse: false, stirred: None }
+        let (waiting, sees, stirred) = (true, Sees::All, None);
+        Self { memory, max_steps, spin_bound: 32, spurious: 1, waiting, sees, reuse: false, stirred, pardons: true }
     }
 }

@@ -59,8 +59,8 @@ fn in_own_thread(
     let memory = config.effective_memory();
     let Config { max_steps, spin_bound, spurious, .. } = *config;
     let waiting = config.waiting || !config.explorer.is_random();
-    let (sees, reuse) = (config.sees, config.reuse);
-    let rules = Rules { memory, max_steps, spin_bound, spurious, waiting, sees, reuse, stirred: None };
+    let &Config { sees, reuse, pardons, .. } = config;
+    let rules = Rules { memory, max_steps, spin_bound, spurious, waiting, sees, reuse, stirred: None, pardons };
     let stuck_after = Some(config.stuck_after).filter(|time| !time.is_zero());
     let name = config.test.as_deref().unwrap_or_default();
     // The caller's functions, which stand still meanwhile, have their variables behind this one.

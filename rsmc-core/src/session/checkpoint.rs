@@ -20,7 +20,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
-use crate::explore::DEPTHS;
+use crate::explore::DEEPEST;
 use crate::session::findings::Findings;
 use crate::session::jobs::{Begin, Left};
 use crate::session::judge::{Finding, judge};
@@ -122,10 +122,11 @@ impl Checkpoint {
 /// The settings that decide which executions exist, and how they are judged.
 fn settings(config: &Config) -> Vec<(String, String)> {
     let &Config { max_steps, spin_bound, spurious, stack_size, keep_going, .. } = config;
-    let &Config { check_races, check_leaks, check_lost, check_joins, reuse, seed, .. } = config;
+    let &Config { check_races, check_leaks, check_lost, check_joins, pardons, reuse, seed, twice, .. } = config;
     let bound = config.preemption_bound.map_or_else(|| "none".to_owned(), |bound| bound.to_string());
     let delays = config.delay_bound.map_or_else(|| "none".to_owned(), |bound| bound.to_string());
-    let pairs: [(&str, &dyn std::fmt::Display); 15] = [
+    let depth = config.pct_depth.map_or_else(|| "none".to_owned(), |depth| depth.to_string());
+    let pairs: [(&str, &dyn std::fmt::Display); 18] = [
         ("memory", &config.effective_memory()),
         ("explorer", &config.explorer),
         ("max_steps", &max_steps),
@@ -137,8 +138,11 @@ fn settings(config: &Config) -> Vec<(String, String)> {
         ("check_leaks", &check_leaks),
         ("check_lost", &check_lost),
         ("check_joins", &check_joins),
+        ("pardons", &pardons),
         ("reuse", &reuse),
         ("seed", &seed),
+        ("pct_depth", &depth),
+        ("twice", &twice),
         ("preemption_bound", &bound),
         ("delay_bound", &delays),
     ];
@@ -167,7 +171,7 @@ impl Failing {
     fn is_sound(&self) -> bool {
         match self.policy {
             SchedulingPolicy::RunOn | SchedulingPolicy::Random(_) => true,
-            SchedulingPolicy::Pct { depth, .. } => u64::from(depth) <= DEPTHS,
+            SchedulingPolicy::Pct { depth, .. } => depth <= DEEPEST,
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::explore::{Divisible, OnePlan, Settings};
+use crate::explore::{DEEPEST, Divisible, OnePlan, Settings};
 use crate::machine::Sees;
 pub use crate::model::MemoryModel;
 use crate::seed::Seed;
@@ -85,6 +85,14 @@ pub enum ConfigError {
         /// The smallest value allowed.
         least: u64,
     },
+    /// A number that is too large.
+    #[error("`{name}` must be at most {most}")]
+    TooLarge {
+        /// The setting.
+        name: &'static str,
+        /// The largest value allowed.
+        most: u64,
+    },
 }
 
 /// The configuration of a check. Every setter takes and returns the configuration.
@@ -133,6 +141,9 @@ pub struct Config {
     pub check_lost: bool,
     /// Report threads that no thread joined. Default: false.
     pub check_joins: bool,
+    /// Whether a panic that another thread received by `join` is no failure. Default: true.
+    #[doc(hidden)]
+    pub pardons: bool,
     /// Let a check pass whose threads share nothing. Default: false.
     pub allow_trivial: bool,
     /// Let a thread allocate memory that it has freed. Default: false.
@@ -148,6 +159,11 @@ pub struct Config {
     pub pinned: Vec<Seed>,
     /// Seed of the random explorers. Default: 0.
     pub seed: u64,
+    /// The bug depth of the explorer pct. Default: 1, 2 and 3 in turn.
+    pub pct_depth: Option<u32>,
+    /// Whether a random explorer runs each sample twice.
+    #[doc(hidden)]
+    pub twice: bool,
     /// The bound of preemptions. Default: none.
     pub preemption_bound: Option<PreemptionBound>,
     /// The bound of delays. Default: none.
@@ -188,6 +204,7 @@ impl Default for Config {
             check_leaks: true,
             check_lost: true,
             check_joins: false,
+            pardons: true,
             allow_trivial: false,
             reuse: false,
             shrink: 2_000,
@@ -195,6 +212,8 @@ impl Default for Config {
             replay: None,
             pinned: Vec::new(),
             seed: 0,
+            pct_depth: None,
+            twice: false,
             preemption_bound: None,
             delay_bound: None,
             jobs: 1,
@@ -340,6 +359,14 @@ impl Config {
         self
     }
 
+    /// Sets whether a panic that another thread received by `join` is no failure. For `rsmc-shuttle`: in shuttle every
+    /// panic is one.
+    #[doc(hidden)]
+    pub fn pardons(mut self, on: bool) -> Self {
+        self.pardons = on;
+        self
+    }
+
     /// Lets an allocation return the memory of the same size that its thread freed last in the same execution, or does
     /// not. By default each allocation of an execution has an address of its own, so no compare-exchange takes a new
     /// node for an old one (the ABA problem). With reuse that can happen, and the check explores it.
@@ -413,6 +440,29 @@ impl Config {
     /// Seeds the random explorers.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
+        self
+    }
+
+    /// Makes the explorer pct aim at bugs of this depth: the number of constraints on the order of steps that a bug
+    /// needs. A schedule then changes the priorities of threads at `depth - 1` points. At least 1, and at most 1,000.
+    /// The other explorers do not look at it.
+    ///
+    /// ```
+    /// use rsmc_core::session::{Config, ExplorerKind};
+    ///
+    /// let config = Config::default().explorer(ExplorerKind::Pct).pct_depth(5);
+    /// assert_eq!(config.pct_depth, Some(5));
+    /// ```
+    pub fn pct_depth(mut self, depth: u32) -> Self {
+        self.pct_depth = Some(depth);
+        self
+    }
+
+    /// Makes a random explorer run each sample twice, and so notice a program that does something else in the same
+    /// schedule; the second run counts as an execution, too. For `rsmc-shuttle`.
+    #[doc(hidden)]
+    pub fn twice(mut self, on: bool) -> Self {
+        self.twice = on;
         self
     }
 
@@ -518,19 +568,23 @@ impl Config {
     /// The settings that explorers need. If several processes explore, the sets of RF-SMC are not bounded.
     pub(super) fn for_explorers(&self) -> Settings {
         let sets = if self.jobs > 1 { Some(usize::MAX) } else { self.sets };
-        let &Self { seed, preemption_bound, delay_bound, .. } = self;
-        Settings { memory: self.effective_memory(), seed, sets, preemption_bound, delay_bound }
+        let &Self { seed, pct_depth, twice, preemption_bound, delay_bound, .. } = self;
+        Settings { memory: self.effective_memory(), seed, pct_depth, twice, sets, preemption_bound, delay_bound }
     }
 
     /// Whether several processes can share the exploration.
     pub(super) fn is_divided(&self) -> bool {
-        self.explorer.is_divided() && self.preemption_bound != Some(PreemptionBound::Rising)
+        self.explorer.is_divided() && !self.twice && self.preemption_bound != Some(PreemptionBound::Rising)
     }
 
     /// The explorer of a check that several processes cannot share, in words.
     pub(super) fn undivided(&self) -> String {
-        let bound = if self.explorer.is_divided() { " with a rising bound" } else { "" };
-        format!("`{}`{bound}", self.explorer)
+        let how = match self.explorer.is_divided() {
+            true if self.twice => " with each sample twice",
+            true => " with a rising bound",
+            false => "",
+        };
+        format!("`{}`{how}", self.explorer)
     }
 
     /// The number of executions that are enough.
@@ -554,6 +608,10 @@ impl Config {
         least("max_executions", self.max_executions.unwrap_or(1), 1)?;
         least("max_memory", self.max_memory.unwrap_or(1), 1)?;
         least("max_steps", u64::from(self.max_steps), 1)?;
+        least("pct_depth", self.pct_depth.unwrap_or(1).into(), 1)?;
+        if self.pct_depth.is_some_and(|depth| depth > DEEPEST) {
+            return Err(ConfigError::TooLarge { name: "pct_depth", most: DEEPEST.into() });
+        }
         least("spin_bound", u64::from(self.spin_bound), 1)?;
         least("jobs", self.jobs as u64, 1)?;
         least("stack_size", self.stack_size as u64, 16 * 1024)?;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::fmt;
 
 use crate::explore::view_xplore::Traversal;
-use crate::explore::{Divisible, Exhaustive, Pct, Random, RfSmc, RvfSmc, Saved, Settings, ViewXplore};
+use crate::explore::{Divisible, Exhaustive, Pct, Random, RfSmc, RvfSmc, Saved, Settings, Twice, ViewXplore};
 use crate::model::MemoryModel;
 use crate::session::nearest::list;
 
@@ -114,8 +114,12 @@ pub(super) fn explorer(kind: ExplorerKind, settings: &Settings) -> Box<dyn Divis
         ExplorerKind::ReadsValueFrom => Box::new(RvfSmc::new()),
         ExplorerKind::View => Box::new(ViewXplore::new(settings.memory, Traversal::default())),
         ExplorerKind::Exhaustive => Box::new(Exhaustive::new()),
+        ExplorerKind::Random if settings.twice => Box::new(Twice::new(Random::new(settings.seed))),
         ExplorerKind::Random => Box::new(Random::new(settings.seed)),
-        ExplorerKind::Pct => Box::new(Pct::new(settings.seed)),
+        ExplorerKind::Pct if settings.twice => {
+            Box::new(Twice::new(Pct::new(settings.seed).with_depth(settings.pct_depth)))
+        }
+        ExplorerKind::Pct => Box::new(Pct::new(settings.seed).with_depth(settings.pct_depth)),
     }
 }
 

@@ -138,7 +138,8 @@ fn bad_memory(run: &Run) -> Option<Finding> {
 }
 
 fn stuck(run: &Run) -> Option<Finding> {
-    if !matches!(run.end, End::Stuck) {
+    let waits_for_ever = |pending: &Pending| !run.detached.contains(&pending.id.thread);
+    if !matches!(run.end, End::Stuck) || !run.waiting.iter().any(waits_for_ever) {
         return None;
     }
     let spins = run.waiting.iter().any(|pending| matches!(pending.why, Why::Spin { .. }));

@@ -266,6 +266,8 @@ pub struct Run {
     pub end: End,
     /// The threads that wait at the end, in order of their ids.
     pub waiting: Vec<Pending>,
+    /// The threads that may wait for ever.
+    pub detached: Vec<ThreadId>,
     /// Under C11, in an execution that is stuck: the writes that are the newest of their locations though another
     /// happened later. The steps do not show this, and which threads wait for ever depends on it.
     pub newest: Vec<EventId>,
@@ -310,6 +312,7 @@ impl Run {
         self.trace.clear();
         self.end = End::Complete;
         self.waiting.clear();
+        self.detached.clear();
         self.newest.clear();
         self.panics.clear();
         self.leaks.clear();

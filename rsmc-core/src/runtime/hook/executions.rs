@@ -21,6 +21,11 @@ pub fn execution() -> Option<u64> {
     enter(|execution| execution.core.borrow().locations.execution())
 }
 
+/// The number of operations so far, in the execution.
+pub fn operations() -> Option<usize> {
+    enter(|execution| execution.core.borrow().machine.run().trace.events.len())
+}
+
 /// Notes that something is used that was created outside and is std's own. Does nothing outside executions.
 pub fn unmodelled() {
     enter(|execution| execution.core.borrow_mut().unmodelled = true);

@@ -79,6 +79,15 @@ pub fn waits(since: u64) {
     });
 }
 
+/// Notes that the running thread got a value that no other is like: what it does next is not what it did before.
+pub fn draws() {
+    enter(|execution| {
+        if !execution.unwinding.get() {
+            execution.core.borrow_mut().machine.draws(execution.running.get());
+        }
+    });
+}
+
 /// Notes that the running thread may change the memory at this address. If that is not seen anyway, it counts as a
 /// change.
 pub fn changes(address: usize) {

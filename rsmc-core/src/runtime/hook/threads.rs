@@ -66,6 +66,15 @@ pub fn receive_panic(target: ThreadId) -> bool {
     enter(|execution| execution.core.borrow_mut().machine.receive_panic(target)).unwrap_or(false)
 }
 
+/// An execution may end while this thread waits, which is then no deadlock.
+pub fn detach(thread: ThreadId) {
+    enter(|execution| {
+        if !execution.unwinding.get() {
+            execution.core.borrow_mut().machine.detach(thread);
+        }
+    });
+}
+
 /// The modelled thread that runs.
 pub fn current() -> Option<ThreadId> {
     enter(|execution| execution.running.get())

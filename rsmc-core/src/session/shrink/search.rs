@@ -27,6 +27,10 @@ use crate::trace::{Action, NoteKind, Op, Row};
 /// The number of runs that may look for a shorter schedule after the smallest is known but for the number of its steps.
 const POLISH: u64 = 64;
 
+/// A choice among more values has the first one in all schedules of the search: values drawn at random, of which each
+/// would be a schedule of its own. Improving a schedule keeps those that it has.
+const FEW_VALUES: u64 = 256;
+
 /// A beginning that was not run yet. The heap compares the fields in their order.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Node {
@@ -141,6 +145,11 @@ impl Search<'_, '_> {
                 Step::Flush(_) => None,
                 _ => next_op(run, walk, step.thread()),
             };
+            let draws = |op: &Op| matches!(op.action, Action::Choose { of, spurious: false, .. } if of > FEW_VALUES);
+            if matches!(step, Step::Choose { .. }) && op.is_some_and(draws) {
+                self.complete = false;
+                continue;
+            }
             let after = walk.after(&run.trace, step, op);
             if after.as_ref().is_some_and(|after| !self.is_new(after)) {
                 continue;

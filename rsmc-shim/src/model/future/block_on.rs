@@ -25,9 +25,16 @@ use crate::real_future;
 /// If the future panics.
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
+    block_on_at(Location::caller(), future)
+}
+
+/// As [`block_on`], called at this place: in a check, waiting is reported there. For `rsmc-shuttle`, whose tasks are
+/// threads that do nothing else.
+#[doc(hidden)]
+pub fn block_on_at<F: Future>(place: &'static Location<'static>, future: F) -> F::Output {
     let Some(execution) = hook::executions::execution() else { return real_future::block_on(future) };
     let mut future = pin!(future);
-    let token = StdArc::new(Token::new(execution));
+    let token = StdArc::new(Token::new(execution, place));
     let waker = Waker::from(StdArc::clone(&token));
     let mut context = Context::from_waker(&waker);
     loop {
@@ -51,9 +58,8 @@ struct Token {
 }
 
 impl Token {
-    #[track_caller]
-    fn new(execution: u64) -> Self {
-        let (owner, place) = (hook::threads::current(), Location::caller());
+    fn new(execution: u64, place: &'static Location<'static>) -> Self {
+        let owner = hook::threads::current();
         Self { execution, owner, tag: Tag::new(), place, given_by_owner: AtomicBool::new(false) }
     }
 

@@ -4,4 +4,4 @@ mod atomic_waker;
 mod block_on;
 
 pub use atomic_waker::AtomicWaker;
-pub use block_on::block_on;
+pub use block_on::{block_on, block_on_at};

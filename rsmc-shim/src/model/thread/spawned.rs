@@ -150,6 +150,15 @@ impl<T> JoinHandle<T> {
         }
     }
 
+    /// In a check: an execution may end while the thread waits, which is no deadlock then. For `rsmc-shuttle`, whose
+    /// tasks nobody waits for without their handles.
+    #[doc(hidden)]
+    pub fn may_wait_for_ever(&self) {
+        if let Kind::Model(started) = &self.0 {
+            hook::threads::detach(started.id);
+        }
+    }
+
     /// Whether the thread has ended. In a check its end is a step from the first use of this on.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
@@ -253,7 +262,7 @@ impl Builder {
     }
 
     /// Starts a thread of a check. What it runs need not be `Send`, since all threads of a check are on one OS thread.
-    /// For `rsmc-loom`, as `loom::thread::spawn` asks for no `Send`.
+    /// For `rsmc-loom` and `rsmc-shuttle`, as `loom::thread::spawn` and `shuttle::future::spawn_local` ask for no `Send`.
     ///
     /// # Panics
     /// Outside a check, or if the name contains a null byte.
@@ -264,7 +273,7 @@ impl Builder {
         F: FnOnce() -> T + 'static,
         T: 'static,
     {
-        assert!(hook::executions::in_run(), "a thread of a model is started outside of `loom::model`");
+        assert!(hook::executions::in_run(), "a thread of a model is started outside of a check");
         // SAFETY: nothing is borrowed.
         JoinHandle(Kind::Model(unsafe { start(self.name, code) }))
     }
