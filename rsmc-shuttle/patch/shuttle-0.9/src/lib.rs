@@ -1,0 +1,3 @@
+//! rsmc-shuttle under shuttle's name, for `[patch.crates-io]`.
+
+pub use rsmc_shuttle::*;
