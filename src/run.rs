@@ -8,7 +8,7 @@ use std::rc::Rc;
 use rsmc_core::report::{self, RenderOptions, visible};
 use rsmc_core::seed::Seed;
 use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, assert_no_check, check_body};
-use rsmc_core::step::Run;
+use rsmc_core::step::{Panicked, Run};
 
 use crate::annotate;
 use crate::ends;
@@ -179,6 +179,8 @@ pub struct Model<'a> {
     pub config: Config,
     /// Whether every operation is printed while it happens.
     pub is_traced: bool,
+    /// Whether a failure panics with the text of the body's panic in one piece, for `should_panic(expected = …)`.
+    pub quotes: bool,
     /// Sees the report before a failure panics, with a function that says something on stderr.
     pub see: See<'a>,
 }
@@ -189,8 +191,8 @@ pub type See<'a> = &'a dyn Fn(&Report, &dyn Fn(&str));
 #[doc(hidden)]
 #[track_caller]
 pub fn run_model(model: Model<'_>, body: impl Fn() + Sync) {
-    let Model { config, is_traced, see } = model;
-    __rust_end_short_backtrace_of_check(Asked { config, is_traced, see }, &body);
+    let Model { config, is_traced, quotes, see } = model;
+    __rust_end_short_backtrace_of_check(Asked { config, is_traced, quotes, see }, &body);
 }
 
 #[doc(hidden)]
@@ -207,13 +209,15 @@ struct Asked<'a> {
     config: Config,
     /// Whether every operation is printed while it happens.
     is_traced: bool,
+    /// Whether the text has that of the body's panic in one piece.
+    quotes: bool,
     /// Sees the report before a failure panics.
     see: See<'a>,
 }
 
 impl Asked<'_> {
     fn new(config: Config) -> Self {
-        Self { config, is_traced: false, see: &|_, _| {} }
+        Self { config, is_traced: false, quotes: false, see: &|_, _| {} }
     }
 }
 
@@ -268,6 +272,9 @@ fn check_and_report(asked: Asked<'_>, path: Option<&str>, body: &(dyn Fn() + Syn
         Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {}", visible(&error.to_string()))),
     };
     let mut text = text_and_files(&mut report, &config, &which, path, dir.as_deref());
+    if asked.quotes {
+        text += &in_one_piece(&report, &text);
+    }
     let mut passes = passes(&config, &report);
     if passes && fails_incomplete && matches!(report.verdict, Verdict::Incomplete(_)) {
         passes = false;
@@ -296,6 +303,16 @@ fn check_and_report(asked: Asked<'_>, path: Option<&str>, body: &(dyn Fn() + Syn
     #[allow(clippy::print_stdout, reason = "what a passing test found out; cargo shows it with --nocapture")]
     {
         println!("rsmc: {text}");
+    }
+}
+
+/// The text of the panic that made an execution fail, as an addition to a report that breaks its lines.
+fn in_one_piece(report: &Report, text: &str) -> String {
+    let Verdict::Failed(failure) = &report.verdict else { return String::new() };
+    let panic = Panicked::cause(&failure.panics).map(|number| &failure.panics[number].message);
+    match panic.filter(|message| !message.lines().all(|line| text.contains(line.trim()))) {
+        Some(message) => format!("\nthe panic in one piece:\n{}\n", visible(message)),
+        None => String::new(),
     }
 }
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The settings of a check. Those of shuttle that are not here have nothing to set: there are no spans of `tracing`, and
-/// what is left of a failing execution is never run.
+/// The settings of a check. Those of shuttle that are not here have nothing to set: there are no spans of `tracing`,
+/// and what is left of a failing execution is never run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
@@ -70,8 +70,8 @@ pub enum FailurePersistence {
     File(Option<PathBuf>),
 }
 
-/// The number of operations that an execution may have. shuttle's `ContinueAfter`, which goes on with the next execution,
-/// is not here: such an execution is a failure.
+/// The number of operations that an execution may have. shuttle's `ContinueAfter`, which goes on with the next
+/// execution, is not here: an execution that is too long is a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MaxSteps {

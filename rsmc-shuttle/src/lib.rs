@@ -6,9 +6,9 @@
 //! shuttle = { package = "rsmc-shuttle", version = "0.9" }
 //! ```
 //!
-//! [`check_random`] and [`check_pct`] then draw as many samples as they ask for, and [`check_dfs`] runs one execution per
-//! reads-from class: all outcomes, in fewer executions than there are schedules. A failure panics with rsmc's report:
-//! the shortest schedule that fails, and a seed for [`replay`].
+//! [`check_random`] and [`check_pct`] then draw as many samples as they ask for, and [`check_dfs`] runs one execution
+//! per reads-from class: all outcomes, in fewer executions than there are schedules. A failure panics with rsmc's
+//! report: the shortest schedule that fails, and a seed for [`replay()`].
 //!
 //! ```should_panic
 //! use rsmc_shuttle as shuttle;
@@ -27,7 +27,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | the crate | [`check_random`], [`check_pct`], [`check_dfs`], [`replay`], …; [`Runner`], [`PortfolioRunner`], [`Config`] |
+//! | the crate | [`check_random`], [`check_pct`], [`check_dfs`], [`replay()`], …, [`Runner`], [`Config`] |
 //! | [`scheduler`] | the schedulers that a [`Runner`] takes |
 //! | [`sync`] | locks, [`mpsc`](sync::mpsc), [`atomic`](sync::atomic); [`Arc`](sync::Arc) is std's |
 //! | [`thread`], [`thread_local!`], [`mod@lazy_static`] | threads, and values for each of them or for each execution |
@@ -43,10 +43,11 @@
 //! - Outside a check the types do what those of std do, where shuttle panics.
 //! - A wait may end without cause, and a weak compare-exchange may fail so, once in an execution; what times out may
 //!   time out. std allows all of it, and shuttle explores it for [`thread::park`] only.
-//! - Loops that wait need no `yield_now` and no bound on steps.
+//! - Loops that wait need no `yield_now` and no bound on steps. Yields and sleeps are no steps: where threads share
+//!   only what is std's, a check has one execution, or a loop that waits for it does not end.
 //! - The samples of a check are the same each time, unless `SHUTTLE_RANDOM_SEED` is another number.
-//! - `RSMC_EXPLORER=reads-from RSMC_MAX_EXECUTIONS=…` explores what a suite only samples, and `RSMC_MEMORY=c11` does so
-//!   under Rust's own memory model: every atomic is sequentially consistent here, as in shuttle.
+//! - `RSMC_EXPLORER=reads-from RSMC_MAX_EXECUTIONS=…` explores what a suite only samples, and `RSMC_MEMORY=c11` does
+//!   so under Rust's own memory model: every atomic is sequentially consistent here, as in shuttle.
 //! - Memory that is used after it was freed, or freed twice, fails, for what goes through atomics, cells and locks.
 
 mod check;

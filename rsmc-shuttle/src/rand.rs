@@ -3,8 +3,8 @@
 //! Values belong to the execution: a seed brings them back with the schedule. Each thread has a stream of its own, from
 //! its first value on.
 //!
-//! - With `check_random`, `check_pct` and their schedulers the check chooses the stream, one of 2³⁶, in each execution
-//!   anew. The choice is a step of the execution, so the seed of a failure has it.
+//! - With `check_random`, `check_pct` and their schedulers the check chooses the stream, one of 2³⁶, in each
+//!   execution anew. The choice is a step of the execution, so the seed of a failure has it.
 //! - With `check_dfs` asking for a value panics, as in shuttle. With `DfsScheduler::new(…, true)` each thread has the
 //!   same stream in every execution: schedules are explored, and values are not.
 //!   To explore all values of a small choice, use `rsmc_shim::choose`.

@@ -100,7 +100,7 @@ pub(crate) fn run(exploration: &Exploration, config: &Config, body: &(dyn Fn() +
     let explores_classes = explores && exploration.explorer == Explorer::ReadsFrom;
     let running = Running { draws: exploration.draws, explores_classes };
     let config = of_rsmc(exploration, config);
-    run_model(Model { config, is_traced: false, see: &see }, || {
+    run_model(Model { config, is_traced: false, quotes: true, see: &see }, || {
         RUNNING.set(Some(running));
         body();
     });

@@ -174,8 +174,9 @@ impl Explores for DfsScheduler {
     }
 }
 
-/// Runs each execution of another scheduler twice, and fails if the body does something else in the same schedule: if it
-/// depends on a clock, on `std`'s random values, on the order of a `HashMap`, ….
+/// Runs each execution of another scheduler twice, and fails if the body does something else in the same schedule, as
+/// far as operations of threads show it: if it depends on a clock, on random values that are not of
+/// [`rand`](crate::rand), on the order of a `HashMap`, …. That the second run does more at its end is not noticed.
 ///
 /// [`DfsScheduler`] notices this anyway, since its executions repeat parts of earlier ones.
 #[derive(Clone, Debug)]

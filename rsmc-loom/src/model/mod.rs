@@ -119,7 +119,7 @@ impl Builder {
             }
         };
         let starts_stopped = self.expect_explicit_explore;
-        run_model(Model { config, is_traced: self.log, see: &see }, || {
+        run_model(Model { config, is_traced: self.log, quotes: false, see: &see }, || {
             if starts_stopped {
                 stop_exploring();
             }

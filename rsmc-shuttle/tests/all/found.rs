@@ -165,3 +165,13 @@ fn a_depth_aims_at_bugs_of_that_depth() {
 fn an_incomplete_search_passes_only_as_far_as_was_asked() {
     assert_eq!(Runner::new(DfsScheduler::new(Some(1), false), Config::new()).run(loses_an_update), 1);
 }
+
+/// A report breaks lines at 80 columns.
+#[test]
+#[should_panic(expected = "a text that is longer than a line of a report is there in one piece, as in shuttle")]
+fn the_text_of_a_panic_is_what_a_test_expects() {
+    shuttle::check_random(
+        || panic!("a text that is longer than a line of a report is there in one piece, as in shuttle, for any length"),
+        1,
+    );
+}

@@ -1,5 +1,5 @@
-//! A suite as users of shuttle write them: structures of a crate that takes its types from one module, invariants at the
-//! end of random work, histories that must be linearizable, and a mistake in each that is found.
+//! A suite as users of shuttle write them: structures of a crate that takes its types from one module, invariants at
+//! the end of random work, histories that must be linearizable, and mistakes that are found.
 
 use rsmc_shuttle as shuttle;
 

@@ -42,8 +42,8 @@ impl Seen {
     }
 }
 
-/// The values that the executions of a body leave, under SC by the explorer of `check_dfs`; asserted to be those that all
-/// interleavings leave.
+/// The values that the executions of a body leave, under SC by the explorer of `check_dfs`; asserted to be those that
+/// all interleavings leave.
 pub fn outcomes<T: std::fmt::Debug>(body: impl Fn() -> T + Sync) -> BTreeSet<String> {
     let by = |explorer| {
         let seen = Seen::default();

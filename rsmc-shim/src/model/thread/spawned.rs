@@ -262,7 +262,7 @@ impl Builder {
     }
 
     /// Starts a thread of a check. What it runs need not be `Send`, since all threads of a check are on one OS thread.
-    /// For `rsmc-loom` and `rsmc-shuttle`, as `loom::thread::spawn` and `shuttle::future::spawn_local` ask for no `Send`.
+    /// For `rsmc-loom` and `rsmc-shuttle`: `loom::thread::spawn` and `shuttle::future::spawn_local` ask for no `Send`.
     ///
     /// # Panics
     /// Outside a check, or if the name contains a null byte.
