@@ -194,14 +194,17 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut outcome = lock(&self.outcome);
-        match outcome.result.take() {
-            Some(result) => Poll::Ready(result),
-            None => {
-                outcome.waiter = Some(context.waker().clone());
-                Poll::Pending
+        // Clones and drops of a waker run code of others, which must not be under the lock.
+        let waiter = context.waker().clone();
+        let old = {
+            let mut outcome = lock(&self.outcome);
+            if let Some(result) = outcome.result.take() {
+                return Poll::Ready(result);
             }
-        }
+            outcome.waiter.replace(waiter)
+        };
+        drop(old);
+        Poll::Pending
     }
 }
 
