@@ -26,7 +26,7 @@ impl Scheduler for Box<dyn Scheduler + Send> {}
 pub(crate) mod sealed {
     use super::{Draws, Explorer, Seed};
 
-    /// What a scheduler asks of rsmc.
+    /// The explorer that a scheduler asks for, with its settings.
     #[derive(Clone, Debug)]
     pub struct Exploration {
         pub(crate) explorer: Explorer,
