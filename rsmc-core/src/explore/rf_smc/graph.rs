@@ -3,6 +3,7 @@
 //! Which events are certainly before an event depends on the memory model: see `sc_tso`, `pso` and `c11`.
 
 mod c11;
+mod columns;
 mod pso;
 mod sc_tso;
 
@@ -10,6 +11,7 @@ use std::borrow::Cow;
 
 use crate::base::{BitMatrix, BitSet, EventId, IdVec, LocId, ThreadId};
 use crate::explore::rf_smc::graph::c11::ExecutionGraph;
+use crate::explore::rf_smc::graph::columns::Columns;
 use crate::explore::rf_smc::graph::pso::Stored;
 use crate::model::{MemoryModel, StoreBuffers};
 use crate::step::Run;
@@ -69,6 +71,7 @@ pub(super) struct Graph {
     /// By event.
     links: Vec<Links>,
     locs: IdVec<LocId, AtLoc>,
+    columns: Columns,
 }
 
 /// No event.
@@ -148,6 +151,7 @@ impl Graph {
             self.locs.grow_to(last, || AtLoc::NONE);
         }
         self.links.clear();
+        self.columns.clear(n);
         self.is_in_order = true;
         for (at, event) in trace.events.iter().enumerate() {
             self.enter(at, event);
@@ -212,6 +216,7 @@ impl Graph {
         }
         if event.written.is_some() {
             self.add_write(at as u32, event.op.loc);
+            self.columns.add(at as u32, event);
         }
     }
 
@@ -309,6 +314,38 @@ impl Graph {
     pub(super) fn writes_after(&self, loc: LocId, write: Option<usize>) -> impl Iterator<Item = usize> {
         let first = write.map_or(self.locs[loc].first_write, |write| self.links[write].next_write);
         self.list(first, |links| links.next_write)
+    }
+
+    /// Whether the run is long, so that [`Graph::find_between`] is quicker than a look at all writes.
+    #[inline]
+    pub(super) fn is_long(&self) -> bool {
+        self.columns.is_long()
+    }
+
+    /// Finds the writes of a location that are not known and not `own` or causally after it, in order of happening. Of
+    /// each thread the first ones are known.
+    pub(super) fn find_between(
+        &self,
+        loc: LocId,
+        is_known: impl Fn(usize) -> bool,
+        own: Option<usize>,
+        found: &mut Vec<u32>,
+    ) {
+        found.clear();
+        let is_after = |write: usize| own.is_some_and(|own| write == own || self.precedes(own, write));
+        for writes in self.columns.of_loc(loc) {
+            found.extend_from_slice(columns::between(writes, &is_known, is_after));
+        }
+        found.sort_unstable();
+    }
+
+    /// In a long run, the last writes of a location by each thread among events that have a beginning of each thread.
+    fn last_writes_in(&self, loc: LocId, events: &BitSet) -> impl Iterator<Item = usize> {
+        let last = |writes: &[u32]| {
+            let among = writes.partition_point(|&write| events.contains(write as usize));
+            writes[..among].last().map(|&write| write as usize)
+        };
+        self.columns.of_loc(loc).filter_map(last)
     }
 
     /// The events that read from a write.

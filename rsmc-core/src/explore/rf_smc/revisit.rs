@@ -86,6 +86,8 @@ pub(super) struct RevisitFinder {
     visible: Visible,
     /// Whether `visible` is that of the decision that was asked about last.
     has_looked: bool,
+    /// Writes of the location of that decision, where the run is long.
+    writes: Vec<u32>,
     /// The revisits of the decision that was asked about last.
     pub(super) found: Vec<Revisit>,
 }
@@ -164,15 +166,29 @@ impl RevisitFinder {
         let own = reading.own();
         let event = own.map(|own| &asked.run.trace.events[own]).filter(|event| event.op.action == reading.action);
         let now = event.map(source_of);
-        for write in asked.new_writes(reading.loc) {
-            let is_after = own.is_some_and(|own| write == own || asked.graph.precedes(own, write));
-            if !is_after && now != Some(Some(write)) {
-                self.other_source(asked, reading, Some(write));
+        if asked.graph.is_long() {
+            self.other_sources_of_long(asked, reading, now);
+        } else {
+            for write in asked.sources(reading) {
+                if now != Some(Some(write)) {
+                    self.other_source(asked, reading, Some(write));
+                }
             }
         }
         if matches!(asked.extent, Extent::All) && now != Some(None) {
             self.other_source(asked, reading, None);
         }
+    }
+
+    /// Every conflicting write, in a long run.
+    fn other_sources_of_long(&mut self, asked: &Asked<'_>, reading: Reading, now: Option<Option<usize>>) {
+        let mut writes = std::mem::take(&mut self.writes);
+        asked.graph.find_between(reading.loc, |write| asked.knows(write), reading.own(), &mut writes);
+        debug_assert!(writes.iter().map(|&write| write as usize).eq(asked.sources(reading)), "the index has all");
+        for write in writes.iter().map(|&write| write as usize).filter(|&write| now != Some(Some(write))) {
+            self.other_source(asked, reading, Some(write));
+        }
+        self.writes = writes;
     }
 
     /// Adds the revisit with another source, if it is possible. Mostly it is not.
@@ -248,14 +264,16 @@ impl Asked<'_> {
         if let Extent::New(delta) = self.extent { delta.first_write(loc).is_none() } else { false }
     }
 
-    /// The writes of a location that the extent includes.
+    /// The writes that the extent includes and a reader could take, as far as the causal order of the run says.
     #[inline]
-    fn new_writes(&self, loc: LocId) -> impl Iterator<Item = usize> {
+    fn sources(&self, reading: Reading) -> impl Iterator<Item = usize> {
         let first = match self.extent {
-            Extent::New(delta) => delta.first_write(loc),
-            Extent::All | Extent::Behind => self.graph.first_write(loc),
+            Extent::New(delta) => delta.first_write(reading.loc),
+            Extent::All | Extent::Behind => self.graph.first_write(reading.loc),
         };
-        self.graph.writes_since(first).filter(|&write| !self.knows(write))
+        let writes = self.graph.writes_since(first).filter(|&write| !self.knows(write));
+        let is_after = move |write| reading.own().is_some_and(|own| write == own || self.graph.precedes(own, write));
+        writes.filter(move |&write| !is_after(write))
     }
 }
 

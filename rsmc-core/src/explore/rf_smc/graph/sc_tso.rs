@@ -1,6 +1,7 @@
 //! SC and TSO: what is causally before an event, in program order and reads-from, is before it in memory.
 //!
 //! A thread's stores reach memory in program order, and a thread that reads one of them does so after that.
+//! So of the writes of a thread that are seen, the last one stands for all.
 
 use crate::base::{BitMatrix, LocId};
 use crate::explore::rf_smc::graph::{Graph, Reader, Visible};
@@ -10,7 +11,16 @@ use crate::explore::rf_smc::graph::{Graph, Reader, Visible};
 pub(super) fn find_visible(graph: &Graph, events: usize, who: &Reader<'_>, loc: LocId, visible: &mut Visible) {
     visible.seen.reset(events);
     graph.add_program_past(who.preds, &mut visible.seen);
-    hide(graph, events, loc, &graph.past, visible);
+    if graph.is_long() {
+        let Visible { seen, hidden } = visible;
+        hidden.reset(events + 1);
+        for write in graph.last_writes_in(loc, seen) {
+            hidden.union(graph.past.row(write));
+            hidden.insert(events);
+        }
+    } else {
+        hide(graph, events, loc, &graph.past, visible);
+    }
 }
 
 /// Hides the writes of a location that are before one that is seen. `before`: the row of a write has the events that
