@@ -47,7 +47,7 @@ pub(super) fn is_weak(event: &Event) -> bool {
 
 /// Finds the writes of a location that are visible to a reader: those that coherence lets it take. A reader that knows
 /// of an access takes no older write. The last access of a thread that it knows of stands for all of that thread. A
-/// write is older if such an access knows that it was written or read before.
+/// write is older if such an access, or the write that it has read, knows that it was written or read before.
 pub(super) fn find_visible(graph: &Graph, trace: &Trace, who: &Reader<'_>, loc: LocId, visible: &mut Visible) {
     let (own, hidden) = (&graph.c11, &mut visible.hidden);
     let past = match trace.position(who.id) {
@@ -78,7 +78,8 @@ pub(super) fn find_visible(graph: &Graph, trace: &Trace, who: &Reader<'_>, loc: 
     }
     for write in graph.writes(loc) {
         let is_older = |&(last, value): &(usize, usize)| {
-            let before = |event: usize| event == last || own.happens_before(event, last);
+            let is_in = |event: usize, end: usize| event == end || own.happens_before(event, end);
+            let before = |event: usize| is_in(event, last) || last != value && is_in(event, value);
             value != write && (before(write) || graph.readers(write).any(before))
         };
         if latest.iter().any(is_older) {
