@@ -133,10 +133,37 @@ impl NearSc {
         self.follow_saturated(preds, is_sc)
     }
 
+    /// Whether all events that were added can happen, in the given order as far as that is possible.
+    pub fn follow_as_is<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32]) -> Answer {
+        if self.follows(preds) { Answer::Possible } else { Answer::Unknown }
+    }
+
     /// Whether all events that were added can happen, each as soon as none before it is missing. False proves nothing.
-    pub fn follows<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32]) -> bool {
+    fn follows<'a>(&mut self, preds: impl Fn(u32) -> &'a [u32]) -> bool {
         self.order.clear();
         self.take_all(|states, _, who| preds(who).iter().all(|&pred| states[pred as usize].done))
+    }
+
+    /// Whether all events that were added, thread after thread, can happen: each thread goes on as far as it can in its
+    /// turn. False proves nothing. `ends` has the number of events that were added up to the end of each thread.
+    pub fn follows_in_turn<'a>(&mut self, ends: &[u32], preds: impl Fn(u32) -> &'a [u32]) -> bool {
+        self.order.clear();
+        let is_ready = |states: &[State], _: &[u32], who| preds(who).iter().all(|&pred| states[pred as usize].done);
+        // By thread: its next event.
+        let mut next = std::mem::take(&mut self.left);
+        next.clear();
+        next.extend(std::iter::once(&0).chain(ends).take(ends.len()));
+        let mut before = usize::MAX;
+        while self.order.len() != before {
+            before = self.order.len();
+            for (next, &end) in next.iter_mut().zip(ends) {
+                while *next < end && self.take(*next, is_ready) {
+                    *next += 1;
+                }
+            }
+        }
+        self.left = next;
+        self.order.len() == self.parts.len()
     }
 
     /// Whether all events that were added can happen, where the given order alone is known to lead nowhere.

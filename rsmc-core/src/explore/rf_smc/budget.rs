@@ -92,7 +92,9 @@ impl SavedDecision {
         let Self { at, id, question, frozen, stays, asked, contested, full, lineage, seen, pending } = self;
         let names = seen.len();
         let decision = Decision::new(at, id, question, seen.into_iter().collect());
-        let mut decision = Decision { frozen, stays, asked, contested, full, lineage, ..decision };
+        // What other runs were asked is not known.
+        let settled = usize::MAX;
+        let mut decision = Decision { frozen, stays, asked, contested, full, lineage, settled, ..decision };
         (0..names).for_each(|_| budget.note_name(&mut decision));
         pending.into_iter().for_each(|branch| budget.add_branch(&mut decision, branch));
         decision

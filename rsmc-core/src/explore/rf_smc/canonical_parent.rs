@@ -67,8 +67,10 @@ pub(super) struct CanonicalParent {
     memory: Vec<u32>,
     /// By thread, as soon as it is needed: the index of its next event.
     next: Vec<u32>,
-    /// The events of the schedule, by thread.
+    /// The events of the schedule, by thread, and where those of each thread end.
     members: Vec<u32>,
+    ends: Vec<u32>,
+    reason: Reason,
     near_sc: NearSc,
     /// By event, and by location: its number in the question.
     numbers: Vec<u32>,
@@ -77,6 +79,22 @@ pub(super) struct CanonicalParent {
     verifier: Verifier,
     moves: Vec<Move>,
     witness: Vec<u32>,
+}
+
+/// The reason why a run is not the canonical parent of a schedule: all runs that have it are not.
+#[derive(Debug, Default)]
+struct Reason {
+    /// Events that are as they are in the run.
+    events: Vec<u32>,
+    /// Whether there is more to it.
+    is_open: bool,
+}
+
+impl Reason {
+    fn clear(&mut self) {
+        self.events.clear();
+        self.is_open = false;
+    }
 }
 
 /// Whether an operation never waits and has no alternatives. An operation that waits for it (a `park`) finds what it
@@ -121,12 +139,19 @@ impl CanonicalParent {
         if !self.goes_on(child) {
             return false;
         }
+        self.reason.clear();
         self.list_members(child);
         if !self.find_witness(child) {
             return false;
         }
         self.find_rest(child);
         self.begins(child) && self.goes_on(child)
+    }
+
+    /// The events of the run that were the reason of the last answer, if it was no: every run in which they, and the
+    /// schedule, are as they are in this one is not the canonical parent either. `None` if there is more to it.
+    pub(super) fn reason(&self) -> Option<&[u32]> {
+        (!self.reason.is_open).then_some(&self.reason.events)
     }
 
     /// Finds the events of the run that are not in the schedule.
@@ -177,6 +202,7 @@ impl CanonicalParent {
     /// run; true where that is not known.
     fn goes_on(&mut self, child: &Child<'_>) -> bool {
         let (mut rest, mut thread, mut has_waited) = (self.rest.len(), 0, false);
+        self.reason.clear();
         while rest > 0 && thread < self.next.len() {
             match self.go_on(child, ThreadId(thread as u32)) {
                 Gone::Elsewhere => return false,
@@ -190,6 +216,7 @@ impl CanonicalParent {
                 }
             }
         }
+        self.reason.is_open = true;
         rest == 0
     }
 
@@ -201,6 +228,7 @@ impl CanonicalParent {
             return Gone::Waiting;
         }
         let op = &run.trace.events[at].op;
+        self.reason.events.push(at as u32);
         if op.action.alternative() != 0 {
             return Gone::Elsewhere;
         }
@@ -260,12 +288,14 @@ impl CanonicalParent {
     fn list_members(&mut self, child: &Child<'_>) {
         let trace = &child.run.trace;
         self.members.clear();
+        self.ends.clear();
         let is_member = |at: &u32| {
             let at = *at as usize;
             child.unchanged.contains(at) || at == child.reader || at == child.write
         };
         for thread in trace.threads.ids() {
             self.members.extend(trace.of_thread(thread).iter().take_while(|at| is_member(at)));
+            self.ends.push(self.members.len() as u32);
         }
     }
 
@@ -278,7 +308,7 @@ impl CanonicalParent {
             let part = Part::of(at as usize, &events[at as usize]);
             self.near_sc.push(part.taking(child.source(at), child.writes(at)));
         }
-        if self.near_sc.follows(|who| graph.order.preds(who as usize)) {
+        if self.near_sc.follows_in_turn(&self.ends, |who| graph.order.preds(who as usize)) {
             self.witness.clear();
             self.witness.extend_from_slice(self.near_sc.order());
             return true;

@@ -40,6 +40,9 @@ pub(super) struct Decision {
     pub(super) lineage: Lineage,
     /// Its set is large enough: it takes no name of a schedule that has a canonical parent.
     pub(super) full: bool,
+    /// Where it is full: the place of `τ` before which the events are by which runs with the same events there, too,
+    /// have no canonical children at it but for new writes.
+    pub(super) settled: usize,
     /// The memory of its set and of its schedules, in bytes, roughly.
     pub(super) bytes: usize,
 }
@@ -61,6 +64,7 @@ impl Decision {
             contested: false,
             lineage: Lineage::default(),
             full: false,
+            settled: 0,
             bytes: 0,
         }
     }

@@ -4,7 +4,7 @@ use crate::base::Digest;
 use crate::explore::rf_smc::bound::{self, Candidate};
 use crate::explore::rf_smc::canonical_parent::{Child, has_canonical_parents, new_write};
 use crate::explore::rf_smc::decision::Decision;
-use crate::explore::rf_smc::revisit::{Asked, Extent, Question, Revisit};
+use crate::explore::rf_smc::revisit::{Asked, Extent, OpRef, Question, Revisit};
 use crate::explore::rf_smc::schedule::{Branch, Chosen, Schedule, SetAside};
 use crate::explore::rf_smc::steps::Packed;
 use crate::explore::rf_smc::witness_finder::Standing;
@@ -21,11 +21,19 @@ impl RfSmc {
         let mut children = Vec::new();
         let is_frozen = |decision: &&Decision| depends && decision.frozen;
         let mut frozen: Vec<_> = self.decisions.iter().filter(is_frozen).map(|decision| decision.id.thread).collect();
+        // The entries of `τ` before this place are those of the run's parent.
+        let changed = known.checked_sub(1).map_or(0, |last| self.decisions[last].at);
         for number in (0..self.decisions.len()).rev() {
             let at = self.frame.turn_to(&self.decisions[number]);
+            if depends {
+                self.decisions[number].settled = usize::MAX;
+            }
+            if cfg!(debug_assertions) && number < known && self.decisions[number].full {
+                self.compare_settled(run, number, at, changed);
+            }
             let decision = &self.decisions[number];
             let extent = match decision.full {
-                true if number < known => Extent::Behind,
+                true if number < known && decision.settled > changed => Extent::Behind,
                 _ if number < known && !depends => Extent::New(&self.frame.delta),
                 _ => Extent::All,
             };
@@ -33,6 +41,7 @@ impl RfSmc {
                 // Another process wrote that flag, and the data may be damaged (`sound`).
                 let has = has_canonical_parents(run, &self.graph, self.frame.ahead(), decision.question, at);
                 self.decisions[number].full = has;
+                self.decisions[number].settled = usize::MAX;
             }
             let decision = &self.decisions[number];
             if decision.frozen {
@@ -46,6 +55,25 @@ impl RfSmc {
             self.discover_at(run, number, at, &mut children);
         }
         self.suspended.plan(children);
+    }
+
+    /// Asserts that this run, whose entries of `τ` before `changed` are those of its parent, has no canonical children
+    /// but for new writes at a decision that is settled there.
+    fn compare_settled(&mut self, run: &Run, number: usize, at: Option<usize>, changed: usize) {
+        let decision = &self.decisions[number];
+        let settled = decision.settled;
+        let Some(at) = at.filter(|_| settled <= changed) else { return };
+        let (graph, ahead) = (&self.graph, self.frame.ahead());
+        let asked = Asked { run, graph, ahead, frozen: &[], extent: Extent::Behind };
+        self.revisits.at_event(&asked, decision.question, at);
+        for revisit in std::mem::take(&mut self.revisits.found) {
+            self.finder.sequence.revisit(run, &self.graph, &self.frame, &self.decisions[number], &revisit);
+            let key = self.finder.sequence.key(run, &self.frame);
+            let is_new = revisit.source.and_then(OpRef::event).is_some_and(|write| self.frame.delta.has(write));
+            let is_known = is_new || self.decisions[number].seen.contains(key);
+            assert!(is_known || self.is_canonical_parent(run, number, Some(at), &revisit) != Some(true));
+        }
+        self.decisions[number].settled = settled;
     }
 
     /// Adds the schedules of the revisits that were found at one decision, at which this event stands, or none.
@@ -121,7 +149,12 @@ impl RfSmc {
         self.finder.sequence.find_unchanged(&self.frame, decision);
         let (unchanged, is_reversed) = (self.finder.sequence.unchanged(), revisit.reversed.is_some());
         let child = Child { run, graph, unchanged, reader, write, is_reversed };
-        child.is_sc().then(|| self.finder.canonical_parent.is_parent_of(&child))
+        let is_parent = child.is_sc().then(|| self.finder.canonical_parent.is_parent_of(&child))?;
+        let reason = self.finder.canonical_parent.reason();
+        let settled = reason.map_or(usize::MAX, |events| self.frame.last_of(events));
+        let decision = &mut self.decisions[number];
+        decision.settled = decision.settled.max(settled);
+        Some(is_parent)
     }
 
     /// Adds the schedule of the new sequence to its decision, if the sequence is possible and was not seen.

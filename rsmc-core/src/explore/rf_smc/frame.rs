@@ -14,6 +14,8 @@ use crate::step::Run;
 pub(super) struct Frame {
     /// By entry of `τ`: its position in the run.
     places: Vec<u32>,
+    /// By event of the run, as soon as it is asked: its place in `τ`.
+    numbers: Vec<u32>,
     /// By event of the run: the name of the event and its source.
     keys: Vec<Digest>,
     /// The events of the entries before `behind_from`.
@@ -30,6 +32,7 @@ impl Frame {
     pub(super) fn begin(&mut self, run: &Run) {
         let events = run.trace.events.len();
         self.places.clear();
+        self.numbers.clear();
         self.keys.resize(events, Digest::EMPTY);
         self.ahead.reset(events);
         self.behind_from = events;
@@ -73,6 +76,17 @@ impl Frame {
     /// The events behind the current decision, in the order of `τ`.
     pub(super) fn behind(&self) -> impl Iterator<Item = usize> {
         self.places[self.behind_from..].iter().map(|&at| at as usize)
+    }
+
+    /// The number of entries of `τ` up to the last one of these events.
+    pub(super) fn last_of(&mut self, events: &[u32]) -> usize {
+        if self.numbers.is_empty() {
+            self.numbers.resize(self.places.len(), 0);
+            for (number, &at) in self.places.iter().enumerate() {
+                self.numbers[at as usize] = number as u32;
+            }
+        }
+        events.iter().map(|&at| self.numbers[at as usize] as usize + 1).max().unwrap_or(0)
     }
 
     /// The name of an event and its source.
