@@ -41,13 +41,19 @@ impl Spots {
     }
 }
 
-/// The blocks of a location, and its last accesses.
+/// The blocks of a location, and its accesses.
 #[derive(Clone, Debug, Default)]
 struct OfLoc {
     /// The block with the initial value, then the others.
     blocks: Vec<u32>,
-    /// The last access of each thread.
-    last: Vec<(ThreadId, u32)>,
+    threads: Vec<Accesses>,
+}
+
+/// The accesses of a location by a thread, in its order.
+#[derive(Clone, Debug)]
+struct Accesses {
+    thread: ThreadId,
+    all: Vec<u32>,
 }
 
 /// All blocks of a graph.
@@ -64,11 +70,14 @@ pub(super) struct Blocks {
     /// access.
     ordered: Vec<(u32, u32)>,
     edges: Vec<(u32, u32)>,
+    /// By block: the last edge that begins there; by edge: the one before it.
+    first_edge: Vec<u32>,
+    next_edge: Vec<u32>,
 }
 
 impl Blocks {
-    /// Finds the blocks of these nodes, and the order among them that coherence demands.
-    pub(super) fn build(&mut self, graph: &Graph, nodes: &[u32], order: &mut Poset) -> Result<(), Cycle> {
+    /// Finds the blocks of these nodes, and what coherence demands of the order among them.
+    pub(super) fn build(&mut self, graph: &Graph, nodes: &[u32]) -> Result<(), Cycle> {
         self.clear(graph.nodes().len());
         for &node in nodes {
             if let Some(loc) = graph.nodes()[node as usize].loc {
@@ -79,6 +88,11 @@ impl Blocks {
             let others = of_loc.blocks.iter().skip(1);
             self.edges.extend(others.map(|&other| (of_loc.blocks[0], other)));
         }
+        Ok(())
+    }
+
+    /// Finds the order among the blocks that coherence demands.
+    pub(super) fn find_order(&self, order: &mut Poset) -> Result<(), Cycle> {
         order.rebuild(self.blocks.len(), &self.edges)
     }
 
@@ -91,9 +105,9 @@ impl Blocks {
         self.previous.resize(nodes, NONE);
         self.follower.clear();
         self.follower.resize(nodes, NONE);
-        for OfLoc { blocks, last } in self.of_loc.values_mut() {
+        for OfLoc { blocks, threads } in self.of_loc.values_mut() {
             blocks.clear();
-            last.clear();
+            threads.iter_mut().for_each(|accesses| accesses.all.clear());
         }
     }
 
@@ -145,15 +159,17 @@ impl Blocks {
         let past = graph.happened_before(b as usize);
         let Spots { read, written } = self.spots[b as usize];
         let to = read.or(written).expect("an access reads or writes");
-        for &(thread, last) in &self.of_loc[loc].last {
-            let count = past.count(thread);
-            let mut a = last;
-            while a != NONE && graph.place(a as usize).index >= count {
-                a = self.previous[a as usize];
-            }
-            if a == NONE {
-                continue;
-            }
+        for Accesses { thread, all } in &self.of_loc[loc].threads {
+            let count = past.count(*thread);
+            // Mostly it is all of them or none.
+            let before = match all.last() {
+                Some(&last) if count > 0 && graph.place(last as usize).index >= count => {
+                    all.partition_point(|&access| graph.place(access as usize).index < count)
+                }
+                _ if count > 0 => all.len(),
+                _ => 0,
+            };
+            let Some(&a) = all[..before].last() else { continue };
             self.ordered.push((a, b));
             let from = self.spots[a as usize].last();
             if from.block != to.block {
@@ -163,12 +179,16 @@ impl Blocks {
             }
         }
         let thread = graph.place(b as usize).thread;
-        let last = &mut self.of_loc[loc].last;
-        let own = last.iter_mut().find(|(other, _)| *other == thread);
+        let threads = &mut self.of_loc[loc].threads;
+        let own = threads.iter_mut().find(|accesses| accesses.thread == thread);
         self.previous[b as usize] = match own {
-            Some((_, last)) => std::mem::replace(last, b),
+            Some(Accesses { all, .. }) => {
+                let previous = all.last().copied().unwrap_or(NONE);
+                all.push(b);
+                previous
+            }
             None => {
-                last.push((thread, b));
+                threads.push(Accesses { thread, all: vec![b] });
                 NONE
             }
         };
@@ -212,21 +232,61 @@ impl Blocks {
 
     /// All writes, block by block in an order that respects `order`, otherwise by rank.
     pub(super) fn in_order(&self, order: &Poset, rank: &dyn Fn(usize) -> u32, writes: &mut Vec<usize>) {
-        let mut waits_for: Vec<usize> = (0..self.len()).map(|block| ones(order.before(block)).count()).collect();
+        let waits_for = (0..self.len()).map(|block| ones(order.before(block)).count() as u32).collect();
+        self.arrange(waits_for, |block| ones(order.after(block)), rank, writes);
+    }
+
+    /// All writes, block by block in an order that coherence demands, otherwise by rank; false if there is none.
+    pub(super) fn in_order_of_edges(&mut self, rank: &dyn Fn(usize) -> u32, writes: &mut Vec<usize>) -> bool {
+        let mut waits_for = vec![0; self.len()];
+        self.first_edge.clear();
+        self.first_edge.resize(self.len(), NONE);
+        self.next_edge.clear();
+        for (number, &(from, to)) in self.edges.iter().enumerate() {
+            waits_for[to as usize] += 1;
+            self.next_edge.push(std::mem::replace(&mut self.first_edge[from as usize], number as u32));
+        }
+        let Self { edges, first_edge, next_edge, .. } = &*self;
+        let after = |block: usize| {
+            let mut edge = first_edge[block];
+            std::iter::from_fn(move || {
+                let (_, to) = *edges.get(edge as usize)?;
+                edge = next_edge[edge as usize];
+                Some(to as usize)
+            })
+        };
+        self.arrange(waits_for, after, rank, writes)
+    }
+
+    /// Puts each block, the smallest rank first, when none of those that it waits for is missing: so many edges lead to
+    /// it, and `after` gives the ends of those that begin at a block. Returns whether all are put.
+    fn arrange<After: Iterator<Item = usize>>(
+        &self,
+        mut waits_for: Vec<u32>,
+        after: impl Fn(usize) -> After,
+        rank: &dyn Fn(usize) -> u32,
+        writes: &mut Vec<usize>,
+    ) -> bool {
         let key = |block: usize| Reverse((self.blocks[block].loc.index(), self.rank(block, rank), block));
         let mut ready: BinaryHeap<_> = (0..self.len()).filter(|&block| waits_for[block] == 0).map(key).collect();
+        let (begin, mut count) = (writes.len(), 0);
         while let Some(Reverse((_, _, block))) = ready.pop() {
+            count += 1;
             let mut member = self.blocks[block].first;
             while member != NONE {
                 writes.push(member as usize);
                 member = self.follower[member as usize];
             }
-            for after in ones(order.after(block)) {
+            for after in after(block) {
                 waits_for[after] -= 1;
                 if waits_for[after] == 0 {
                     ready.push(key(after));
                 }
             }
         }
+        if count < self.len() {
+            writes.truncate(begin);
+        }
+        count == self.len()
     }
 }

@@ -69,7 +69,7 @@ impl Psc {
         self.len < 2
     }
 
-    /// Finds all that does not depend on what is open in the order of blocks.
+    /// Finds all that does not depend on what is open in the order of blocks. Call [`Psc::find_nodes`] before.
     pub(super) fn build(
         &mut self,
         graph: &Graph,
@@ -78,10 +78,6 @@ impl Psc {
         order: &Poset,
         psc: &mut Poset,
     ) -> Result<(), Cycle> {
-        self.find_nodes(graph, nodes);
-        if self.is_trivial() {
-            return Ok(());
-        }
         let mut edges = std::mem::take(&mut self.edges);
         edges.clear();
         self.find_ends(graph, nodes);
@@ -99,7 +95,8 @@ impl Psc {
         built
     }
 
-    fn find_nodes(&mut self, graph: &Graph, nodes: &[u32]) {
+    /// Finds the `SeqCst` nodes, and the nodes of each thread.
+    pub(super) fn find_nodes(&mut self, graph: &Graph, nodes: &[u32]) {
         self.len = 0;
         self.places.clear();
         self.places.resize(graph.nodes().len(), NONE);
