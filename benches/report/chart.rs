@@ -104,12 +104,17 @@ fn range<'c>(curves: impl IntoIterator<Item = &'c Curve>, coordinate: impl Fn(&(
 /// The slope of the upper half of a curve and of three points at least, both axes logarithmic, by least squares.
 pub fn slope(curve: &Curve) -> Option<f64> {
     let from = (curve.len() / 2).min(curve.len().checked_sub(3)?);
-    let upper: Vec<(f64, f64)> = curve[from..].iter().map(|&(x, y)| (x.ln(), y.ln())).collect();
-    let count = upper.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| upper.iter().map(of).sum::<f64>() / count;
+    Some(whole_slope(&curve[from..]))
+}
+
+/// The slope of two points and more, both axes logarithmic, by least squares.
+pub fn whole_slope(points: &[(f64, f64)]) -> f64 {
+    let points: Vec<(f64, f64)> = points.iter().map(|&(x, y)| (x.ln(), y.ln())).collect();
+    let count = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
     let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-    let (over, under) = upper
+    let (over, under) = points
         .iter()
         .fold((0.0, 0.0), |(over, under), point| (over + (point.0 - x) * (point.1 - y), under + (point.0 - x).powi(2)));
-    Some(over / under)
+    over / under
 }

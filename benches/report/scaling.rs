@@ -10,7 +10,7 @@ use rsmc::{Explorer, MemoryModel};
 use rsmc_benches::grid::Grid;
 use rsmc_benches::instructions::{Subject, Work};
 
-use crate::chart::{Chart, Curve, slope};
+use crate::chart::{Chart, Curve, slope, whole_slope};
 use crate::measure::{best_time, thousands};
 
 const TEXT: &str = include_str!("scaling.md");
@@ -91,8 +91,8 @@ pub fn write(folder: &Path) -> Result<(), Box<dyn Error>> {
     }
     draw(&folder.join("scaling-time.svg"), "microseconds per class", times)?;
     draw(&folder.join("scaling-instructions.svg"), "instructions per class", instructions)?;
-    let text =
-        TEXT.replace("{{machine}}", &crate::machine()?).replace("{{fits}}", &fits).replace("{{points}}", &points);
+    let text = TEXT.replace("{{machine}}", &crate::machine()?).replace("{{fits}}", &fits);
+    let text = text.replace("{{points}}", &points).replace("{{long}}", &long_executions());
     fs::write(folder.join("scaling.md"), text)?;
     Ok(())
 }
@@ -144,6 +144,45 @@ fn cost(subject: Subject, memory: MemoryModel) -> Result<Cost, Box<dyn Error>> {
         microseconds: 1e6 * (together - alone) / others,
         instructions: (many.instructions()? - one.instructions()?) as f64 / others,
     })
+}
+
+/// Executions of a check whose first one counts, too.
+const OF_LONG: u64 = 2_001;
+
+/// Bodies whose executions are long, each with its numbers of events.
+fn long_bodies() -> Vec<(&'static str, Vec<Point>)> {
+    let rounds = [33, 83, 167, 333, 833].into_iter();
+    let operations = [67, 167, 334, 667, 1_667].into_iter();
+    let grid = |operations| Grid { threads: 3, locations: 2, operations };
+    vec![
+        ("fib_bench", rounds.map(|n| ((6 * n + 4) as f64, Subject::Program("fib_bench", n))).collect()),
+        ("grid, k = 3, d = 2", operations.map(|m| ((3 * m) as f64, Subject::Grid(grid(m)))).collect()),
+    ]
+}
+
+/// The rows of a table: nanoseconds for each event and execution, by the number of events, and the exponent of an
+/// execution.
+fn long_executions() -> String {
+    let mut rows = String::new();
+    for (title, points) in long_bodies() {
+        for memory in MODELS {
+            let mut row = format!("| {title} | {memory}");
+            let cost = |&(events, subject): &Point| {
+                let work = Work { subject, explorer: Explorer::ReadsFrom, memory, executions: OF_LONG };
+                let (executions, seconds) = best_time(|| {
+                    let start = Instant::now();
+                    let executions = work.explore();
+                    (start.elapsed().as_secs_f64(), executions)
+                });
+                (events, 1e9 * seconds / executions as f64)
+            };
+            let costs: Curve = points.iter().map(cost).collect();
+            costs.iter().for_each(|(events, nanoseconds)| write!(row, " | {:.0}", nanoseconds / events).expect("a string grows"));
+            println!("{row} | {:.2} |", whole_slope(&costs));
+            writeln!(rows, "{row} | {:.2} |", whole_slope(&costs)).expect("a string grows");
+        }
+    }
+    rows
 }
 
 fn draw(path: &Path, y: &str, panels: Vec<(String, Vec<Curve>)>) -> Result<(), Box<dyn Error>> {
