@@ -40,8 +40,8 @@ pub(super) struct Decision {
     pub(super) lineage: Lineage,
     /// Its set is large enough: it takes no name of a schedule that has a canonical parent.
     pub(super) full: bool,
-    /// Where it is full: the place of `τ` before which the events are by which runs with the same events there, too,
-    /// have no canonical children at it but for new writes.
+    /// Where it is full: runs that are alike before this place of `τ` have no canonical children here but for new
+    /// writes.
     pub(super) settled: usize,
     /// The memory of its set and of its schedules, in bytes, roughly.
     pub(super) bytes: usize,

@@ -30,7 +30,8 @@
 //! Cost. One run per class, plus per run a look at every decision, and one question for every new revisit that the
 //! causal order does not rule out. `splice` and `near_sc` answer most questions, in time linear in the run's events;
 //! the verifier of the memory model answers the rest. A decision that the run shares with its parent is asked only
-//! about what is new (`delta`). Memory: the sets and schedules along one path; see (9).
+//! about what is new (`delta`), and in a long run only about the writes that are between what is before it and what is
+//! after its event (`graph::columns`). Memory: the sets and schedules along one path; see (9).
 //!
 //! Source. Toman, "Improved Verification Techniques for Concurrent Systems" (thesis, ISTA 2021), algorithm 5.3 and
 //! remark 5.1, after Abdulla, Atig, Jonsson, Lång, Ngo, Sagonas, "Optimal stateless model checking for reads-from
