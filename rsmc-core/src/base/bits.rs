@@ -97,6 +97,14 @@ impl BitSet {
         ones(&self.words)
     }
 
+    /// The members that are not below a bound, in ascending order.
+    #[inline]
+    pub fn iter_from(&self, bound: usize) -> impl Iterator<Item = usize> + '_ {
+        let skipped = (bound / 64).min(self.words.len());
+        let rest = ones(&self.words[skipped..]).map(move |member| member + 64 * skipped);
+        rest.skip_while(move |&member| member < bound)
+    }
+
     /// The number of members.
     pub fn len(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
@@ -181,6 +189,20 @@ impl BitMatrix {
         self.words[row * self.width + column / 64] |= 1 << (column % 64);
     }
 
+    /// Adds everything in row `from` to row `to`, and `from` itself, where all that is in that row is smaller than
+    /// `from`, which is smaller than `to`.
+    #[inline]
+    pub fn add_with_lower_row(&mut self, to: usize, from: usize) {
+        match self.width {
+            1 => self.words[to] |= self.words[from] | 1 << from,
+            width => {
+                let (before, behind) = self.words.split_at_mut(to * width);
+                unite(&mut behind[..=from / 64], &before[from * width..]);
+                behind[from / 64] |= 1 << (from % 64);
+            }
+        }
+    }
+
     /// Adds everything in row `from` to row `to`, and `from` itself.
     #[inline]
     pub fn add_with_row(&mut self, to: usize, from: usize) {
@@ -205,10 +227,14 @@ impl BitMatrix {
 
     #[inline(never)]
     fn union_wide_rows(&mut self, to: usize, from: usize) {
-        for word in 0..self.width {
-            let bits = self.words[from * self.width + word];
-            self.words[to * self.width + word] |= bits;
+        let (first, second) = (to.min(from) * self.width, to.max(from) * self.width);
+        if first == second {
+            return;
         }
+        let (before, behind) = self.words.split_at_mut(second);
+        let (first, second) = (&mut before[first..first + self.width], &mut behind[..self.width]);
+        let (mine, theirs) = if to < from { (first, &*second) } else { (second, &*first) };
+        mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine |= theirs);
     }
 }
 
@@ -224,6 +250,9 @@ mod tests {
         }
         assert_eq!(set.iter().collect::<Vec<_>>(), [0, 63, 64, 129]);
         assert_eq!(set.len(), 4);
+        for (bound, count) in [(0, 4), (1, 3), (63, 3), (64, 2), (65, 1), (129, 1), (130, 0), (1000, 0)] {
+            assert_eq!(set.iter_from(bound).count(), count);
+        }
         set.remove(64);
         assert!(!set.contains(64) && set.contains(129) && !set.contains(1000));
         let mut other = BitSet::new(130);
@@ -253,6 +282,13 @@ mod tests {
             assert_eq!(ones(matrix.row(0)).collect::<Vec<_>>(), [1, 9]);
             matrix.add_with_row(2, 63);
             assert_eq!(ones(matrix.row(2)).collect::<Vec<_>>(), [1, 9, 63]);
+        }
+        for n in [64, 70] {
+            matrix.reset(n);
+            matrix.set(7, 3);
+            matrix.add_with_lower_row(62, 7);
+            matrix.add_with_lower_row(n - 1, 62);
+            assert_eq!(ones(matrix.row(n - 1)).collect::<Vec<_>>(), [3, 7, 62]);
         }
     }
 }

@@ -200,12 +200,12 @@ impl Graph {
     #[inline]
     fn enter(&mut self, at: usize, event: &Event) {
         for &pred in self.order.preds(at) {
-            self.past.add_with_row(at, pred as usize);
+            self.past.add_with_lower_row(at, pred as usize);
         }
         self.links.push(Links::NONE);
         let write = match event.source {
             Source::At(write) => {
-                self.past.add_with_row(at, write as usize);
+                self.past.add_with_lower_row(at, write as usize);
                 write
             }
             Source::Init | Source::None => NOBODY,

@@ -38,6 +38,8 @@ pub(in super::super) enum Place {
 /// Inserts revisited events; keeps its memory from one to the next.
 #[derive(Debug, Default)]
 pub(in super::super) struct Splicer {
+    /// The position in the run before which the revisited event comes, if all others stay in their order.
+    gap: Option<usize>,
     /// The entries that come before the revisited event.
     before: BitSet,
     /// Those of `before` that come before the source, too, and before the rest.
@@ -62,16 +64,22 @@ struct Question<'a> {
 impl Splicer {
     /// The parts of the execution that was found. The revisited event comes before part 2.
     pub(in super::super) fn parts(&self) -> RangeInclusive<usize> {
-        usize::from(self.first.is_empty())..=2
+        usize::from(self.gap.is_some() || self.first.is_empty())..=2
     }
 
-    /// The part in which another entry comes.
-    pub(in super::super) fn part_of(&self, member: usize) -> usize {
-        if self.before.contains(member) { usize::from(!self.first.contains(member)) } else { 2 }
+    /// Visits the other entries that come in a part.
+    pub(in super::super) fn for_each_in(&self, part: usize, members: &BitSet, visit: impl FnMut(usize)) {
+        let part_of = |member| if self.before.contains(member) { usize::from(!self.first.contains(member)) } else { 2 };
+        match self.gap {
+            Some(gap) if part == 1 => members.iter().take_while(|&member| member < gap).for_each(visit),
+            Some(gap) => members.iter_from(gap).for_each(visit),
+            None => members.iter().filter(|&member| part_of(member) == part).for_each(visit),
+        }
     }
 
     /// Begins with all entries in one part, the last.
     pub(in super::super) fn clear(&mut self, run: &Run) {
+        self.gap = None;
         self.before.reset(run.trace.events.len());
         self.first.reset(run.trace.events.len());
     }
@@ -87,11 +95,11 @@ impl Splicer {
     ) -> Place {
         let source = second.unwrap_or(actor).source.and_then(|source| source.event());
         let question = Question { run, graph, members, actor, second, source };
-        self.clear(run);
-        if let Some(gap) = question.gap() {
-            members.iter().take_while(|&member| member < gap).for_each(|member| self.before.insert(member));
+        self.gap = question.gap();
+        if self.gap.is_some() {
             return Place::Found;
         }
+        self.clear(run);
         self.must = true;
         question.add_past(&mut self.before);
         loop {

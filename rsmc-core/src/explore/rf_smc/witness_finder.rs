@@ -155,9 +155,7 @@ impl WitnessFinder {
                     self.execution.push(step);
                 }
             }
-            for at in unchanged.iter().filter(|&at| self.splicer.part_of(at) == part) {
-                self.steps.repeat(run, at, &mut self.execution);
-            }
+            self.splicer.for_each_in(part, unchanged, |at| self.steps.repeat(run, at, &mut self.execution));
         }
         Place::Found
     }
