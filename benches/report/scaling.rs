@@ -152,12 +152,7 @@ const OF_LONG: u64 = 2_001;
 /// Bodies whose executions are long, each with its numbers of events.
 fn long_bodies() -> Vec<(&'static str, Vec<Point>)> {
     let rounds = [33, 83, 167, 333, 833].into_iter();
-    let operations = [67, 167, 334, 667, 1_667].into_iter();
-    let grid = |operations| Grid { threads: 3, locations: 2, operations };
-    vec![
-        ("fib_bench", rounds.map(|n| ((6 * n + 4) as f64, Subject::Program("fib_bench", n))).collect()),
-        ("grid, k = 3, d = 2", operations.map(|m| ((3 * m) as f64, Subject::Grid(grid(m)))).collect()),
-    ]
+    vec![("fib_bench", rounds.map(|n| ((6 * n + 4) as f64, Subject::Program("fib_bench", n))).collect())]
 }
 
 /// The rows of a table: nanoseconds for each event and execution, by the number of events, and the exponent of an
@@ -177,7 +172,9 @@ fn long_executions() -> String {
                 (events, 1e9 * seconds / executions as f64)
             };
             let costs: Curve = points.iter().map(cost).collect();
-            costs.iter().for_each(|(events, nanoseconds)| write!(row, " | {:.0}", nanoseconds / events).expect("a string grows"));
+            costs.iter().for_each(|(events, nanoseconds)| {
+                write!(row, " | {:.0}", nanoseconds / events).expect("a string grows")
+            });
             println!("{row} | {:.2} |", whole_slope(&costs));
             writeln!(rows, "{row} | {:.2} |", whole_slope(&costs)).expect("a string grows");
         }
