@@ -112,6 +112,8 @@ const PREFIX: &str = "RSMC_";
 
 /// The variable that has a seed to replay.
 pub(crate) const REPLAY: &str = "RSMC_REPLAY";
+/// The variable that has a scenario of a specification, the only one to run.
+pub(crate) const SCENARIO: &str = "RSMC_SCENARIO";
 /// The variable that asks for every operation to be printed.
 pub(crate) const LOG: &str = "RSMC_LOG";
 
@@ -119,8 +121,9 @@ pub(crate) const LOG: &str = "RSMC_LOG";
 const REPORT: &str = "RSMC_REPORT";
 
 /// The variables that rsmc reads.
-const KNOWN: [&str; 18] = [
+const KNOWN: [&str; 19] = [
     REPLAY,
+    SCENARIO,
     "RSMC_MEMORY",
     "RSMC_EXPLORER",
     "RSMC_MAX_EXECUTIONS",
@@ -191,8 +194,11 @@ pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Resul
             "RSMC_SHRINK" => config.shrink(u32::try_from(number("RSMC_SHRINK", value)?).unwrap_or(u32::MAX)),
             REPORT if ["full", "folded"].contains(&&**value) => config,
             REPORT => return Err(EnvError::NotAReport(value.clone())),
-            // Not of the configuration: see `report_dir`, `resumes`, `fails_incomplete`, `summary` and `annotates`.
-            "RSMC_REPORT_DIR" | "RSMC_RESUME" | "RSMC_INCOMPLETE" | "RSMC_SUMMARY" | "RSMC_ANNOTATE" => config,
+            // Not of the configuration: see `scenario`, `report_dir`, `resumes`, `fails_incomplete`, `summary` and
+            // `annotates`.
+            SCENARIO | "RSMC_REPORT_DIR" | "RSMC_RESUME" | "RSMC_INCOMPLETE" | "RSMC_SUMMARY" | "RSMC_ANNOTATE" => {
+                config
+            }
             _ => return Err(EnvError::Unknown(name.clone())),
         };
     }
@@ -216,6 +222,11 @@ pub(crate) fn is_ascii() -> bool {
 fn seed(value: &str) -> Result<Seed, EnvError> {
     let unread = |error: std::io::Error| EnvError::SeedFile { file: value.to_owned(), error: error.to_string() };
     files::seed_text(value).map_err(unread)?.parse().map_err(EnvError::Seed)
+}
+
+/// The only scenario to run, if there is one.
+pub(crate) fn scenario(variables: &[(String, String)]) -> Option<String> {
+    variables.iter().find(|(name, _)| name == SCENARIO).map(|(_, scenario)| scenario.clone())
 }
 
 /// Whether every operation is to be printed while it happens.

@@ -64,6 +64,7 @@ mod outcomes;
 mod returned;
 mod run;
 mod said;
+pub mod spec;
 mod summary;
 mod terminal;
 

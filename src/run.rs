@@ -12,11 +12,13 @@ use rsmc_core::step::{Panicked, Run};
 
 use crate::annotate;
 use crate::ends;
-use crate::env::{self, EnvError};
+use crate::env::{self, EnvError, REPLAY, SCENARIO};
 use crate::files::{self, SOURCES};
 use crate::jobs::{self, Which};
 use crate::long;
 use crate::said;
+use crate::spec::SpecReport;
+use crate::spec::explore::Specified;
 use crate::summary;
 use crate::terminal;
 
@@ -224,6 +226,8 @@ impl Asked<'_> {
 /// The settings of a check, from its test and from the environment.
 struct Settings {
     config: Config,
+    /// The only scenario of a specification to run.
+    scenario: Option<String>,
     /// The folder for the files of a failure.
     dir: Option<PathBuf>,
     is_traced: bool,
@@ -242,67 +246,175 @@ fn from_environment(config: Config) -> Result<Settings, EnvError> {
     let (dir, is_traced) = (env::report_dir(&variables)?, env::wants_trace(&variables));
     let (config, resumes) = (env::apply(config, &variables)?, env::resumes(&variables)?);
     let (fails_incomplete, summary) = (env::fails_incomplete(&variables)?, env::summary(&variables)?);
-    let annotates = env::annotates(&variables)?;
-    Ok(Settings { config, dir, is_traced, resumes, fails_incomplete, summary, annotates })
+    let (annotates, scenario) = (env::annotates(&variables)?, env::scenario(&variables));
+    Ok(Settings { config, scenario, dir, is_traced, resumes, fails_incomplete, summary, annotates })
 }
 
-/// `path` is that of the test, with the name of its crate.
+/// A check that is about to run.
+struct Begun<'a> {
+    settings: Settings,
+    which: Which,
+    /// The subject of messages.
+    who: String,
+    /// The path of the test, with the name of its crate.
+    path: Option<&'a str>,
+    /// Whether the text has that of the body's panic in one piece.
+    quotes: bool,
+}
+
+/// Checks a body and reports. `path` is that of the test, with the name of its crate.
 #[track_caller]
 fn check_and_report(asked: Asked<'_>, path: Option<&str>, body: &(dyn Fn() + Sync)) {
-    // The panic comes from here, where the caller's place is known; also in a worker, which passes other checks by.
-    assert_no_check();
-    let settings = match from_environment(asked.config) {
-        Ok(settings) => settings,
-        Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {}", visible(&error.to_string()))),
+    let Some(begun) = Begun::new(asked.config, path) else { return };
+    let begun = Begun { quotes: asked.quotes, ..begun };
+    let (report, interrupts) = begun.run(asked.is_traced, body);
+    begun.report(report, interrupts, asked.see);
+}
+
+impl<'a> Begun<'a> {
+    /// The next check of the caller; `None` in a worker for another check, where this one has passed.
+    #[track_caller]
+    fn new(config: Config, path: Option<&'a str>) -> Option<Self> {
+        // The panic comes from here, where the caller's place is known; also in a worker, which passes other checks by.
+        assert_no_check();
+        let settings = match from_environment(config) {
+            Ok(settings) => settings,
+            Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {}", visible(&error.to_string()))),
+        };
+        // `cargo test` leaves the crate's name out.
+        let name = path.map(|path| path.split_once("::").map_or(path, |(_, rest)| rest));
+        let which = Which::next(name, Location::caller());
+        let who = said::who(which.test(), Location::caller());
+        (!jobs::is_passed(&which)).then_some(Self { settings, which, who, path, quotes: false })
+    }
+
+    #[track_caller]
+    fn run(&self, is_traced: bool, body: &(dyn Fn() + Sync)) -> (Report, Option<long::Listening>) {
+        let Settings { config, resumes, .. } = &self.settings;
+        let ran = match is_traced || self.settings.is_traced {
+            true => {
+                trace(&config.clone().test(self.which.test()), body).map(|report| (report, None)).map_err(Into::into)
+            }
+            false => long::check(&self.which, config, *resumes, body),
+        };
+        match ran {
+            Ok(ran) => ran,
+            Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {}", visible(&error.to_string()))),
+        }
+    }
+
+    /// Says how the check went.
+    #[track_caller]
+    fn report(self, mut report: Report, interrupts: Option<long::Listening>, see: See<'_>) {
+        let Settings { config, dir, .. } = &self.settings;
+        let mut text = text_and_files(&mut report, config, &self.which, self.path, dir.as_deref());
+        if self.quotes {
+            text += &in_one_piece(&report, &text);
+        }
+        let passes = passes(config, &report);
+        self.end(&report, text, passes, interrupts, see);
+    }
+
+    /// Panics with the text if the check does not pass.
+    #[track_caller]
+    fn end(
+        self,
+        report: &Report,
+        mut text: String,
+        mut passes: bool,
+        interrupts: Option<long::Listening>,
+        see: See<'_>,
+    ) {
+        let Self { settings, which, who, path, .. } = self;
+        let Settings { config, fails_incomplete, summary, annotates, .. } = settings;
+        if passes && fails_incomplete && matches!(report.verdict, Verdict::Incomplete(_)) {
+            passes = false;
+            text += "\nRSMC_INCOMPLETE=fail: a check that is not complete fails";
+        }
+        if let Some(file) = summary
+            && let Err(why) = summary::append(&file, report, path, which.test(), Location::caller(), passes)
+        {
+            passes = false;
+            text += &format!("\n{}", visible(&why));
+        }
+        see(report, &|what| said::say(&who, what));
+        report.stale_pins.iter().for_each(|note| said::say(&who, note));
+        if annotates && !passes {
+            annotate::print(report, &config, &text, which.for_cargo(), Location::caller());
+        }
+        if let Some(interrupts) = interrupts {
+            interrupts.end(&text);
+        }
+        if !passes {
+            __rust_begin_short_backtrace(&text);
+        }
+        if matches!(report.verdict, Verdict::Verified) && report.threads <= 1 && !config.allow_trivial {
+            said::say(&who, &report::verified(&report.into()));
+        }
+        #[allow(clippy::print_stdout, reason = "what a passing test found out; cargo shows it with --nocapture")]
+        {
+            println!("rsmc: {text}");
+        }
+    }
+}
+
+/// Checks a specification, as overridden by the environment; see [`Spec::check`](crate::spec::Spec::check).
+#[track_caller]
+pub(crate) fn check_spec(config: Config, spec: &dyn Specified) {
+    let Some(begun) = Begun::new(config, None) else { return };
+    let (config, replays) = (begun.settings.config.clone(), begun.settings.config.replay.is_some());
+    match (begun.settings.scenario.clone(), replays) {
+        (Some(scenario), _) => check_scenario(begun, spec, scenario),
+        (None, true) => __rust_begin_short_backtrace(&format!(
+            "rsmc: {REPLAY} has an execution of one scenario: set {SCENARIO}, too, as in the report"
+        )),
+        (None, false) => {
+            ends::prepare();
+            match spec.run_all(&config.test(begun.which.test())) {
+                Ok(found) => report_spec(begun, found),
+                Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {error}")),
+            }
+        }
+    }
+}
+
+/// Checks one scenario of a specification, as any other body.
+#[track_caller]
+fn check_scenario(mut begun: Begun<'_>, spec: &dyn Specified, scenario: String) {
+    // A single call of a scenario shares nothing.
+    begun.settings.config.allow_trivial = true;
+    let body = match spec.body(&scenario) {
+        Ok(body) => body,
+        Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {SCENARIO}: {}", visible(&error))),
     };
-    let Settings { config, dir, is_traced, resumes, fails_incomplete, summary, annotates } = settings;
-    // `cargo test` leaves the crate's name out.
-    let name = path.map(|path| path.split_once("::").map_or(path, |(_, rest)| rest));
-    let which = Which::next(name, Location::caller());
-    let who = said::who(which.test(), Location::caller());
-    if jobs::is_passed(&which) {
-        return;
+    let (mut report, interrupts) = begun.run(false, &body);
+    if let Verdict::Failed(failure) = &mut report.verdict {
+        failure.scenario = Some(scenario);
     }
-    let ran = match is_traced || asked.is_traced {
-        true => trace(&config.clone().test(which.test()), body).map(|report| (report, None)).map_err(Into::into),
-        false => long::check(&which, &config, resumes, body),
+    begun.report(report, interrupts, &|_, _| {});
+}
+
+#[track_caller]
+fn report_spec(begun: Begun<'_>, found: SpecReport) {
+    let Settings { config, dir, .. } = &begun.settings;
+    let passes = passes_spec(config, &found);
+    let mut report = found.report.clone();
+    let text = match &found.scenario {
+        Some(_) => {
+            let text = text_and_files(&mut report, config, &begun.which, begun.path, dir.as_deref());
+            format!("{}\n{}", text.trim_end_matches('\n'), visible(&found.about_failure()))
+        }
+        None => visible(&found.about(passes)),
     };
-    let (mut report, interrupts) = match ran {
-        Ok(ran) => ran,
-        Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {}", visible(&error.to_string()))),
-    };
-    let mut text = text_and_files(&mut report, &config, &which, path, dir.as_deref());
-    if asked.quotes {
-        text += &in_one_piece(&report, &text);
-    }
-    let mut passes = passes(&config, &report);
-    if passes && fails_incomplete && matches!(report.verdict, Verdict::Incomplete(_)) {
-        passes = false;
-        text += "\nRSMC_INCOMPLETE=fail: a check that is not complete fails";
-    }
-    if let Some(file) = summary
-        && let Err(why) = summary::append(&file, &report, path, which.test(), Location::caller(), passes)
-    {
-        passes = false;
-        text += &format!("\n{}", visible(&why));
-    }
-    (asked.see)(&report, &|what| said::say(&who, what));
-    report.stale_pins.iter().for_each(|note| said::say(&who, note));
-    if annotates && !passes {
-        annotate::print(&report, &config, &text, which.for_cargo(), Location::caller());
-    }
-    if let Some(interrupts) = interrupts {
-        interrupts.end(&text);
-    }
-    if !passes {
-        __rust_begin_short_backtrace(&text);
-    }
-    if matches!(report.verdict, Verdict::Verified) && report.threads <= 1 && !config.allow_trivial {
-        said::say(&who, &report::verified(&(&report).into()));
-    }
-    #[allow(clippy::print_stdout, reason = "what a passing test found out; cargo shows it with --nocapture")]
-    {
-        println!("rsmc: {text}");
+    begun.end(&report, text, passes, None, &|_, _| {});
+}
+
+/// A check of a specification is bounded by its time, as its user knows. It passes if it says something.
+fn passes_spec(config: &Config, found: &SpecReport) -> bool {
+    match &found.report.verdict {
+        Verdict::Verified => found.shares_something() || config.allow_trivial,
+        Verdict::Incomplete(Limit::Duration(_)) => found.says_something(),
+        _ => passes(config, &found.report),
     }
 }
 

@@ -20,7 +20,7 @@ use thiserror::Error;
 
 use crate::jobs::{self, Which};
 use crate::long::file::Refused;
-use crate::long::interrupt::Listening;
+pub(crate) use crate::long::interrupt::Listening;
 use crate::long::shown::Shown;
 
 /// The reason why a check is not run.

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::report::Finding;
 use crate::report::live::said;
 use crate::report::places::at;
 use crate::report::rows::Scene;
 use crate::report::summary::{how_to_replay, replay};
 use crate::report::text::{visible, wrap};
+use crate::report::{Finding, Replay};
 use crate::runtime::{Fate, LastWords, Moment};
 use crate::seed::Seed;
 use crate::session::FailureKind;
@@ -28,7 +28,7 @@ pub fn last_words(words: &LastWords<'_>, seed: Option<&str>, test: Option<&str>)
     match (seed, words.is_inside) {
         (Some(seed), _) => {
             lines.push(how_to_replay(test).to_owned());
-            lines.push(replay(seed, test));
+            lines.push(replay(Replay { seed, scenario: None }, test));
         }
         (None, true) => {
             lines.push("  rsmc itself was at work, or the execution cannot be looked at: there is no seed".into())

@@ -86,17 +86,17 @@ pub use live::Live;
 pub use options::{Form, RenderOptions};
 pub use source::Sources;
 pub use summary::{incomplete, verified};
-pub use text::visible;
+pub use text::{visible, wrap};
 
-/// A failing execution, as far as its report needs it; the seed is text already.
+/// A failing execution, as far as its report needs it.
 #[derive(Clone, Copy, Debug)]
 pub struct Finding<'a> {
     /// The kind of the failure.
     pub kind: FailureKind,
     /// A description. It should name no threads: a report has its own names for them.
     pub message: &'a str,
-    /// The seed that replays the execution.
-    pub seed: &'a str,
+    /// What replays the execution.
+    pub replay: Replay<'a>,
     /// The execution.
     pub trace: &'a Trace,
     /// The threads that wait at its end, and what each waits for.
@@ -123,13 +123,22 @@ pub struct Finding<'a> {
     pub form: Form<'a>,
 }
 
+/// The values of the variables that replay an execution.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Replay<'a> {
+    /// The seed, or the file that has it.
+    pub seed: &'a str,
+    /// The scenario, if it is an execution of one.
+    pub scenario: Option<&'a str>,
+}
+
 impl<'a> Finding<'a> {
     /// A failing execution of which only the kind of failure and the trace are known.
     pub fn of(kind: FailureKind, trace: &'a Trace) -> Self {
         Self {
             kind,
             message: "",
-            seed: "",
+            replay: Replay::default(),
             trace,
             waiting: &[],
             repeats: None,
@@ -227,7 +236,7 @@ fn finding_of<'a>(
     Finding {
         kind: failure.kind,
         message: &failure.message,
-        seed,
+        replay: Replay { seed, scenario: failure.scenario.as_deref() },
         trace: &failure.trace,
         waiting: &failure.waiting,
         repeats: failure.repeats,
@@ -279,7 +288,7 @@ impl fmt::Display for Report {
 fn notes(report: &Report) -> String {
     let shown = |note: &String| {
         let (what, command) = note.split_at(note.find('\n').unwrap_or(note.len()));
-        format!("\n{}{command}", text::wrap(&format!("note: {what}"), "  "))
+        format!("\n{}{command}", wrap(&format!("note: {what}"), "  "))
     };
     report.notes.iter().map(shown).collect()
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::report::text::{count, wrap};
-use crate::report::{Counts, Finding, command};
+use crate::report::{Counts, Finding, Replay, command, quoted};
 use crate::session::{Estimate, ExplorerKind, FailureKind, Fewest, Limit, MemoryModel, PreemptionBound, memory_text};
 
 /// The line of a check that covered every execution. It says so if there was nothing to explore: then the test may not
@@ -206,13 +206,14 @@ pub(super) fn how_to_replay(name: Option<&str>) -> &'static str {
 
 /// The command; none if the failure has no seed that replays it.
 pub(super) fn replay_command(finding: &Finding<'_>, name: Option<&str>) -> Option<String> {
-    finding.kind.is_replayed().then(|| replay(finding.seed, name))
+    finding.kind.is_replayed().then(|| replay(finding.replay, name))
 }
 
-/// The command that replays a seed.
-pub(super) fn replay(seed: &str, name: Option<&str>) -> String {
+/// The command that replays an execution.
+pub(super) fn replay(Replay { seed, scenario }: Replay<'_>, name: Option<&str>) -> String {
+    let scenario = scenario.map(|scenario| format!(" RSMC_SCENARIO={}", quoted(scenario))).unwrap_or_default();
     let command = name.map(|name| format!(" {}", command(name))).unwrap_or_default();
-    format!("RSMC_REPLAY={seed}{command}")
+    format!("RSMC_REPLAY={seed}{scenario}{command}")
 }
 
 fn how(counts: &Counts<'_>) -> String {

@@ -51,8 +51,15 @@ pub(super) fn clip_middle(text: &str, columns: usize) -> String {
     format!("{head}{}", clip_start(text, columns.saturating_sub(width(&head))))
 }
 
-/// Breaks the lines of a text between words. Each further line begins with `indent`.
-pub(super) fn wrap(text: &str, indent: &str) -> String {
+/// Breaks the lines of a text between words, at 80 columns. Each further line begins with `indent`.
+///
+/// ```
+/// use rsmc_core::report::wrap;
+///
+/// let lines = wrap(&"word ".repeat(20), "  ");
+/// assert_eq!(lines.lines().map(str::len).collect::<Vec<_>>(), [79, 22]);
+/// ```
+pub fn wrap(text: &str, indent: &str) -> String {
     text.lines().map(|line| wrap_line(line, indent)).collect::<Vec<_>>().join("\n")
 }
 

@@ -288,5 +288,6 @@ pub(super) fn unseen(kind: FailureKind, message: String, seed: Seed) -> Failure 
         fewest: Fewest::Unsought,
         needs: None,
         remedy: None,
+        scenario: None,
     }
 }

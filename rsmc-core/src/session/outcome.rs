@@ -48,6 +48,8 @@ pub struct Failure {
     pub needs: Option<Needs>,
     /// The stronger orderings that mend the failure, if some were found.
     pub remedy: Option<Remedy>,
+    /// The scenario of a specification whose execution it is, as `RSMC_SCENARIO` takes it. `None` for other checks.
+    pub scenario: Option<String>,
 }
 
 /// A limit that ended a check before it was complete.

@@ -305,7 +305,7 @@ impl Diagram {
             details: headline::details(&scene).iter().flat_map(|part| part.lines()).map(str::to_owned).collect(),
             problems: problems::of(&scene),
             test: test.filter(|&name| name != DOC_TEST).map(str::to_owned),
-            seed: finding.kind.is_replayed().then(|| finding.seed.to_owned()),
+            seed: finding.kind.is_replayed().then(|| finding.replay.seed.to_owned()),
             replay: summary::replay_command(finding, test),
             check: counts.into(),
             settings: settings::of(config),

@@ -1,0 +1,135 @@
+//! How far a check of a specification came.
+
+use std::fmt;
+use std::time::Duration;
+
+use rsmc_core::report::wrap;
+use rsmc_core::session::{Report, Verdict};
+
+/// The scenarios of one number of calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Covered {
+    /// The number of calls.
+    pub calls: usize,
+    /// The number of scenarios that there are, without those that are left out.
+    pub scenarios: usize,
+    /// The scenarios of which every execution was explored, with all orders that a client can add.
+    pub verified: usize,
+    /// The scenarios that are left out because the model could wait for ever.
+    pub waiting: usize,
+}
+
+/// The result of [`Spec::explore`](super::Spec::explore).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SpecReport {
+    /// The check of the scenario that fails, or of the one that was stopped; else the sum of all. Its counts are those
+    /// of all scenarios.
+    pub report: Report,
+    /// The text of the scenario that fails.
+    pub scenario: Option<String>,
+    /// The scenarios, by their number of calls.
+    pub covered: Vec<Covered>,
+    /// The number of scenarios that were run again with threads that wait for each other.
+    pub ordered: usize,
+    /// The reason why larger scenarios were not even counted.
+    pub(crate) too_many: Option<String>,
+    /// The test that keeps the failing scenario.
+    pub(crate) to_keep: Option<String>,
+}
+
+impl SpecReport {
+    /// Whether every scenario was verified.
+    pub fn is_complete(&self) -> bool {
+        self.scenario.is_none() && self.too_many.is_none() && self.covered.iter().all(Covered::is_complete)
+    }
+
+    /// Whether the check came far enough to say something: through the scenarios of two calls.
+    pub(crate) fn says_something(&self) -> bool {
+        self.covered.len() >= 2 && self.covered[..2].iter().all(Covered::is_complete) || self.is_complete()
+    }
+
+    /// The scenarios that were verified, in words.
+    pub(crate) fn extent(&self) -> String {
+        let whole = self.covered.iter().take_while(|covered| covered.is_complete()).count();
+        let sum = |of: fn(&Covered) -> usize| self.covered[..whole].iter().map(of).sum::<usize>();
+        let mut parts = Vec::new();
+        if whole > 0 {
+            let calls = count(self.covered[whole - 1].calls, "call");
+            parts.push(format!("all {} of up to {calls}", count(sum(|it| it.scenarios), "scenario")));
+        }
+        let part = |it: &Covered| format!("{} of {} with {}", it.verified, it.scenarios, it.calls);
+        parts.extend(self.covered[whole..].iter().filter(|it| it.verified > 0).map(part));
+        let left_out: usize = self.covered.iter().map(|it| it.waiting).sum();
+        let left_out = (left_out > 0).then(|| format!("; {left_out} left out, in which the model could wait for ever"));
+        let scenarios = if parts.is_empty() { "no scenario".to_owned() } else { parts.join(", ") };
+        scenarios + &left_out.unwrap_or_default()
+    }
+
+    /// Whether two threads used one object in some scenario, if there was one with two threads.
+    pub(crate) fn shares_something(&self) -> bool {
+        self.report.shares || self.report.threads <= 1
+    }
+
+    /// The text of a check in which no scenario fails.
+    pub(crate) fn about(&self, passes: bool) -> String {
+        let text = match (passes, self.is_complete()) {
+            (false, true) => {
+                "nothing shared: no atomic, lock or cell of `rsmc_shim` is used by two threads of a scenario, \
+                 so there is nothing to check"
+                    .to_owned()
+            }
+            (_, true) => self.to_string(),
+            (true, false) => format!("{self}; then the time was over (`budget`)"),
+            (false, false) => format!(
+                "{self}\nincomplete, NOT a proof: raise the time (`budget`, or RSMC_MAX_DURATION=60s), or let the \
+                 operations do less"
+            ),
+        };
+        wrap(&text, "  ")
+    }
+
+    /// The text below the report of a scenario that fails.
+    pub(crate) fn about_failure(&self) -> String {
+        let to_keep = self.to_keep.as_deref().unwrap_or_default();
+        format!(
+            "\n{}\n\nto keep the scenario as a test (`spec()` makes this specification):\n\n{to_keep}\n",
+            wrap(&self.to_string(), "  ")
+        )
+    }
+}
+
+impl Covered {
+    fn is_complete(&self) -> bool {
+        self.verified == self.scenarios
+    }
+}
+
+impl fmt::Display for SpecReport {
+    /// The extent of the check in one paragraph. The scenario that fails has a report of its own.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { executions, elapsed, memory, explorer, .. } = &self.report;
+        let executions = count(usize::try_from(*executions).unwrap_or(usize::MAX), "execution");
+        let how = format!("{executions} ({explorer}, {memory}), {}", seconds(*elapsed));
+        let ordered = match self.ordered {
+            0 => String::new(),
+            orders => format!(", {} with threads that wait for each other", count(orders, "more run")),
+        };
+        let head = match (&self.report.verdict, self.is_complete()) {
+            (Verdict::Failed(_), _) => "failed after",
+            (_, true) => "verified:",
+            (_, false) => "incomplete, verified so far:",
+        };
+        let too_many = self.too_many.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
+        write!(f, "{head} {}{ordered}: {how}{too_many}", self.extent())
+    }
+}
+
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.2} s", time.as_secs_f64())
+}

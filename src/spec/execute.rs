@@ -1,0 +1,179 @@
+//! One execution of a scenario, and whether its results are right.
+
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::{Mutex, PoisonError};
+
+use rsmc_shim::sync::atomic::AtomicBool;
+use rsmc_shim::{hint, thread};
+
+use crate::spec::history::{Model, explain};
+use crate::spec::operation::Value;
+use crate::spec::order::{Order, members};
+use crate::spec::scenario::{Call, Scenario};
+use crate::spec::{Criterion, Spec, text};
+
+/// The results of the calls of an execution, by number.
+pub(crate) type Results = Vec<Box<dyn Value>>;
+
+/// What a thread does next.
+struct Step {
+    call: Call,
+    /// The flags for which it waits.
+    waits: Vec<usize>,
+    /// The flag that it sets.
+    sets: Option<usize>,
+}
+
+/// A scenario, prepared so that its executions do little beside the calls.
+pub(crate) struct Prepared<'s, T, M> {
+    spec: &'s Spec<T, M>,
+    pub(crate) scenario: Scenario,
+    /// The order that an explanation must keep to.
+    pub(crate) order: Order,
+    calls: Vec<Call>,
+    threads: Vec<Vec<Step>>,
+    flags: usize,
+}
+
+/// The results that were seen. All of them are right.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub(crate) known: Vec<Results>,
+    /// The results of the last execution, if they are new. What an execution has allocated must not outlive it for long,
+    /// so they are copied before the next.
+    last: Option<Results>,
+}
+
+impl Seen {
+    /// Copies new results. It must be called outside executions.
+    pub(crate) fn keep(&mut self) {
+        if let Some(results) = self.last.take() {
+            self.known.push(results.iter().map(|result| result.copy()).collect());
+        }
+    }
+
+    fn has(&self, results: &Results) -> bool {
+        let is_same = |known: &Results| known.iter().zip(results).all(|(known, result)| known.is_same(&**result));
+        self.known.iter().any(is_same)
+    }
+}
+
+impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
+    /// A scenario whose calls do not wait for each other in a circle.
+    pub(crate) fn new(spec: &'s Spec<T, M>, scenario: Scenario) -> Self {
+        let calls: Vec<Call> = scenario.calls().collect();
+        let step = |call: usize| {
+            let flag = |sets| scenario.flag_of(sets).expect("a call that others wait for sets a flag");
+            let waits = members(scenario.awaited_by(call)).map(flag).collect();
+            Step { call: calls[call], waits, sets: scenario.flag_of(call) }
+        };
+        let threads = scenario.numbers().into_iter().map(|numbers| numbers.map(step).collect()).collect();
+        let flags = (0..calls.len()).filter(|&call| scenario.flag_of(call).is_some()).count();
+        let judged = match spec.criterion {
+            Criterion::Linearizable => scenario.order(),
+            Criterion::SequentiallyConsistent => Scenario { signals: Vec::new(), ..scenario.clone() }.order(),
+        };
+        let order = judged.expect("calls do not wait for each other in a circle");
+        Self { spec, scenario, order, calls, threads, flags }
+    }
+
+    /// Runs the scenario once.
+    ///
+    /// # Panics
+    /// If no order of the calls explains their results.
+    pub(crate) fn execute(&self, seen: Option<&Mutex<Seen>>) {
+        let results = self.results();
+        let seen = seen.map(|seen| seen.lock().unwrap_or_else(PoisonError::into_inner));
+        if seen.as_ref().is_some_and(|seen| seen.has(&results)) {
+            return;
+        }
+        let history = self.history(&results);
+        if let Err(closest) = explain(&history, &self.order) {
+            drop(seen);
+            panic!("{}", text::contradiction(self, &results, &closest));
+        }
+        if let Some(mut seen) = seen {
+            seen.last = Some(results);
+        }
+    }
+
+    /// The calls with their results, and the model.
+    pub(crate) fn history<'h>(&'h self, results: &'h Results) -> History<'h, T, M> {
+        History { spec: self.spec, calls: &self.calls, results }
+    }
+
+    /// The text of a call.
+    pub(crate) fn label(&self, call: usize) -> String {
+        self.spec.label(self.calls[call])
+    }
+
+    /// The word of the criterion for what is wrong.
+    pub(crate) fn criterion(&self) -> Criterion {
+        self.spec.criterion
+    }
+
+    fn results(&self) -> Results {
+        let shared = (self.spec.new)();
+        let call = |call: &Call| self.spec.run(&shared, *call);
+        let mut results: Results = self.scenario.init.iter().map(call).collect();
+        match &self.threads[..] {
+            [only] => results.extend(self.thread(only, &shared, &[])),
+            threads => results.extend(self.parallel(threads, &shared)),
+        }
+        results.extend(self.scenario.end.iter().map(call));
+        if let Some(validate) = &self.spec.validate {
+            validate(&shared);
+        }
+        results
+    }
+
+    fn parallel(&self, threads: &[Vec<Step>], shared: &T) -> Results {
+        let flags: Vec<AtomicBool> = (0..self.flags).map(|_| AtomicBool::new(false)).collect();
+        let flags = &flags;
+        let mut results: Vec<Results> = threads.iter().map(|_| Vec::new()).collect();
+        thread::scope(|scope| {
+            for ((steps, results), number) in threads.iter().zip(&mut results).zip(1..) {
+                let builder = thread::Builder::new().name(format!("thread {number}"));
+                let code = move || *results = self.thread(steps, shared, flags);
+                builder.spawn_scoped(scope, code).expect("a modelled thread starts");
+            }
+        });
+        results.into_iter().flatten().collect()
+    }
+
+    fn thread(&self, steps: &[Step], shared: &T, flags: &[AtomicBool]) -> Results {
+        let step = |step: &Step| {
+            for &flag in &step.waits {
+                while !flags[flag].load(Acquire) {
+                    hint::spin_loop();
+                }
+            }
+            let result = self.spec.run(shared, step.call);
+            if let Some(flag) = step.sets {
+                flags[flag].store(true, Release);
+            }
+            result
+        };
+        steps.iter().map(step).collect()
+    }
+}
+
+/// The calls of an execution with their results, as the search for an explanation takes them.
+pub(crate) struct History<'h, T, M> {
+    spec: &'h Spec<T, M>,
+    calls: &'h [Call],
+    results: &'h Results,
+}
+
+impl<T, M: Clone + PartialEq> Model for History<'_, T, M> {
+    type State = M;
+
+    fn first(&self) -> M {
+        (self.spec.model)()
+    }
+
+    fn step(&self, state: &mut M, call: usize) -> Result<(), String> {
+        let Call { operation, value } = self.calls[call];
+        (self.spec.operations[operation].step)(state, value, &*self.results[call])
+    }
+}

@@ -1,0 +1,350 @@
+//! The loop over scenarios: the smallest first, each with the orders that a client can add.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, check_body};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::spec::coverage::{Covered, SpecReport};
+use crate::spec::enumerate::{Alphabet, Size, Word, alike, words};
+use crate::spec::execute::{Prepared, Seen};
+use crate::spec::history::explanations;
+use crate::spec::operation::{Advance, Kind};
+use crate::spec::order::{Calls, Order, contradictions};
+use crate::spec::scenario::{Call, Scenario};
+use crate::spec::{Criterion, Spec, text};
+
+/// A specification without its types, as the entry of checks takes it.
+pub(crate) trait Specified: Sync {
+    /// Runs all scenarios.
+    ///
+    /// # Errors
+    /// If the configuration cannot be carried out.
+    fn run_all(&self, config: &Config) -> Result<SpecReport, ConfigError>;
+
+    /// The body of a check of one scenario.
+    ///
+    /// # Errors
+    /// Why the text is no scenario.
+    fn body(&self, scenario: &str) -> Result<Box<dyn Fn() + Sync + '_>, String>;
+}
+
+/// The largest number of scenarios with the same number of calls that are listed.
+const MOST_SCENARIOS: usize = 100_000;
+
+/// The call that a letter stands for. The value of an opaque argument depends on the calls before it.
+type Letters = Vec<Call>;
+
+impl<T: Sync, M: Clone + PartialEq> Specified for Spec<T, M> {
+    #[track_caller]
+    fn run_all(&self, config: &Config) -> Result<SpecReport, ConfigError> {
+        config.validate()?;
+        let mut tour = Tour::new(self, config);
+        for calls in 1..=self.size.calls {
+            if !tour.level(calls)? {
+                break;
+            }
+        }
+        Ok(tour.over())
+    }
+
+    fn body(&self, scenario: &str) -> Result<Box<dyn Fn() + Sync + '_>, String> {
+        let prepared = Prepared::new(self, self.read(scenario)?);
+        Ok(Box::new(move || prepared.execute(None)))
+    }
+}
+
+/// A check of a specification so far.
+struct Tour<'s, T, M> {
+    spec: &'s Spec<T, M>,
+    config: &'s Config,
+    letters: Letters,
+    alphabet: Alphabet,
+    begun: Instant,
+    budget: Duration,
+    /// The sum of the reports so far.
+    sum: Option<Report>,
+    /// The limit that stopped a scenario.
+    limit: Option<Limit>,
+    scenario: Option<String>,
+    to_keep: Option<String>,
+    covered: Vec<Covered>,
+    ordered: usize,
+    too_many: Option<String>,
+}
+
+/// How the check of a scenario ended.
+enum Ended {
+    /// Every execution was explored; these are their results.
+    Verified(Seen),
+    /// A limit stopped it.
+    Stopped,
+    Failed,
+}
+
+impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
+    fn new(spec: &'s Spec<T, M>, config: &'s Config) -> Self {
+        let letters = spec.letters();
+        Self {
+            alphabet: spec.alphabet(&letters),
+            letters,
+            budget: if config.max_duration_chosen { config.max_duration } else { spec.budget },
+            begun: Instant::now(),
+            spec,
+            config,
+            sum: None,
+            limit: None,
+            scenario: None,
+            to_keep: None,
+            covered: Vec::new(),
+            ordered: 0,
+            too_many: None,
+        }
+    }
+
+    /// Runs all scenarios with this number of calls. False if there is no need to go on.
+    fn level(&mut self, calls: usize) -> Result<bool, ConfigError> {
+        let size = Size { calls, ..self.spec.size };
+        if bound(self.alphabet.letters, size) > MOST_SCENARIOS {
+            self.too_many = Some(format!("those with {calls} calls are too many to list"));
+            return Ok(false);
+        }
+        let mut scenarios: Vec<Scenario> =
+            words(&self.alphabet, size).iter().map(|word| self.scenario_of(word)).collect();
+        let all = scenarios.len();
+        scenarios.retain(|scenario| !self.spec.may_wait_for_ever(scenario));
+        // A check that is stopped has then seen scenarios of all sorts.
+        let place = |it: &Scenario| (it.threads.len(), xxh3_64(it.text(&|call| self.spec.label(call)).as_bytes()));
+        scenarios.sort_by_cached_key(place);
+        let waiting = all - scenarios.len();
+        self.covered.push(Covered { calls, scenarios: scenarios.len(), verified: 0, waiting });
+        for scenario in scenarios {
+            match self.whole(&scenario)? {
+                Ended::Verified(_) => self.covered.last_mut().expect("a level").verified += 1,
+                Ended::Stopped if matches!(self.limit, Some(Limit::Executions(_))) => {}
+                Ended::Stopped | Ended::Failed => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Runs a scenario, and again with each order of a client that its results need.
+    fn whole(&mut self, scenario: &Scenario) -> Result<Ended, ConfigError> {
+        let seen = match self.run(scenario)? {
+            Ended::Verified(seen) if self.spec.criterion == Criterion::Linearizable => seen,
+            ended => return Ok(ended),
+        };
+        let mut ended = Ended::Verified(Seen::default());
+        for ordered in self.orders(scenario, &seen) {
+            if self.spec.may_wait_for_ever(&ordered) {
+                continue;
+            }
+            self.ordered += 1;
+            match self.run(&ordered)? {
+                Ended::Verified(_) => {}
+                Ended::Stopped if matches!(self.limit, Some(Limit::Executions(_))) => ended = Ended::Stopped,
+                other => return Ok(other),
+            }
+        }
+        Ok(ended)
+    }
+
+    /// The scenario with each order of a client that leaves a result without explanation, one of those that are alike,
+    /// and the smallest of those that contain each other: an execution with more order is one with less, too.
+    fn orders(&self, scenario: &Scenario, seen: &Seen) -> Vec<Scenario> {
+        let prepared = Prepared::new(self.spec, scenario.clone());
+        let (base, mut keys) = (&prepared.order, HashSet::new());
+        let of_result = |results| contradictions(base, &explanations(&prepared.history(results), base));
+        let orders: HashSet<Order> = seen.known.iter().flat_map(of_result).collect();
+        let mut ordered: Vec<Scenario> = orders.iter().map(|order| scenario.under(base, order)).collect();
+        ordered.sort_by_key(|ordered| (ordered.signals.len(), ordered.signals.clone()));
+        ordered.retain(|ordered| {
+            let images = ordered.images();
+            keys.insert(images.into_iter().map(|image| self.spec.renumbered(image)).min())
+        });
+        ordered
+    }
+
+    /// Explores the executions of a scenario.
+    fn run(&mut self, scenario: &Scenario) -> Result<Ended, ConfigError> {
+        let left = self.budget.saturating_sub(self.begun.elapsed());
+        if left.is_zero() {
+            self.limit = Some(Limit::Duration(self.budget));
+            return Ok(Ended::Stopped);
+        }
+        let prepared = Prepared::new(self.spec, scenario.clone());
+        let config = self.config.clone().allow_trivial(true).max_duration(left);
+        let seen = Mutex::new(Seen::default());
+        let body = || prepared.execute(Some(&seen));
+        let keep = || seen.lock().unwrap_or_else(PoisonError::into_inner).keep();
+        let report = check_body(&config, &body, |body| body.check().watch(|_| keep()).run())?;
+        let ended = match &report.verdict {
+            Verdict::Verified => Ended::Verified(seen.into_inner().unwrap_or_else(PoisonError::into_inner)),
+            Verdict::Incomplete(limit) => {
+                self.limit = Some(if let Limit::Duration(_) = limit { Limit::Duration(self.budget) } else { *limit });
+                Ended::Stopped
+            }
+            _ => {
+                self.scenario = Some(scenario.text(&|call| self.spec.label(call)));
+                self.to_keep = self.scenario.as_ref().map(|text| text::test_to_keep(text, &self.spec.names(scenario)));
+                Ended::Failed
+            }
+        };
+        self.add(report);
+        Ok(ended)
+    }
+
+    /// Adds the check of a scenario to the sum; the last one is that of the verdict.
+    fn add(&mut self, mut report: Report) {
+        if let Some(sum) = self.sum.take() {
+            report.executions += sum.executions;
+            report.runs += sum.runs;
+            report.blocked += sum.blocked;
+            report.threads = report.threads.max(sum.threads);
+            report.events = report.events.max(sum.events);
+            report.shares |= sum.shares;
+            report.unmodelled |= sum.unmodelled;
+            let new: Vec<String> = sum.notes.into_iter().filter(|note| !report.notes.contains(note)).collect();
+            report.notes.extend(new);
+        }
+        report.elapsed = self.begun.elapsed();
+        self.sum = Some(report);
+    }
+
+    fn over(self) -> SpecReport {
+        let mut report = self.sum.expect("there is a scenario with one call, and time for it");
+        match (&mut report.verdict, self.limit) {
+            (Verdict::Failed(failure), _) => failure.scenario.clone_from(&self.scenario),
+            (verdict, Some(limit)) => *verdict = Verdict::Incomplete(limit),
+            (_, None) => {}
+        }
+        let (covered, ordered) = (self.covered, self.ordered);
+        SpecReport { report, scenario: self.scenario, covered, ordered, too_many: self.too_many, to_keep: self.to_keep }
+    }
+
+    fn scenario_of(&self, word: &Word) -> Scenario {
+        let calls = |letters: &Vec<usize>| letters.iter().map(|&letter| self.letters[letter]).collect::<Vec<_>>();
+        let threads = word.threads.iter().map(calls).collect();
+        let scenario = Scenario { init: calls(&word.init), threads, end: calls(&word.end), signals: Vec::new() };
+        self.spec.numbered(scenario)
+    }
+}
+
+/// At least the number of scenarios before symmetry.
+fn bound(letters: usize, size: Size) -> usize {
+    let calls = letters.saturating_pow(u32::try_from(size.calls).expect("few calls"));
+    // The ways to divide calls among threads of which some may have none.
+    let ways = (1..size.threads).fold(1, |ways, at| ways * (size.calls + at) / at);
+    calls.saturating_mul(ways).saturating_mul((size.init + 1) * (size.end + 1))
+}
+
+impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
+    /// The letters: a call for each value, but one for all values that are opaque.
+    fn letters(&self) -> Letters {
+        let of = |(operation, it): (usize, &crate::spec::Operation<T, M>)| {
+            let values = if let Kind::Opaque(_) = it.kind { 1.min(it.labels.len()) } else { it.labels.len() };
+            (0..values).map(move |value| Call { operation, value })
+        };
+        let letters: Letters = self.operations.iter().enumerate().flat_map(of).collect();
+        assert!(!letters.is_empty(), "a specification needs an operation, and an operation values for its argument");
+        letters
+    }
+
+    fn alphabet(&self, letters: &Letters) -> Alphabet {
+        let kind = |call: &Call| self.operations[call.operation].kind;
+        let of_kind = |wanted: Kind| (0..letters.len()).filter(move |&letter| kind(&letters[letter]) == wanted);
+        let mut kinds: Vec<Kind> = Vec::new();
+        letters.iter().map(kind).for_each(|kind| {
+            if !kinds.contains(&kind) {
+                kinds.push(kind)
+            }
+        });
+        let (mut classes, mut at_most) = (Vec::new(), Vec::new());
+        for kind in kinds {
+            let of: Vec<usize> = of_kind(kind).collect();
+            let values = self.operations[letters[of[0]].operation].labels.len();
+            match kind {
+                Kind::Plain => {}
+                Kind::Opaque(_) => at_most.push((of, values)),
+                Kind::Symmetric(_) => {
+                    let with = |value: usize| of.iter().copied().filter(|&it| letters[it].value == value).collect();
+                    classes.push((0..values).map(with).collect());
+                }
+            }
+        }
+        let is_of =
+            |names: &Vec<String>, letter: usize| names.contains(&self.operations[letters[letter].operation].name);
+        let of_names = |names: &Vec<String>| (0..letters.len()).filter(|&letter| is_of(names, letter)).collect();
+        let exclusive = self.exclusive.iter().map(of_names).collect();
+        Alphabet { letters: letters.len(), exclusive, alike: alike(letters.len(), &classes), at_most }
+    }
+
+    /// The scenario in which the first opaque argument has the first value, the next the next, and so on.
+    fn numbered(&self, mut scenario: Scenario) -> Scenario {
+        let mut used: Vec<Kind> = Vec::new();
+        for call in scenario.calls_mut() {
+            let kind = self.operations[call.operation].kind;
+            if let Kind::Opaque(_) = kind {
+                call.value = used.iter().filter(|&&other| other == kind).count();
+                used.push(kind);
+            }
+        }
+        scenario
+    }
+
+    /// The scenario with the values that make no difference in the order of their first use.
+    fn renumbered(&self, mut scenario: Scenario) -> Scenario {
+        let mut used: Vec<(Kind, usize)> = Vec::new();
+        for call in scenario.calls_mut() {
+            let kind = self.operations[call.operation].kind;
+            if kind != Kind::Plain {
+                let value = (kind, call.value);
+                if !used.contains(&value) {
+                    used.push(value);
+                }
+                let of_kind = used.iter().filter(|(other, _)| *other == kind);
+                call.value = of_kind.into_iter().position(|other| *other == value).expect("it was put there");
+            }
+        }
+        scenario
+    }
+
+    /// Whether some order of the calls leaves all threads that go on waiting, in the model. Also if that is not known.
+    fn may_wait_for_ever(&self, scenario: &Scenario) -> bool {
+        if !self.operations.iter().any(|operation| operation.may_wait) {
+            return false;
+        }
+        let (calls, order) = (scenario.calls().collect::<Vec<_>>(), scenario.order().expect("no circle"));
+        let mut seen: Vec<(Calls, M)> = Vec::new();
+        let mut open = vec![(0, (self.model)())];
+        while let Some((done, state)) = open.pop() {
+            if seen.iter().any(|(other, known)| *other == done && *known == state) {
+                continue;
+            }
+            let (mut is_over, mut goes_on) = (true, false);
+            for call in order.next(done) {
+                let (mut next, Call { operation, value }) = (state.clone(), calls[call]);
+                is_over = false;
+                match (self.operations[operation].ahead)(&mut next, value) {
+                    Advance::Returns => open.push((done | 1 << call, next)),
+                    Advance::Waits => continue,
+                    Advance::Unknown => return true,
+                }
+                goes_on = true;
+            }
+            if !is_over && !goes_on {
+                return true;
+            }
+            seen.push((done, state));
+        }
+        false
+    }
+
+    /// The names of the operations of each thread.
+    fn names(&self, scenario: &Scenario) -> Vec<Vec<&str>> {
+        let name = |call: &Call| &*self.operations[call.operation].name;
+        scenario.threads.iter().map(|thread| thread.iter().map(name).collect()).collect()
+    }
+}
