@@ -57,11 +57,11 @@ impl<T: Sync, M: Clone + PartialEq> Specified for Spec<T, M> {
 }
 
 /// A check of a specification so far.
-struct Tour<'s, T, M> {
+pub(crate) struct Tour<'s, T, M> {
     spec: &'s Spec<T, M>,
     config: &'s Config,
     letters: Letters,
-    alphabet: Alphabet,
+    pub(crate) alphabet: Alphabet,
     begun: Instant,
     budget: Duration,
     /// The sum of the reports so far.
@@ -76,7 +76,7 @@ struct Tour<'s, T, M> {
 }
 
 /// How the check of a scenario ended.
-enum Ended {
+pub(crate) enum Ended {
     /// Every execution was explored; these are their results.
     Verified(Seen),
     /// A limit stopped it.
@@ -85,7 +85,7 @@ enum Ended {
 }
 
 impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
-    fn new(spec: &'s Spec<T, M>, config: &'s Config) -> Self {
+    pub(crate) fn new(spec: &'s Spec<T, M>, config: &'s Config) -> Self {
         let letters = spec.letters();
         Self {
             alphabet: spec.alphabet(&letters),
@@ -131,7 +131,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
     }
 
     /// Runs a scenario, and again with each order of a client that its results need.
-    fn whole(&mut self, scenario: &Scenario) -> Result<Ended, ConfigError> {
+    pub(crate) fn whole(&mut self, scenario: &Scenario) -> Result<Ended, ConfigError> {
         let seen = match self.run(scenario)? {
             Ended::Verified(seen) if self.spec.criterion == Criterion::Linearizable => seen,
             ended => return Ok(ended),
@@ -224,7 +224,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         SpecReport { report, scenario: self.scenario, covered, ordered, too_many: self.too_many, to_keep: self.to_keep }
     }
 
-    fn scenario_of(&self, word: &Word) -> Scenario {
+    pub(crate) fn scenario_of(&self, word: &Word) -> Scenario {
         let calls = |letters: &Vec<usize>| letters.iter().map(|&letter| self.letters[letter]).collect::<Vec<_>>();
         let threads = word.threads.iter().map(calls).collect();
         let scenario = Scenario { init: calls(&word.init), threads, end: calls(&word.end), signals: Vec::new() };

@@ -55,6 +55,8 @@ mod execute;
 pub(crate) mod explore;
 mod history;
 mod operation;
+#[cfg(test)]
+mod oracle;
 mod order;
 mod scenario;
 mod text;
