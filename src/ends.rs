@@ -1,9 +1,11 @@
 //! The last words about checks whose process ends: on stderr, or in a worker to its coordinator.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError, TryLockError};
 
-use rsmc_core::report::{last_seed, last_words, stuck};
+use rsmc_core::report::{Replay, last_seed, last_words, stuck};
 use rsmc_core::runtime::{LastWords, tell_by};
 
 use crate::files;
@@ -12,6 +14,28 @@ use crate::jobs;
 /// From now on a process that ends within a check says its last words.
 pub(crate) fn prepare() {
     tell_by(tell);
+}
+
+/// The scenarios of specifications that run now, by test.
+static SCENARIOS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+
+/// From now on a test runs this scenario, or none.
+pub(crate) fn scenario(test: Option<&str>, scenario: Option<String>) {
+    let mut scenarios = SCENARIOS.lock().unwrap_or_else(PoisonError::into_inner);
+    let test = test.unwrap_or_default().to_owned();
+    match scenario {
+        Some(scenario) => drop(scenarios.insert(test, scenario)),
+        None => drop(scenarios.remove(&test)),
+    }
+}
+
+/// The scenario that a test runs. Whoever dies may hold the lock.
+fn scenario_of(test: &str) -> Option<String> {
+    match SCENARIOS.try_lock() {
+        Ok(scenarios) => scenarios.get(test).cloned(),
+        Err(TryLockError::Poisoned(scenarios)) => scenarios.into_inner().get(test).cloned(),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }
 
 fn tell(words: &LastWords<'_>) {
@@ -25,7 +49,9 @@ fn tell(words: &LastWords<'_>) {
         files::keep(seed, None, &name)
     });
     let seed = seed.map(|seed| file.unwrap_or_else(|| seed.to_string()));
-    let text = last_words(words, seed.as_deref(), jobs::for_cargo(Some(words.check).filter(|name| !name.is_empty())));
+    let scenario = scenario_of(words.check);
+    let again = seed.as_deref().map(|seed| Replay { seed, scenario: scenario.as_deref() });
+    let text = last_words(words, again, jobs::for_cargo(Some(words.check).filter(|name| !name.is_empty())));
     if let Ok(mut stderr) = stderr() {
         drop(stderr.write_all(text.as_bytes()));
     }

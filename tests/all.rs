@@ -51,6 +51,7 @@ mod returned;
 mod reuse;
 mod rwlock;
 mod shrink;
+mod spec;
 mod spinning;
 mod statics;
 mod support;

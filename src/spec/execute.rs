@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{Mutex, PoisonError};
 
 use rsmc_shim::sync::atomic::AtomicBool;
-use rsmc_shim::{hint, thread};
+use rsmc_shim::{hint, label, thread};
 
 use crate::spec::history::{Model, explain};
 use crate::spec::operation::Value;
@@ -129,6 +129,8 @@ impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
 
     fn parallel(&self, threads: &[Vec<Step>], shared: &T) -> Results {
         let flags: Vec<AtomicBool> = (0..self.flags).map(|_| AtomicBool::new(false)).collect();
+        let name = |(flag, name): (&AtomicBool, char)| label(flag, &format!("flag {name}"));
+        flags.iter().zip('a'..).for_each(name);
         let flags = &flags;
         let mut results: Vec<Results> = threads.iter().map(|_| Vec::new()).collect();
         thread::scope(|scope| {

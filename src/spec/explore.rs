@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, check_body};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::ends;
 use crate::spec::coverage::{Covered, SpecReport};
 use crate::spec::enumerate::{Alphabet, Size, Word, alike, words};
 use crate::spec::execute::{Prepared, Seen};
@@ -33,6 +34,9 @@ pub(crate) trait Specified: Sync {
 
 /// The largest number of scenarios with the same number of calls that are listed.
 const MOST_SCENARIOS: usize = 100_000;
+
+/// The number of scenarios that are run without orders of a client before those with them.
+const CHUNK: usize = 256;
 
 /// The call that a letter stands for. The value of an opaque argument depends on the calls before it.
 type Letters = Vec<Call>;
@@ -116,33 +120,64 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         let all = scenarios.len();
         scenarios.retain(|scenario| !self.spec.may_wait_for_ever(scenario));
         // A check that is stopped has then seen scenarios of all sorts.
-        let place = |it: &Scenario| (it.threads.len(), xxh3_64(it.text(&|call| self.spec.label(call)).as_bytes()));
+        let place = |it: &Scenario| (it.threads.len(), xxh3_64(self.text(it).as_bytes()));
         scenarios.sort_by_cached_key(place);
         let waiting = all - scenarios.len();
         self.covered.push(Covered { calls, scenarios: scenarios.len(), verified: 0, waiting });
-        for scenario in scenarios {
-            match self.whole(&scenario)? {
-                Ended::Verified(_) => self.covered.last_mut().expect("a level").verified += 1,
-                Ended::Stopped if matches!(self.limit, Some(Limit::Executions(_))) => {}
-                Ended::Stopped | Ended::Failed => return Ok(false),
+        for some in scenarios.chunks(CHUNK) {
+            if !self.some(some)? {
+                return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Runs a scenario, and again with each order of a client that its results need.
-    pub(crate) fn whole(&mut self, scenario: &Scenario) -> Result<Ended, ConfigError> {
-        let seen = match self.run(scenario)? {
-            Ended::Verified(seen) if self.spec.criterion == Criterion::Linearizable => seen,
-            ended => return Ok(ended),
+    /// Runs some scenarios, first without orders of a client: the first scenario that fails has none if it can. False if
+    /// there is no need to go on.
+    fn some(&mut self, scenarios: &[Scenario]) -> Result<bool, ConfigError> {
+        let mut ordered = Vec::new();
+        for scenario in scenarios {
+            match self.plain(scenario)? {
+                (Ended::Verified(_), orders) => ordered.push(orders),
+                (Ended::Stopped, _) if matches!(self.limit, Some(Limit::Executions(_))) => {}
+                (Ended::Stopped, _) => break,
+                (Ended::Failed, _) => return Ok(false),
+            }
+        }
+        for orders in ordered {
+            match self.ordered(&orders)? {
+                Ended::Verified(_) => self.level_so_far().verified += 1,
+                Ended::Stopped if matches!(self.limit, Some(Limit::Executions(_))) => {}
+                Ended::Stopped | Ended::Failed => return Ok(false),
+            }
+        }
+        Ok(!matches!(self.limit, Some(Limit::Duration(_) | Limit::Memory(_))))
+    }
+
+    fn level_so_far(&mut self) -> &mut Covered {
+        self.covered.last_mut().expect("a level")
+    }
+
+    /// Runs a scenario. The second value has it with the orders of a client that its results need.
+    pub(crate) fn plain(&mut self, scenario: &Scenario) -> Result<(Ended, Vec<Scenario>), ConfigError> {
+        let ended = self.run(scenario)?;
+        let orders = match &ended {
+            Ended::Verified(seen) if self.spec.criterion == Criterion::Linearizable => self.orders(scenario, seen),
+            _ => Vec::new(),
         };
+        Ok((ended, orders))
+    }
+
+    /// Runs a scenario with orders of a client.
+    pub(crate) fn ordered(&mut self, orders: &[Scenario]) -> Result<Ended, ConfigError> {
         let mut ended = Ended::Verified(Seen::default());
-        for ordered in self.orders(scenario, &seen) {
-            if self.spec.may_wait_for_ever(&ordered) {
+        for ordered in orders {
+            if self.spec.may_wait_for_ever(ordered) {
+                self.level_so_far().waiting += 1;
                 continue;
             }
             self.ordered += 1;
-            match self.run(&ordered)? {
+            match self.run(ordered)? {
                 Ended::Verified(_) => {}
                 Ended::Stopped if matches!(self.limit, Some(Limit::Executions(_))) => ended = Ended::Stopped,
                 other => return Ok(other),
@@ -170,16 +205,18 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
     /// Explores the executions of a scenario.
     fn run(&mut self, scenario: &Scenario) -> Result<Ended, ConfigError> {
         let left = self.budget.saturating_sub(self.begun.elapsed());
-        if left.is_zero() {
+        if left.is_zero() && self.sum.is_some() {
             self.limit = Some(Limit::Duration(self.budget));
             return Ok(Ended::Stopped);
         }
         let prepared = Prepared::new(self.spec, scenario.clone());
-        let config = self.config.clone().allow_trivial(true).max_duration(left);
+        let config = self.config.clone().allow_trivial(true).max_duration(left.max(Duration::from_millis(1)));
         let seen = Mutex::new(Seen::default());
         let body = || prepared.execute(Some(&seen));
         let keep = || seen.lock().unwrap_or_else(PoisonError::into_inner).keep();
+        ends::scenario(config.test.as_deref(), Some(self.text(scenario)));
         let report = check_body(&config, &body, |body| body.check().watch(|_| keep()).run())?;
+        ends::scenario(config.test.as_deref(), None);
         let ended = match &report.verdict {
             Verdict::Verified => Ended::Verified(seen.into_inner().unwrap_or_else(PoisonError::into_inner)),
             Verdict::Incomplete(limit) => {
@@ -187,7 +224,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
                 Ended::Stopped
             }
             _ => {
-                self.scenario = Some(scenario.text(&|call| self.spec.label(call)));
+                self.scenario = Some(self.text(scenario));
                 self.to_keep = self.scenario.as_ref().map(|text| text::test_to_keep(text, &self.spec.names(scenario)));
                 Ended::Failed
             }
@@ -214,7 +251,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
     }
 
     fn over(self) -> SpecReport {
-        let mut report = self.sum.expect("there is a scenario with one call, and time for it");
+        let mut report = self.sum.expect("a scenario with one call was run");
         match (&mut report.verdict, self.limit) {
             (Verdict::Failed(failure), _) => failure.scenario.clone_from(&self.scenario),
             (verdict, Some(limit)) => *verdict = Verdict::Incomplete(limit),
@@ -222,6 +259,10 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         }
         let (covered, ordered) = (self.covered, self.ordered);
         SpecReport { report, scenario: self.scenario, covered, ordered, too_many: self.too_many, to_keep: self.to_keep }
+    }
+
+    fn text(&self, scenario: &Scenario) -> String {
+        scenario.text(&|call| self.spec.label(call))
     }
 
     pub(crate) fn scenario_of(&self, word: &Word) -> Scenario {

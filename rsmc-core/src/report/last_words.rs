@@ -17,18 +17,18 @@ pub fn last_seed(words: &LastWords<'_>) -> Option<Seed> {
     words.moment.map(|Moment { run, observed, .. }| Seed::of_prefix(run, run.model, observed))
 }
 
-/// The last words as text. `seed` is that of the execution, as in the command that runs it again, and `test` the path
-/// of the test as `cargo test` takes it, or [`DOC_TEST`](crate::report::DOC_TEST).
-pub fn last_words(words: &LastWords<'_>, seed: Option<&str>, test: Option<&str>) -> String {
+/// The last words as text. `again` is for the command that runs the execution again, and `test` the path of the test as
+/// `cargo test` takes it, or [`DOC_TEST`](crate::report::DOC_TEST).
+pub fn last_words(words: &LastWords<'_>, again: Option<Replay<'_>>, test: Option<&str>) -> String {
     let name = if words.check.is_empty() { "a check".to_owned() } else { format!("`{}`", words.check) };
     let place = words.moment.map(place);
     let mut lines = vec![format!("rsmc: {}", headline(words, &name, place.as_ref()))];
     lines.extend(place.map(|place| format!("  {}", place.last)));
     lines.extend(advice(words.fate).iter().map(|line| format!("  {line}")));
-    match (seed, words.is_inside) {
-        (Some(seed), _) => {
+    match (again, words.is_inside) {
+        (Some(again), _) => {
             lines.push(how_to_replay(test).to_owned());
-            lines.push(replay(Replay { seed, scenario: None }, test));
+            lines.push(replay(again, test));
         }
         (None, true) => {
             lines.push("  rsmc itself was at work, or the execution cannot be looked at: there is no seed".into())

@@ -1,0 +1,224 @@
+//! `rsmc::spec`: structures by their models. Broken ones fail in a scenario with as few calls as there can be; right
+//! ones are verified.
+
+mod counter;
+mod herlihy_wing;
+mod lazy_list;
+mod mpmc_ring;
+mod processes;
+mod semaphore;
+mod spsc_ring;
+
+use std::collections::{BTreeSet, VecDeque};
+
+use rsmc::spec::{Criterion, Spec, SpecReport, Values, opaque, symmetric};
+use rsmc::sync::atomic::Ordering::{self, Relaxed, Release, SeqCst};
+use rsmc::{Config, FailureKind, MemoryModel, Verdict};
+
+use crate::examples::algorithms::chase_lev::{Deque, Stolen};
+use crate::examples::algorithms::michael_scott_queue::MichaelScottQueue;
+use crate::examples::algorithms::treiber_stack::TreiberStack;
+use counter::Counter;
+use herlihy_wing::Queue;
+use lazy_list::LazyList;
+use semaphore::{Semaphore, Set};
+
+/// Every scenario of up to `calls` calls is right.
+#[track_caller]
+fn verified<T: Sync, M: Clone + PartialEq>(spec: Spec<T, M>, calls: usize) -> SpecReport {
+    let report = spec.calls(calls).explore();
+    let told = || format!("{report}: {:?}\n{}", report.scenario, report.report);
+    assert!(report.is_complete() && matches!(report.report.verdict, Verdict::Verified), "{}", told());
+    eprintln!("{report}");
+    report
+}
+
+/// The kind of failure, and the number of calls of the scenario that fails: all smaller ones are right.
+#[track_caller]
+fn fails<T: Sync, M: Clone + PartialEq>(spec: Spec<T, M>) -> (FailureKind, usize) {
+    let report = spec.explore();
+    let Verdict::Failed(failure) = &report.report.verdict else { panic!("{report}") };
+    assert_eq!(failure.scenario, report.scenario);
+    let calls = report.covered.last().unwrap().calls;
+    assert!(report.covered[..calls - 1].iter().all(|covered| covered.verified == covered.scenarios));
+    eprintln!("{} {:?} {:?}", report, report.scenario, failure.kind);
+    (failure.kind, calls)
+}
+
+fn stack(push: fn(&TreiberStack<u8>, u8)) -> Spec<TreiberStack<u8>, Vec<u8>> {
+    Spec::new(TreiberStack::new, Vec::new)
+        .op("push", opaque(1..), move |stack, &value| push(stack, value), |model, &value| model.push(value))
+        .op0("pop", |stack| stack.pop(), |model| model.pop())
+}
+
+#[test]
+fn treiber_stack() {
+    verified(stack(|stack, value| stack.push(value)), 3);
+    assert_eq!(fails(stack(|stack, value| stack.push_once(value))), (FailureKind::Panic, 4));
+}
+
+fn queue(enqueue: fn(&MichaelScottQueue<u8>, u8)) -> Spec<MichaelScottQueue<u8>, VecDeque<u8>> {
+    Spec::new(MichaelScottQueue::new, VecDeque::new)
+        .op("enqueue", opaque(1..), move |queue, &value| enqueue(queue, value), |model, &value| model.push_back(value))
+        .op0("dequeue", |queue| queue.dequeue(), |model| model.pop_front())
+}
+
+#[test]
+fn michael_scott_queue() {
+    verified(queue(|queue, value| queue.enqueue(value)), 3);
+    assert_eq!(fails(queue(|queue, value| queue.enqueue_at_tail(value))), (FailureKind::Leak, 2));
+    assert_eq!(fails(queue(|queue, value| queue.enqueue_tail_first(value))), (FailureKind::Panic, 3));
+}
+
+fn spsc_ring(full_at: usize, publish: Ordering) -> Spec<spsc_ring::Ring, VecDeque<u8>> {
+    let push = |model: &mut VecDeque<u8>, value: &u8| {
+        let has_room = model.len() < 2;
+        model.extend(has_room.then_some(*value));
+        has_room
+    };
+    Spec::new(move || spsc_ring::Ring::new(full_at, publish), VecDeque::new)
+        .op("push", opaque(1..), |ring: &spsc_ring::Ring, &value| ring.push(value), push)
+        .op0("pop", |ring| ring.pop(), |model| model.pop_front())
+        .on_one_thread(["push"])
+        .on_one_thread(["pop"])
+}
+
+#[test]
+fn ring_of_one_producer_and_one_consumer() {
+    verified(spsc_ring(2, SeqCst), 6);
+    assert_eq!(fails(spsc_ring(2, Release)), (FailureKind::Panic, 5));
+    verified(spsc_ring(2, Release).config(Config::default().memory(MemoryModel::Sc)), 6);
+    assert_eq!(fails(spsc_ring(3, Release)), (FailureKind::Panic, 3));
+    assert_eq!(fails(spsc_ring(1, Release)), (FailureKind::Panic, 2));
+    assert_eq!(fails(spsc_ring(2, Relaxed)), (FailureKind::DataRace, 2));
+}
+
+fn mpmc_ring(publish: Ordering, strict: bool) -> Spec<mpmc_ring::Ring, VecDeque<u8>> {
+    let push = move |model: &mut VecDeque<u8>, value: &u8, &pushed: &bool| {
+        model.extend(pushed.then_some(*value));
+        model.len() <= 2 && (pushed || !strict || model.len() == 2)
+    };
+    let pop = move |model: &mut VecDeque<u8>, _: &(), popped: &Option<u8>| match popped {
+        Some(_) => model.pop_front() == *popped,
+        None => !strict || model.is_empty(),
+    };
+    Spec::new(move || mpmc_ring::Ring::new(publish), VecDeque::new)
+        .op_where("push", opaque(1..), |ring: &mpmc_ring::Ring, &value| ring.push(value), push)
+        .op_where("pop", [()], |ring, _| ring.pop(), pop)
+}
+
+/// A completed element behind an unfinished one is not found.
+#[test]
+fn ring_of_many() {
+    verified(mpmc_ring(Release, false), 3);
+    assert_eq!(fails(mpmc_ring(Release, true)), (FailureKind::Panic, 3));
+    assert_eq!(fails(mpmc_ring(Relaxed, false)), (FailureKind::DataRace, 2));
+}
+
+fn deque(take: fn(&Deque) -> Option<u32>, steal: fn(&Deque) -> Stolen) -> Spec<Deque, VecDeque<u32>> {
+    Spec::new(|| Deque::new(4), VecDeque::new)
+        .op("push", opaque(1..), |deque: &Deque, &value| deque.push(value), |model, &value| model.push_back(value))
+        .op0("take", take, |model| model.pop_back())
+        .op_where(
+            "steal",
+            [()],
+            move |deque, _| steal(deque),
+            |model, _, stolen| match stolen {
+                Stolen::Lost => true,
+                other => model.pop_front() == other.element(),
+            },
+        )
+        .on_one_thread(["push", "take"])
+}
+
+#[test]
+fn chase_lev_deque() {
+    verified(deque(Deque::take, Deque::steal), 4);
+    assert_eq!(fails(deque(Deque::take_unfenced, Deque::steal)), (FailureKind::Panic, 5));
+    assert_eq!(fails(deque(Deque::take, Deque::steal_unfenced)), (FailureKind::Panic, 5));
+}
+
+fn herlihy_wing(enqueue: fn(&Queue, u8), dequeue: fn(&Queue) -> u8) -> Spec<Queue, VecDeque<u8>> {
+    Spec::new(Queue::new, VecDeque::new)
+        .op(
+            "enqueue",
+            opaque(1..5),
+            move |queue: &Queue, &value| enqueue(queue, value),
+            |model, &value| model.push_back(value),
+        )
+        .blocking0("dequeue", dequeue, |model| model.pop_front())
+}
+
+#[test]
+fn herlihy_wing_queue() {
+    let report = verified(herlihy_wing(Queue::enqueue, Queue::dequeue), 4);
+    assert!(report.covered[0].waiting == 1, "{report}");
+    assert_eq!(fails(herlihy_wing(Queue::enqueue_in_two_steps, Queue::dequeue)), (FailureKind::Livelock, 4));
+    assert_eq!(fails(herlihy_wing(Queue::enqueue, Queue::dequeue_in_two_steps)), (FailureKind::Panic, 4));
+}
+
+fn permits(release: fn(&Semaphore)) -> Spec<Semaphore, u32> {
+    let acquire = |permits: &mut u32| {
+        *permits = permits.checked_sub(1)?;
+        Some(())
+    };
+    Spec::new(Semaphore::default, || 0).blocking0("acquire", Semaphore::acquire, acquire).op0(
+        "release",
+        release,
+        |permits| *permits += 1,
+    )
+}
+
+#[test]
+fn semaphore() {
+    verified(permits(Semaphore::release), 4);
+    assert_eq!(fails(permits(Semaphore::release_waking_the_first)), (FailureKind::Deadlock, 4));
+}
+
+fn keys() -> Values<u8> {
+    symmetric([1, 2])
+}
+
+fn set(insert: fn(&Set, u8) -> bool) -> Spec<Set, BTreeSet<u8>> {
+    let keys = keys();
+    Spec::new(Set::default, BTreeSet::new)
+        .op("insert", keys.clone(), move |set: &Set, &key| insert(set, key), |model, &key| model.insert(key))
+        .op("remove", keys.clone(), |set, &key| set.remove(key), |model, key| model.remove(key))
+        .op("contains", keys, |set, &key| set.contains(key), |model, key| model.contains(key))
+}
+
+#[test]
+fn set_behind_a_lock() {
+    verified(set(Set::insert), 3);
+    assert_eq!(fails(set(Set::insert_if_absent)), (FailureKind::Panic, 2));
+}
+
+fn lazy_list(validates: bool) -> Spec<LazyList, BTreeSet<u8>> {
+    Spec::new(move || LazyList::new(validates), BTreeSet::new)
+        .op("insert", [1, 2], |list: &LazyList, &key| list.insert(key), |model, &key| model.insert(key))
+        .op("remove", [1, 2], |list, &key| list.remove(key), |model, key| model.remove(key))
+        .op("contains", [1, 2], |list, &key| list.contains(key), |model, key| model.contains(key))
+}
+
+#[test]
+fn lazy_list_as_a_set() {
+    verified(lazy_list(true), 2);
+    assert_eq!(fails(lazy_list(false)), (FailureKind::Panic, 2));
+}
+
+fn counter() -> Spec<Counter, u32> {
+    Spec::new(Counter::new, || 0).op0("increment", Counter::increment, |count| *count += 1).op0(
+        "sum",
+        Counter::sum,
+        |count| *count,
+    )
+}
+
+/// A client that looks after another thread has counted misses what that thread keeps to itself. Without an order
+/// between the threads nobody can tell.
+#[test]
+fn counter_of_statistics() {
+    let report = counter().explore();
+    assert_eq!(report.scenario.as_deref(), Some("increment() !a | ?a sum()"), "{report}");
+    verified(counter().criterion(Criterion::SequentiallyConsistent), 4);
+}
