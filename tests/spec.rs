@@ -8,10 +8,12 @@ mod mpmc_ring;
 mod processes;
 mod semaphore;
 mod spsc_ring;
+mod striped;
 
 use std::collections::{BTreeSet, VecDeque};
 
 use rsmc::spec::{Criterion, Spec, SpecReport, Values, opaque, symmetric};
+use rsmc::sync::Mutex;
 use rsmc::sync::atomic::Ordering::{self, Relaxed, Release, SeqCst};
 use rsmc::{Config, FailureKind, MemoryModel, Verdict};
 
@@ -22,6 +24,7 @@ use counter::Counter;
 use herlihy_wing::Queue;
 use lazy_list::LazyList;
 use semaphore::{Semaphore, Set};
+use striped::Striped;
 
 /// Every scenario of up to `calls` calls is right.
 #[track_caller]
@@ -193,6 +196,19 @@ fn set_behind_a_lock() {
     assert_eq!(fails(set(Set::insert_if_absent)), (FailureKind::Panic, 2));
 }
 
+fn striped(len: fn(&Striped) -> usize) -> Spec<Striped, BTreeSet<u8>> {
+    Spec::new(Striped::default, BTreeSet::new)
+        .op("insert", [0, 1], |set: &Striped, &key| set.insert(key), |model, &key| model.insert(key))
+        .op("remove", [0, 1], |set, &key| set.remove(key), |model, key| model.remove(key))
+        .op0("len", len, |model| model.len())
+}
+
+#[test]
+fn set_in_stripes() {
+    verified(striped(Striped::len), 2);
+    assert_eq!(fails(striped(Striped::len_of_one_by_one)), (FailureKind::Panic, 4));
+}
+
 fn lazy_list(validates: bool) -> Spec<LazyList, BTreeSet<u8>> {
     Spec::new(move || LazyList::new(validates), BTreeSet::new)
         .op("insert", [1, 2], |list: &LazyList, &key| list.insert(key), |model, &key| model.insert(key))
@@ -221,4 +237,29 @@ fn counter_of_statistics() {
     let report = counter().explore();
     assert_eq!(report.scenario.as_deref(), Some("increment() !a | ?a sum()"), "{report}");
     verified(counter().criterion(Criterion::SequentiallyConsistent), 4);
+}
+
+/// What the structure itself notices fails like any panic, and so does the look at it at the end.
+#[test]
+fn panics_are_failures() {
+    let overflows = |slot: &Mutex<u8>| {
+        let mut slot = slot.lock().unwrap();
+        assert!(*slot < 2, "three are too many");
+        *slot += 1;
+    };
+    let spec = || Spec::new(|| Mutex::new(0), || ()).op0("add", overflows, |()| ()).calls(3);
+    assert_eq!(fails(spec()), (FailureKind::Panic, 3));
+    let less_than_two = |slot: &Mutex<u8>| assert!(*slot.lock().unwrap() < 2);
+    let report = spec().validate(less_than_two).explore();
+    assert_eq!(report.scenario.as_deref(), Some("add(), add()"));
+}
+
+/// Calls before and after the threads make larger scenarios affordable: two elements are there before the threads start.
+#[test]
+fn beginnings_and_ends() {
+    let spec = stack(|stack, value| stack.push(value)).threads(2).init(2).end(1);
+    let report = verified(spec, 4);
+    assert!(report.covered[3].scenarios > 54, "{report}");
+    let broken = stack(|stack, value| stack.push_once(value)).threads(2).end(2);
+    assert_eq!(fails(broken), (FailureKind::Panic, 4));
 }

@@ -1,7 +1,6 @@
 //! How far a check of a specification came.
 
 use std::fmt;
-use std::time::Duration;
 
 use rsmc_core::report::wrap;
 use rsmc_core::session::{Report, Verdict};
@@ -57,7 +56,9 @@ impl SpecReport {
         let mut parts = Vec::new();
         if whole > 0 {
             let calls = count(self.covered[whole - 1].calls, "call");
-            parts.push(format!("all {} of up to {calls}", count(sum(|it| it.scenarios), "scenario")));
+            let scenarios = sum(|it| it.scenarios);
+            let all = if scenarios == 1 { "the".to_owned() } else { format!("all {scenarios}") };
+            parts.push(format!("{all} {} of up to {calls}", if scenarios == 1 { "scenario" } else { "scenarios" }));
         }
         let part = |it: &Covered| format!("{} of {} with {}", it.verified, it.scenarios, it.calls);
         parts.extend(self.covered[whole..].iter().filter(|it| it.verified > 0).map(part));
@@ -74,29 +75,43 @@ impl SpecReport {
 
     /// The text of a check in which no scenario fails.
     pub(crate) fn about(&self, passes: bool) -> String {
-        let text = match (passes, self.is_complete()) {
-            (false, true) => {
-                "nothing shared: no atomic, lock or cell of `rsmc_shim` is used by two threads of a scenario, \
-                 so there is nothing to check"
-                    .to_owned()
-            }
+        match (passes, self.is_complete()) {
+            (false, true) => "nothing shared: no atomic, lock or cell of `rsmc_shim` is used by two threads of a\n  \
+                 scenario, so there is nothing to check"
+                .to_owned(),
             (_, true) => self.to_string(),
-            (true, false) => format!("{self}; then the time was over (`budget`)"),
+            (true, false) => format!("{self}\n  then the time was over (`budget`, or RSMC_MAX_DURATION)"),
             (false, false) => format!(
-                "{self}\nincomplete, NOT a proof: raise the time (`budget`, or RSMC_MAX_DURATION=60s), or let the \
-                 operations do less"
+                "{self}\n  incomplete, NOT a proof: raise the time (`budget`, or RSMC_MAX_DURATION=60s),\n  or let \
+                 the operations do less"
             ),
-        };
-        wrap(&text, "  ")
+        }
     }
 
     /// The text below the report of a scenario that fails.
     pub(crate) fn about_failure(&self) -> String {
         let to_keep = self.to_keep.as_deref().unwrap_or_default();
-        format!(
-            "\n{}\n\nto keep the scenario as a test (`spec()` makes this specification):\n\n{to_keep}\n",
-            wrap(&self.to_string(), "  ")
-        )
+        format!("\n{self}\n\nto keep the scenario as a test (`spec()` makes this specification):\n\n{to_keep}\n")
+    }
+
+    fn text(&self) -> String {
+        let Report { executions, elapsed, memory, explorer, .. } = &self.report;
+        let executions = count(usize::try_from(*executions).unwrap_or(usize::MAX), "execution");
+        let ordered = match self.ordered {
+            0 => String::new(),
+            orders => format!("; {} with threads that wait for each other", count(orders, "more run")),
+        };
+        let too_many = self.too_many.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
+        let head = match (&self.report.verdict, self.is_complete()) {
+            (Verdict::Failed(_), _) => "verified before:",
+            (_, true) => "verified:",
+            (_, false) => "not complete; verified so far:",
+        };
+        let extent = format!("{head} {}{ordered}{too_many}", self.extent());
+        // It comes behind `rsmc: `, as other checks have it.
+        let wrapped = wrap(&format!("rsmc: {extent}"), "  ");
+        let wrapped = wrapped.trim_start_matches("rsmc: ");
+        format!("{wrapped}\n  {executions} ({explorer}, {memory}), {:.2} s", elapsed.as_secs_f64())
     }
 }
 
@@ -107,29 +122,13 @@ impl Covered {
 }
 
 impl fmt::Display for SpecReport {
-    /// The extent of the check in one paragraph. The scenario that fails has a report of its own.
+    /// The scenarios that were verified, and how. The scenario that fails has a report of its own
+    /// ([`render`](crate::render)).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { executions, elapsed, memory, explorer, .. } = &self.report;
-        let executions = count(usize::try_from(*executions).unwrap_or(usize::MAX), "execution");
-        let how = format!("{executions} ({explorer}, {memory}), {}", seconds(*elapsed));
-        let ordered = match self.ordered {
-            0 => String::new(),
-            orders => format!(", {} with threads that wait for each other", count(orders, "more run")),
-        };
-        let head = match (&self.report.verdict, self.is_complete()) {
-            (Verdict::Failed(_), _) => "failed after",
-            (_, true) => "verified:",
-            (_, false) => "incomplete, verified so far:",
-        };
-        let too_many = self.too_many.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
-        write!(f, "{head} {}{ordered}: {how}{too_many}", self.extent())
+        f.write_str(&self.text())
     }
 }
 
 fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
-}
-
-fn seconds(time: Duration) -> String {
-    format!("{:.2} s", time.as_secs_f64())
 }

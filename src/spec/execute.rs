@@ -70,10 +70,10 @@ impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
         let threads = scenario.numbers().into_iter().map(|numbers| numbers.map(step).collect()).collect();
         let flags = (0..calls.len()).filter(|&call| scenario.flag_of(call).is_some()).count();
         let judged = match spec.criterion {
-            Criterion::Linearizable => scenario.order(),
             Criterion::SequentiallyConsistent => Scenario { signals: Vec::new(), ..scenario.clone() }.order(),
+            Criterion::Linearizable | Criterion::QuiescentlyConsistent => scenario.order(),
         };
-        let order = judged.expect("calls do not wait for each other in a circle");
+        let order = spec.criterion.kept().of(&judged.expect("calls do not wait for each other in a circle"));
         Self { spec, scenario, order, calls, threads, flags }
     }
 

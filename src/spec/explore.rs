@@ -162,7 +162,9 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
     pub(crate) fn plain(&mut self, scenario: &Scenario) -> Result<(Ended, Vec<Scenario>), ConfigError> {
         let ended = self.run(scenario)?;
         let orders = match &ended {
-            Ended::Verified(seen) if self.spec.criterion == Criterion::Linearizable => self.orders(scenario, seen),
+            Ended::Verified(seen) if self.spec.criterion != Criterion::SequentiallyConsistent => {
+                self.orders(scenario, seen)
+            }
             _ => Vec::new(),
         };
         Ok((ended, orders))
@@ -190,10 +192,12 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
     /// and the smallest of those that contain each other: an execution with more order is one with less, too.
     fn orders(&self, scenario: &Scenario, seen: &Seen) -> Vec<Scenario> {
         let prepared = Prepared::new(self.spec, scenario.clone());
-        let (base, mut keys) = (&prepared.order, HashSet::new());
-        let of_result = |results| contradictions(base, &explanations(&prepared.history(results), base));
+        let (base, kept) = (scenario.order().expect("it has no signals"), self.spec.criterion.kept());
+        let explained = |results| explanations(&prepared.history(results), &prepared.order);
+        let of_result = |results| contradictions(&base, &explained(results), kept);
         let orders: HashSet<Order> = seen.known.iter().flat_map(of_result).collect();
-        let mut ordered: Vec<Scenario> = orders.iter().map(|order| scenario.under(base, order)).collect();
+        let mut ordered: Vec<Scenario> = orders.iter().map(|order| scenario.under(&base, order)).collect();
+        let mut keys = HashSet::new();
         ordered.sort_by_key(|ordered| (ordered.signals.len(), ordered.signals.clone()));
         ordered.retain(|ordered| {
             let images = ordered.images();
@@ -210,7 +214,10 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
             return Ok(Ended::Stopped);
         }
         let prepared = Prepared::new(self.spec, scenario.clone());
-        let config = self.config.clone().allow_trivial(true).max_duration(left.max(Duration::from_millis(1)));
+        let mut config =
+            self.config.clone().jobs(1).allow_trivial(true).max_duration(left.max(Duration::from_millis(1)));
+        // A seed is of one scenario.
+        config.pinned.clear();
         let seen = Mutex::new(Seen::default());
         let body = || prepared.execute(Some(&seen));
         let keep = || seen.lock().unwrap_or_else(PoisonError::into_inner).keep();

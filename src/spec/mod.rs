@@ -37,8 +37,7 @@
 //!   the structure that has a [`cell`](mod@crate::cell): if the structure does not publish it, it is a data race.
 //! - Calls that may wait ([`Spec::blocking`]) in scenarios in which the model itself could wait for ever: these are left
 //!   out, and counted.
-//! - Quiescent consistency, progress (lock-freedom), and relaxed structures (k-out-of-order), except by
-//!   [`Spec::op_where`].
+//! - Progress (lock-freedom), and relaxed structures (k-out-of-order), except by [`Spec::op_where`].
 //!
 //! # Parts
 //!
@@ -73,6 +72,7 @@ use crate::spec::execute::Prepared;
 use crate::spec::explore::Specified;
 use crate::spec::operation::{Advance, Operation, Value, expect, known, label};
 pub use crate::spec::operation::{Values, opaque, symmetric};
+use crate::spec::order::Kept;
 use crate::spec::scenario::{Call, Scenario};
 
 /// What results of a scenario must be.
@@ -83,9 +83,23 @@ pub enum Criterion {
     /// client makes by synchronising threads between calls.
     #[default]
     Linearizable,
+    /// Those of the model in an order of the calls that keeps to the order of calls between which the structure rests: a
+    /// client has ordered all calls so that some are before all others. Calls of one thread may change places while
+    /// others go on.
+    QuiescentlyConsistent,
     /// Those of the model in an order of the calls that keeps to the order of each thread. Structures that are so one by
     /// one need not be so together.
     SequentiallyConsistent,
+}
+
+impl Criterion {
+    /// The part of a client's order that an explanation must keep to.
+    fn kept(self) -> Kept {
+        match self {
+            Self::Linearizable | Self::SequentiallyConsistent => Kept::All,
+            Self::QuiescentlyConsistent => Kept::AroundRests,
+        }
+    }
 }
 
 /// A concurrent structure `T` and its sequential model `M`, with their operations.

@@ -5,7 +5,8 @@
 //!
 //! - Under SC: the exhaustive explorer runs every interleaving, with an event of its own before each call. The time at
 //!   which calls begin and return is noted. Results must be explained, by all permutations of the calls, in the order
-//!   in which one returned before another began. This is linearizability as it was defined. It knows nothing of clients.
+//!   in which one returned before another began: linearizability as it was defined. For quiescent consistency only that
+//!   between calls counts between which there was a time without a call. Nothing here knows of clients.
 //! - Under C11: the scenario is run with every order that a client can make, not only those that contradict a result.
 
 use std::collections::HashSet;
@@ -17,12 +18,12 @@ use rsmc_core::session::{Config, ExplorerKind, MemoryModel, Verdict};
 use rsmc_shim::sync::atomic::{AtomicU8, Ordering};
 use rsmc_shim::thread;
 
-use crate::spec::Spec;
 use crate::spec::enumerate::{Size, words};
 use crate::spec::execute::Prepared;
 use crate::spec::explore::{Ended, Tour};
 use crate::spec::order::Order;
 use crate::spec::scenario::{Scenario, permutations};
+use crate::spec::{Criterion, Spec};
 
 /// A step of an operation. The numbers are those of an atomic.
 #[derive(Clone, Copy, Debug)]
@@ -130,8 +131,27 @@ fn is_explained(operations: &[Steps; 3], calls: &[usize], results: &[u8], pairs:
     })
 }
 
-/// Linearizability by time, over all interleavings under SC.
-fn is_linearizable_by_time(operations: &[Steps; 3], scenario: &Scenario) -> bool {
+/// Calls with the times at which they began and returned.
+type Times = Vec<(usize, usize, u8)>;
+
+/// The pairs of calls of which one returned before the other began.
+fn in_real_time(noted: &Times) -> Vec<(usize, usize)> {
+    let all = 0..noted.len();
+    let pairs = all.clone().flat_map(|a| all.clone().map(move |b| (a, b)));
+    pairs.filter(|&(a, b)| noted[a].1 < noted[b].0).collect()
+}
+
+/// The pairs of calls between which there was a time without a call.
+fn around_rests(noted: &Times) -> Vec<(usize, usize)> {
+    let last = noted.iter().map(|&(_, returned, _)| returned).max().unwrap();
+    let rests = |time: &usize| noted.iter().all(|&(begun, returned, _)| returned <= *time || *time < begun);
+    let rests: Vec<usize> = (0..last).filter(rests).collect();
+    let between = |a: usize, b: usize| rests.iter().any(|&rest| noted[a].1 <= rest && rest < noted[b].0);
+    in_real_time(noted).into_iter().filter(|&(a, b)| between(a, b)).collect()
+}
+
+/// A criterion by time, over all interleavings under SC. `ordered` has the pairs to which an explanation must keep.
+fn is_right_by_time(operations: &[Steps; 3], scenario: &Scenario, ordered: fn(&Times) -> Vec<(usize, usize)>) -> bool {
     let calls: Vec<usize> = scenario.calls().map(|call| call.operation).collect();
     let wrong = StdAtomicUsize::new(0);
     let config = Config::default().memory(MemoryModel::Sc).explorer(ExplorerKind::Exhaustive).allow_trivial(true);
@@ -155,10 +175,7 @@ fn is_linearizable_by_time(operations: &[Steps; 3], scenario: &Scenario) -> bool
             }
         });
         let noted = noted.into_inner().unwrap();
-        let before = |a: usize, b: usize| noted[a].1 < noted[b].0;
-        let all = 0..calls.len();
-        let pairs: Vec<_> = all.clone().flat_map(|a| all.clone().map(move |b| (a, b))).collect();
-        let pairs: Vec<_> = pairs.into_iter().filter(|&(a, b)| before(a, b)).collect();
+        let pairs = ordered(&noted);
         let results: Vec<u8> = noted.iter().map(|&(_, _, result)| result).collect();
         wrong.fetch_add(usize::from(!is_explained(operations, calls, &results, &pairs)), StdRelaxed);
     });
@@ -208,12 +225,18 @@ fn is_linearizable_for_all(operations: &[Steps; 3], scenario: &Scenario, config:
 
 /// The verdicts about the scenarios of up to `calls` calls of structures drawn at random, as numbers of right and wrong
 /// ones. `judge` is the brute force.
-fn compare(structures: u64, size: Size, config: &Config, seq_cst: bool, judge: Judge<'_>) -> [usize; 2] {
+fn compare(
+    structures: u64,
+    size: Size,
+    (config, criterion): (&Config, Criterion),
+    seq_cst: bool,
+    judge: Judge<'_>,
+) -> [usize; 2] {
     let mut verdicts = [0; 2];
     for seed in 0..structures {
         let mut random = Random(seed);
         let operations = [random.steps(), random.steps(), random.steps()];
-        let spec = spec(&operations, seq_cst);
+        let spec = spec(&operations, seq_cst).criterion(criterion);
         let mut tour = Tour::new(&spec, config);
         for calls in 2..=size.calls {
             for word in words(&tour.alphabet, Size { calls, ..size }) {
@@ -236,12 +259,17 @@ fn compare(structures: u64, size: Size, config: &Config, seq_cst: bool, judge: J
 type Judge<'j> = &'j dyn Fn(&[Steps; 3], &Scenario) -> bool;
 
 #[test]
-fn under_sc_verdicts_are_those_of_linearizability_by_time() {
+fn under_sc_verdicts_are_those_by_time() {
     let structures = if cfg!(debug_assertions) { 6 } else { 60 };
     let config = Config::default().memory(MemoryModel::Sc).shrink(0);
     let size = Size { calls: 3, threads: 3, ..Size::default() };
-    let verdicts = compare(structures, size, &config, true, &is_linearizable_by_time);
-    assert!(verdicts.iter().all(|&some| some > 20), "{verdicts:?}");
+    for (criterion, ordered) in
+        [(Criterion::Linearizable, in_real_time as fn(&Times) -> _), (Criterion::QuiescentlyConsistent, around_rests)]
+    {
+        let judge = |operations: &[Steps; 3], it: &Scenario| is_right_by_time(operations, it, ordered);
+        let verdicts = compare(structures, size, (&config, criterion), true, &judge);
+        assert!(verdicts.iter().all(|&some| some > 20), "{criterion:?} {verdicts:?}");
+    }
 }
 
 #[test]
@@ -250,6 +278,6 @@ fn under_c11_verdicts_are_those_of_all_clients() {
     let config = Config::default().shrink(0);
     let size = Size { calls: 3, threads: 3, ..Size::default() };
     let judge = |operations: &[Steps; 3], scenario: &Scenario| is_linearizable_for_all(operations, scenario, &config);
-    let verdicts = compare(structures, size, &config, false, &judge);
+    let verdicts = compare(structures, size, (&config, Criterion::Linearizable), false, &judge);
     assert!(verdicts.iter().all(|&some| some > 20), "{verdicts:?}");
 }

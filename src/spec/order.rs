@@ -101,6 +101,31 @@ impl Order {
         ways[0]
     }
 
+    /// The sets of calls that are all before all others.
+    fn cuts(&self) -> impl Iterator<Item = Calls> {
+        let all: Calls = (1 << self.len()) - 1;
+        (1..all).filter(move |&first| members(all & !first).all(|call| self.before[call] & first == first))
+    }
+
+    /// The order between calls that are separated by a time at which there is no call: all that is before it comes
+    /// before all that comes after it.
+    pub(crate) fn around_rests(&self) -> Self {
+        let mut around = Self::none(self.len());
+        for first in self.cuts() {
+            (0..self.len()).filter(|call| first & (1 << call) == 0).for_each(|call| around.before[call] |= first);
+        }
+        around
+    }
+
+    /// The order in which, too, the calls of a set are before all others; `None` if one of them is behind another call.
+    fn with_rest_after(&self, first: Calls) -> Option<Self> {
+        let pairs =
+            members(first).flat_map(|a| (0..self.len()).filter(move |b| first & (1 << b) == 0).map(move |b| (a, b)));
+        pairs
+            .into_iter()
+            .try_fold(self.clone(), |order, (a, b)| if order.has(a, b) { Some(order) } else { order.with(a, b) })
+    }
+
     /// The pairs that, together with `base`, make this order, without one that follows from the others.
     pub(crate) fn beyond(&self, base: &Self) -> Vec<(usize, usize)> {
         let pairs = (0..self.len()).flat_map(|b| members(self.before[b]).map(move |a| (a, b)));
@@ -111,21 +136,58 @@ impl Order {
     }
 }
 
-/// The smallest orders that contain `base` and that none of the explanations keeps to. The explanations must be
-/// different sequences of all calls that keep to `base`.
-pub(crate) fn contradictions(base: &Order, explanations: &[Vec<usize>]) -> Vec<Order> {
-    if explanations.len() == base.extensions() {
+/// The part of an order of clients that an explanation must keep to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// All of it.
+    All,
+    /// [`Order::around_rests`].
+    AroundRests,
+}
+
+impl Kept {
+    /// That part of an order.
+    pub(crate) fn of(self, order: &Order) -> Order {
+        match self {
+            Self::All => order.clone(),
+            Self::AroundRests => order.around_rests(),
+        }
+    }
+
+    /// The smallest orders with more than `order` in the part that matters, and to which `explanation` does not keep
+    /// there.
+    fn against(self, order: &Order, explanation: &[usize]) -> Vec<Order> {
+        match self {
+            Self::All => reversed(explanation).filter_map(|(a, b)| order.with(a, b)).collect(),
+            Self::AroundRests => {
+                let all: Calls = (1 << order.len()) - 1;
+                let is_begun_by = |first: Calls| {
+                    let beginning = &explanation[..first.count_ones() as usize];
+                    beginning.iter().all(|&call| first & (1 << call) != 0)
+                };
+                let against = (1..all).filter(|&first| !is_begun_by(first));
+                against.filter_map(|first| order.with_rest_after(first)).collect()
+            }
+        }
+    }
+}
+
+/// The smallest orders that contain `base` and such that none of the explanations keeps to the part that matters. The
+/// explanations must be all different, and keep to that part of `base`.
+pub(crate) fn contradictions(base: &Order, explanations: &[Vec<usize>], kept: Kept) -> Vec<Order> {
+    if explanations.len() == kept.of(base).extensions() {
         return Vec::new();
     }
     let (mut seen, mut found) = (HashSet::new(), Vec::new());
     let mut open = vec![base.clone()];
     while let Some(order) = open.pop() {
-        let Some(explanation) = explanations.iter().find(|explanation| order.is_kept_by(explanation)) else {
+        let part = kept.of(&order);
+        let Some(explanation) = explanations.iter().find(|explanation| part.is_kept_by(explanation)) else {
             found.push(order);
             continue;
         };
-        let grown = reversed(explanation).filter_map(|(a, b)| order.with(a, b));
-        open.extend(grown.filter(|grown| seen.insert(grown.clone())));
+        let grown = kept.against(&order, explanation);
+        open.extend(grown.into_iter().filter(|grown| seen.insert(grown.clone())));
     }
     let is_smallest = |order: &&Order| !found.iter().any(|other| other != *order && order.contains(other));
     let mut smallest: Vec<Order> = found.iter().filter(is_smallest).cloned().collect();
@@ -194,6 +256,38 @@ mod tests {
         assert_eq!([2, 3, 4].map(|calls| all_orders(&Order::none(calls)).len()), [3, 19, 219]);
     }
 
+    /// What an explanation must keep to of an order: by its definition, with all ways to divide the calls.
+    fn part(order: &Order, kept: Kept) -> Order {
+        if kept == Kept::All {
+            return order.clone();
+        }
+        let calls = 0..order.len();
+        let is_first = |division: u32, call: usize| division >> call & 1 == 1;
+        let mut part = Order::none(order.len());
+        for division in 0..1 << order.len() {
+            let pairs = || calls.clone().flat_map(|a| calls.clone().map(move |b| (a, b)));
+            let across: Vec<_> = pairs().filter(|&(a, b)| is_first(division, a) && !is_first(division, b)).collect();
+            if across.iter().all(|&(a, b)| order.has(a, b)) {
+                part = across.iter().fold(part, |part, &(a, b)| part.with(a, b).unwrap());
+            }
+        }
+        part
+    }
+
+    #[test]
+    fn rests_separate_calls() {
+        let order = chains(&[2, 2]);
+        assert_eq!(order.around_rests(), Order::none(4));
+        let rest = order.with(1, 2).unwrap();
+        assert_eq!(rest.around_rests(), rest);
+        let rest = Order::none(3).with_rest_after(0b011).unwrap();
+        assert_eq!(rest.beyond(&Order::none(3)), [(0, 2), (1, 2)]);
+        assert_eq!(chains(&[2]).with_rest_after(0b10), None);
+        for order in all_orders(&Order::none(4)) {
+            assert_eq!(order.around_rests(), part(&order, Kept::AroundRests), "{order:?}");
+        }
+    }
+
     /// Against all orders there are, for sets of explanations drawn at random.
     #[test]
     fn the_smallest_contradictions_are_found() {
@@ -202,20 +296,26 @@ mod tests {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (random >> 33) % most
         };
-        for lengths in [&[1, 1][..], &[2, 1], &[1, 1, 1], &[2, 2], &[2, 1, 1]] {
-            let base = chains(lengths);
-            let kept: Vec<_> = sequences(base.len()).into_iter().filter(|it| base.is_kept_by(it)).collect();
-            assert_eq!(kept.len(), base.extensions());
-            let all = all_orders(&base);
+        let shapes = [&[1, 1][..], &[2, 1], &[1, 1, 1], &[2, 2], &[2, 1, 1]];
+        for (lengths, kept) in
+            shapes.into_iter().flat_map(|lengths| [(lengths, Kept::All), (lengths, Kept::AroundRests)])
+        {
+            let (base, all) = (chains(lengths), all_orders(&chains(lengths)));
+            let parts: Vec<(&Order, Order)> = all.iter().map(|order| (order, part(order, kept))).collect();
+            let of_base = part(&base, kept);
+            let good: Vec<_> = sequences(base.len()).into_iter().filter(|it| of_base.is_kept_by(it)).collect();
+            assert_eq!(good.len(), of_base.extensions());
             for _ in 0..60 {
                 let few = 1 + draw(4);
-                let explanations: Vec<_> = kept.iter().filter(|_| draw(few) == 0).cloned().collect();
-                let contradicts = |order: &Order| !explanations.iter().any(|it| order.is_kept_by(it));
-                let bad: Vec<&Order> = all.iter().filter(|order| contradicts(order)).collect();
+                let explanations: Vec<_> = good.iter().filter(|_| draw(few) == 0).cloned().collect();
+                let contradicts = |part: &Order| !explanations.iter().any(|it| part.is_kept_by(it));
+                let bad: Vec<&Order> =
+                    parts.iter().filter(|(_, part)| contradicts(part)).map(|&(order, _)| order).collect();
                 let smallest = |order: &&&Order| !bad.iter().any(|other| other != *order && order.contains(other));
                 let expected: HashSet<Order> = bad.iter().filter(smallest).map(|&order| order.clone()).collect();
-                let found = contradictions(&base, &explanations);
-                assert_eq!(found.iter().cloned().collect::<HashSet<_>>(), expected, "{lengths:?}: {explanations:?}");
+                let found = contradictions(&base, &explanations, kept);
+                let told = || format!("{lengths:?} {kept:?}: {explanations:?}");
+                assert_eq!(found.iter().cloned().collect::<HashSet<_>>(), expected, "{}", told());
                 assert_eq!(found.len(), expected.len(), "none twice");
             }
         }

@@ -29,6 +29,7 @@ where
 fn headline(criterion: Criterion) -> &'static str {
     match criterion {
         Criterion::Linearizable => "not linearizable: no order of these calls gives these results",
+        Criterion::QuiescentlyConsistent => "not quiescently consistent: no order of these calls gives these results",
         Criterion::SequentiallyConsistent => "not sequentially consistent: no order of these calls gives these results",
     }
 }

@@ -24,12 +24,15 @@ mod lost_wake_fixed;
 mod marks;
 mod race;
 mod race_fixed;
+mod slot;
+mod slot_fixed;
 mod spin;
 mod spin_count;
 #[allow(clippy::missing_spin_loop, reason = "this is the mistake")]
 mod spin_of_std;
 mod spin_uncounted;
 mod status;
+mod tally;
 mod two_flags;
 mod unjoined;
 mod unnoticed;
@@ -305,4 +308,17 @@ fn manifests_and_variables() {
             assert!(configuration.contains(&format!("`RSMC_{name}`")), "{page} names RSMC_{name}");
         }
     }
+}
+
+#[test]
+fn specifications() {
+    let (failed, fixed, tally) = (slot::tests::spec(), slot_fixed::tests::spec(), tally::tests::spec());
+    let (failed, fixed, tally) = (failed.explore(), fixed.calls(5).explore(), tally.explore());
+    let texts = [
+        in_a_crate(&rsmc::render(&failed.report, Some("tests::slot")), "slot"),
+        format!("rsmc: {fixed}"),
+        in_a_crate(&rsmc::render(&tally.report, Some("tests::tally")), "tally"),
+    ];
+    assert_chapter("11-specifications", &["slot", "slot_fixed", "tally"], &texts);
+    assert_eq!(failed.scenario.as_deref(), Some("put(1) | put(2)"));
 }

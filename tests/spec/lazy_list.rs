@@ -96,7 +96,7 @@ impl LazyList {
     }
 
     fn node(&self, key: u8) -> At {
-        let new = self.used.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let new = self.used.fetch_add(1, Relaxed);
         self.nodes[new].key.set(key).expect("the node is new");
         new
     }

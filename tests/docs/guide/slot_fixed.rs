@@ -1,0 +1,41 @@
+use rsmc_shim::sync::atomic::{AtomicU32, Ordering::*};
+
+/// Room for one number that is not 0.
+#[derive(Default)]
+pub struct Slot(AtomicU32);
+
+impl Slot {
+    /// False if there is a number already.
+    pub fn put(&self, number: u32) -> bool {
+        self.0.compare_exchange(0, number, Release, Relaxed).is_ok()
+    }
+
+    pub fn take(&self) -> Option<u32> {
+        let number = self.0.swap(0, AcqRel);
+        (number != 0).then_some(number)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use rsmc::spec::{Spec, opaque};
+
+    pub(crate) fn spec() -> Spec<Slot, Option<u32>> {
+        let put = |content: &mut Option<u32>, &number: &u32| {
+            let is_free = content.is_none();
+            content.get_or_insert(number);
+            is_free
+        };
+        Spec::new(Slot::default, || None).op("put", opaque(1..), |slot, &number| slot.put(number), put).op0(
+            "take",
+            |slot| slot.take(),
+            |content| content.take(),
+        )
+    }
+
+    #[cfg_attr(any(), test)]
+    pub(crate) fn slot() {
+        spec().check();
+    }
+}
