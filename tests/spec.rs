@@ -32,7 +32,6 @@ fn verified<T: Sync, M: Clone + PartialEq>(spec: Spec<T, M>, calls: usize) -> Sp
     let report = spec.calls(calls).explore();
     let told = || format!("{report}: {:?}\n{}", report.scenario, report.report);
     assert!(report.is_complete() && matches!(report.report.verdict, Verdict::Verified), "{}", told());
-    eprintln!("{report}");
     report
 }
 
@@ -44,7 +43,6 @@ fn fails<T: Sync, M: Clone + PartialEq>(spec: Spec<T, M>) -> (FailureKind, usize
     assert_eq!(failure.scenario, report.scenario);
     let calls = report.covered.last().unwrap().calls;
     assert!(report.covered[..calls - 1].iter().all(|covered| covered.verified == covered.scenarios));
-    eprintln!("{} {:?} {:?}", report, report.scenario, failure.kind);
     (failure.kind, calls)
 }
 

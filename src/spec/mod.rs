@@ -102,6 +102,9 @@ impl Criterion {
     }
 }
 
+/// Looks at a structure.
+type Look<T> = dyn Fn(&T) + Send + Sync;
+
 /// A concurrent structure `T` and its sequential model `M`, with their operations.
 ///
 /// Settings are chained. [`check`](Self::check) runs the tests.
@@ -111,7 +114,7 @@ pub struct Spec<T, M> {
     operations: Vec<Operation<T, M>>,
     /// Sets of operations that only one thread may use.
     exclusive: Vec<Vec<String>>,
-    validate: Option<Box<dyn Fn(&T) + Send + Sync>>,
+    validate: Option<Box<Look<T>>>,
     criterion: Criterion,
     size: enumerate::Size,
     budget: Duration,

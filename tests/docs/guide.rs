@@ -321,4 +321,5 @@ fn specifications() {
     ];
     assert_chapter("11-specifications", &["slot", "slot_fixed", "tally"], &texts);
     assert_eq!(failed.scenario.as_deref(), Some("put(1) | put(2)"));
+    assert!(std::panic::catch_unwind(slot::tests::slot).is_err());
 }

@@ -33,9 +33,4 @@ pub(crate) mod tests {
             |content| content.take(),
         )
     }
-
-    #[cfg_attr(any(), test)]
-    pub(crate) fn slot() {
-        spec().check();
-    }
 }
