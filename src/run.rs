@@ -12,13 +12,11 @@ use rsmc_core::step::{Panicked, Run};
 
 use crate::annotate;
 use crate::ends;
-use crate::env::{self, EnvError, REPLAY, SCENARIO};
+use crate::env::{self, EnvError};
 use crate::files::{self, SOURCES};
 use crate::jobs::{self, Which};
 use crate::long;
 use crate::said;
-use crate::spec::SpecReport;
-use crate::spec::explore::Specified;
 use crate::summary;
 use crate::terminal;
 
@@ -162,7 +160,7 @@ pub fn __rust_end_short_backtrace(name: &str, config: Config, body: impl Fn() + 
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn __rust_begin_short_backtrace(message: &str) -> ! {
+pub(crate) fn __rust_begin_short_backtrace(message: &str) -> ! {
     panic!("{message}");
 }
 
@@ -224,10 +222,10 @@ impl Asked<'_> {
 }
 
 /// The settings of a check, from its test and from the environment.
-struct Settings {
-    config: Config,
+pub(crate) struct Settings {
+    pub(crate) config: Config,
     /// The only scenario of a specification to run.
-    scenario: Option<String>,
+    pub(crate) scenario: Option<String>,
     /// The folder for the files of a failure.
     dir: Option<PathBuf>,
     is_traced: bool,
@@ -251,9 +249,9 @@ fn from_environment(config: Config) -> Result<Settings, EnvError> {
 }
 
 /// A check that is about to run.
-struct Begun<'a> {
-    settings: Settings,
-    which: Which,
+pub(crate) struct Begun<'a> {
+    pub(crate) settings: Settings,
+    pub(crate) which: Which,
     /// The subject of messages.
     who: String,
     /// The path of the test, with the name of its crate.
@@ -274,7 +272,7 @@ fn check_and_report(asked: Asked<'_>, path: Option<&str>, body: &(dyn Fn() + Syn
 impl<'a> Begun<'a> {
     /// The next check of the caller; `None` in a worker for another check, where this one has passed.
     #[track_caller]
-    fn new(config: Config, path: Option<&'a str>) -> Option<Self> {
+    pub(crate) fn new(config: Config, path: Option<&'a str>) -> Option<Self> {
         // The panic comes from here, where the caller's place is known; also in a worker, which passes other checks by.
         assert_no_check();
         let settings = match from_environment(config) {
@@ -289,7 +287,7 @@ impl<'a> Begun<'a> {
     }
 
     #[track_caller]
-    fn run(&self, is_traced: bool, body: &(dyn Fn() + Sync)) -> (Report, Option<long::Listening>) {
+    pub(crate) fn run(&self, is_traced: bool, body: &(dyn Fn() + Sync)) -> (Report, Option<long::Listening>) {
         let Settings { config, resumes, .. } = &self.settings;
         let ran = match is_traced || self.settings.is_traced {
             true => {
@@ -305,19 +303,25 @@ impl<'a> Begun<'a> {
 
     /// Says how the check went.
     #[track_caller]
-    fn report(self, mut report: Report, interrupts: Option<long::Listening>, see: See<'_>) {
-        let Settings { config, dir, .. } = &self.settings;
-        let mut text = text_and_files(&mut report, config, &self.which, self.path, dir.as_deref());
+    pub(crate) fn report(self, mut report: Report, interrupts: Option<long::Listening>, see: See<'_>) {
+        let mut text = self.text_and_files(&mut report);
         if self.quotes {
             text += &in_one_piece(&report, &text);
         }
-        let passes = passes(config, &report);
+        let passes = passes(&self.settings.config, &report);
         self.end(&report, text, passes, interrupts, see);
+    }
+
+    /// The text of a report. A failure leaves its seed in a file if it is long, and pictures if there is a folder for
+    /// them.
+    pub(crate) fn text_and_files(&self, report: &mut Report) -> String {
+        let Settings { config, dir, .. } = &self.settings;
+        text_and_files(report, config, &self.which, self.path, dir.as_deref())
     }
 
     /// Panics with the text if the check does not pass.
     #[track_caller]
-    fn end(
+    pub(crate) fn end(
         self,
         report: &Report,
         mut text: String,
@@ -355,68 +359,6 @@ impl<'a> Begun<'a> {
         {
             println!("rsmc: {text}");
         }
-    }
-}
-
-/// Checks a specification, as overridden by the environment; see [`Spec::check`](crate::spec::Spec::check).
-#[track_caller]
-pub(crate) fn check_spec(config: Config, spec: &dyn Specified) {
-    let Some(begun) = Begun::new(config, None) else { return };
-    let (config, replays) = (begun.settings.config.clone(), begun.settings.config.replay.is_some());
-    match (begun.settings.scenario.clone(), replays) {
-        (Some(scenario), _) => check_scenario(begun, spec, scenario),
-        (None, true) => __rust_begin_short_backtrace(&format!(
-            "rsmc: {REPLAY} has an execution of one scenario: set {SCENARIO}, too, as in the report"
-        )),
-        (None, false) => {
-            ends::prepare();
-            match spec.run_all(&config.test(begun.which.test())) {
-                Ok(found) => report_spec(begun, found),
-                Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {error}")),
-            }
-        }
-    }
-}
-
-/// Checks one scenario of a specification, as any other body.
-#[track_caller]
-fn check_scenario(mut begun: Begun<'_>, spec: &dyn Specified, scenario: String) {
-    // A single call of a scenario shares nothing.
-    begun.settings.config.allow_trivial = true;
-    let body = match spec.body(&scenario) {
-        Ok(body) => body,
-        Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {SCENARIO}: {}", visible(&error))),
-    };
-    ends::scenario(begun.which.test(), Some(scenario.clone()));
-    let (mut report, interrupts) = begun.run(false, &body);
-    ends::scenario(begun.which.test(), None);
-    if let Verdict::Failed(failure) = &mut report.verdict {
-        failure.scenario = Some(scenario);
-    }
-    begun.report(report, interrupts, &|_, _| {});
-}
-
-#[track_caller]
-fn report_spec(begun: Begun<'_>, found: SpecReport) {
-    let Settings { config, dir, .. } = &begun.settings;
-    let passes = passes_spec(config, &found);
-    let mut report = found.report.clone();
-    let text = match &found.scenario {
-        Some(_) => {
-            let text = text_and_files(&mut report, config, &begun.which, begun.path, dir.as_deref());
-            format!("{}\n{}", text.trim_end_matches('\n'), visible(&found.about_failure()))
-        }
-        None => visible(&found.about(passes)),
-    };
-    begun.end(&report, text, passes, None, &|_, _| {});
-}
-
-/// A check of a specification is bounded by its time, as its user knows. It passes if it says something.
-fn passes_spec(config: &Config, found: &SpecReport) -> bool {
-    match &found.report.verdict {
-        Verdict::Verified => found.shares_something() || config.allow_trivial,
-        Verdict::Incomplete(Limit::Duration(_)) => found.says_something(),
-        _ => passes(config, &found.report),
     }
 }
 
@@ -474,7 +416,7 @@ fn trace(config: &Config, body: &(dyn Fn() + Sync)) -> Result<Report, ConfigErro
 }
 
 /// A check that ended at a limit passes only if the user asked for that limit, or for samples (`random`, `pct`).
-fn passes(config: &Config, report: &Report) -> bool {
+pub(crate) fn passes(config: &Config, report: &Report) -> bool {
     match &report.verdict {
         Verdict::Verified | Verdict::Incomplete(Limit::Executions(_) | Limit::Replay) => true,
         Verdict::Incomplete(Limit::Duration(_)) => config.max_duration_chosen,

@@ -15,7 +15,7 @@ pub struct Covered {
     pub scenarios: usize,
     /// The scenarios of which every execution was explored, with all orders that a client can add.
     pub verified: usize,
-    /// The scenarios that are left out because the model could wait for ever.
+    /// The scenarios that are left out because the model could wait for ever, those with orders of a client included.
     pub waiting: usize,
 }
 
@@ -80,6 +80,7 @@ impl SpecReport {
                  scenario, so there is nothing to check"
                 .to_owned(),
             (_, true) => self.to_string(),
+            (true, false) if self.too_many.is_some() => self.to_string(),
             (true, false) => format!("{self}\n  then the time was over (`budget`, or RSMC_MAX_DURATION)"),
             (false, false) => format!(
                 "{self}\n  incomplete, NOT a proof: raise the time (`budget`, or RSMC_MAX_DURATION=60s),\n  or let \

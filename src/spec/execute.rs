@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use rsmc_shim::sync::atomic::AtomicBool;
 use rsmc_shim::{hint, label, thread};
 
-use crate::spec::history::{Model, explain};
+use crate::spec::history::{Closest, Model, explain};
 use crate::spec::operation::Value;
 use crate::spec::order::{Order, members};
 use crate::spec::scenario::{Call, Scenario};
@@ -90,7 +90,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
         let history = self.history(&results);
         if let Err(closest) = explain(&history, &self.order) {
             drop(seen);
-            panic!("{}", text::contradiction(self, &results, &closest));
+            panic!("{}", self.contradiction(&results, &closest));
         }
         if let Some(mut seen) = seen {
             seen.last = Some(results);
@@ -102,14 +102,10 @@ impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
         History { spec: self.spec, calls: &self.calls, results }
     }
 
-    /// The text of a call.
-    pub(crate) fn label(&self, call: usize) -> String {
-        self.spec.label(self.calls[call])
-    }
-
-    /// The word of the criterion for what is wrong.
-    pub(crate) fn criterion(&self) -> Criterion {
-        self.spec.criterion
+    fn contradiction(&self, results: &Results, closest: &Closest) -> String {
+        let told = |(&call, result): (&Call, &Box<dyn Value>)| text::told(&self.spec.label(call), &result.text());
+        let told: Vec<String> = self.calls.iter().zip(results).map(told).collect();
+        text::contradiction(self.spec.criterion, &self.scenario, &told, closest)
     }
 
     fn results(&self) -> Results {

@@ -32,8 +32,9 @@ pub(crate) trait Specified: Sync {
     fn body(&self, scenario: &str) -> Result<Box<dyn Fn() + Sync + '_>, String>;
 }
 
-/// The largest number of scenarios with the same number of calls that are listed.
-const MOST_SCENARIOS: usize = 100_000;
+/// The largest number of scenarios with the same number of calls, before symmetry, that are listed. More would take longer
+/// than a test should.
+const MOST_SCENARIOS: usize = 500_000;
 
 /// The number of scenarios that are run without orders of a client before those with them.
 const CHUNK: usize = 256;
@@ -113,6 +114,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         let size = Size { calls, ..self.spec.size };
         if bound(self.alphabet.letters, size) > MOST_SCENARIOS {
             self.too_many = Some(format!("those with {calls} calls are too many to list"));
+            self.limit = Some(Limit::Duration(self.budget));
             return Ok(false);
         }
         let mut scenarios: Vec<Scenario> =

@@ -46,12 +46,13 @@
 //! - `order`: partial orders, and those that contradict a result.
 //! - `history`: the search for an order that explains results.
 //! - `execute`: one execution; `text`: what is said of one that fails.
-//! - `explore`: the loop over scenarios; `coverage`: how far it came.
+//! - `explore`: the loop over scenarios; `coverage`: how far it came; `check`: what a test says of it.
 
+mod check;
 mod coverage;
 mod enumerate;
 mod execute;
-pub(crate) mod explore;
+mod explore;
 mod history;
 mod operation;
 #[cfg(test)]
@@ -66,7 +67,6 @@ use std::time::Duration;
 
 use rsmc_core::session::Config;
 
-use crate::run;
 pub use crate::spec::coverage::{Covered, SpecReport};
 use crate::spec::execute::Prepared;
 use crate::spec::explore::Specified;
@@ -356,7 +356,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     /// calls. With an explanation if a variable of the environment is wrong, or if called inside a check.
     #[track_caller]
     pub fn check(&self) {
-        run::check_spec(self.config.clone(), self);
+        check::check(self.config.clone(), self);
     }
 
     /// Runs the scenarios, the smallest first, and returns how far it came. It does not look at the environment.

@@ -61,9 +61,17 @@ impl<A, const N: usize> From<[A; N]> for Values<A> {
 /// let (of_insert, of_remove) = (keys.clone(), keys);
 /// # drop((of_insert, of_remove));
 /// ```
+///
+/// # Panics
+/// If there are more than five: scenarios are compared under all permutations of them.
 pub fn symmetric<A>(values: impl IntoIterator<Item = A>) -> Values<A> {
-    Values::new(values.into_iter().take(MOST_VALUES).collect(), Kind::Symmetric(number()))
+    let values: Vec<A> = values.into_iter().take(MOST_SYMMETRIC + 1).collect();
+    assert!(values.len() <= MOST_SYMMETRIC, "there are at most {MOST_SYMMETRIC} symmetric values");
+    Values::new(values, Kind::Symmetric(number()))
 }
+
+/// The largest number of symmetric values.
+const MOST_SYMMETRIC: usize = 5;
 
 /// Values that the structure and its model only pass on, as the elements of a queue. Each call in a scenario then has a
 /// value of its own, the first call the first value, and so on: what goes wrong with equal values goes wrong with
@@ -174,5 +182,6 @@ mod tests {
     fn values_without_end_are_cut() {
         assert_eq!(opaque(1_u8..).values.len(), MOST_VALUES);
         assert_ne!(symmetric([1]).kind, symmetric([1]).kind);
+        assert!(std::panic::catch_unwind(|| symmetric(1..)).is_err());
     }
 }

@@ -1,29 +1,24 @@
 //! What a scenario that fails is told by: its calls with their results, and why no order explains them.
 
 use crate::spec::Criterion;
-use crate::spec::execute::{Prepared, Results};
 use crate::spec::history::Closest;
 use crate::spec::scenario::Scenario;
 
 /// The width of a table. Reports indent it by four columns.
 const WIDTH: usize = 76;
 
-/// The message about results that nothing explains.
-pub(crate) fn contradiction<T, M>(of: &Prepared<'_, T, M>, results: &Results, closest: &Closest) -> String
-where
-    T: Sync,
-    M: Clone + PartialEq,
-{
-    let told = |call: usize| {
-        let result = results[call].text();
-        let label = of.label(call);
-        if result == "()" { label } else { format!("{label} → {result}") }
-    };
-    let mut lines = vec![headline(of.criterion()).to_owned(), String::new()];
-    lines.extend(table(&of.scenario, &told));
+/// The message about results that nothing explains. `told` has the text of each call with its result.
+pub(crate) fn contradiction(criterion: Criterion, scenario: &Scenario, told: &[String], closest: &Closest) -> String {
+    let mut lines = vec![headline(criterion).to_owned(), String::new()];
+    lines.extend(table(scenario, &|call| told[call].clone()));
     lines.push(String::new());
-    lines.extend(closest_order(closest, &told));
+    lines.extend(closest_order(closest, &|call| told[call].clone()));
     lines.join("\n")
+}
+
+/// A call with its result, which is left out if it says nothing.
+pub(crate) fn told(label: &str, result: &str) -> String {
+    if result == "()" { label.to_owned() } else { format!("{label} → {result}") }
 }
 
 fn headline(criterion: Criterion) -> &'static str {

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rsmc_core::analysis::race::Race;
-use rsmc_core::report::{self, Counts, Diagram, Failures, Finding};
+use rsmc_core::report::{self, Counts, Diagram, Failures, Finding, Replay};
 use rsmc_core::session::{Config, ExplorerKind, FailureKind, Fewest, MemoryModel, Needs};
 use rsmc_core::step::Run;
 
@@ -42,7 +42,7 @@ impl<'a> Case<'a> {
     fn finding(&self) -> Finding<'_> {
         Finding {
             message: self.message,
-            seed: "r1-0a1b2c3d4e5f",
+            replay: Replay { seed: "r1-0a1b2c3d4e5f", scenario: None },
             waiting: &self.run.waiting,
             panics: &self.run.panics,
             race: self.race.as_ref(),
