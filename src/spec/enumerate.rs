@@ -1,8 +1,8 @@
 //! All scenarios of a given number of calls, one of each set that symmetry makes alike.
 //!
 //! Problem. Letters are the calls that threads may make. Which scenarios are there with `calls` of them in at most
-//! `threads` threads, where it makes no difference which thread is which, nor, for values that a structure only compares
-//! with each other, which value is which?
+//! `threads` threads, where it makes no difference which thread is which, nor, for values that a structure only
+//! compares with each other, which value is which?
 //!
 //! Algorithm. Threads are sequences of letters, the longer before the shorter and equally long ones in alphabetical
 //! order: so each multiset of sequences is made once. Of the scenarios that permutations of values make of one another

@@ -15,7 +15,7 @@ use crate::spec::{Criterion, Spec, text};
 /// The results of the calls of an execution, by number.
 pub(crate) type Results = Vec<Box<dyn Value>>;
 
-/// What a thread does next.
+/// A call of a thread, with the flags around it.
 struct Step {
     call: Call,
     /// The flags for which it waits.
@@ -39,8 +39,8 @@ pub(crate) struct Prepared<'s, T, M> {
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) known: Vec<Results>,
-    /// The results of the last execution, if they are new. What an execution has allocated must not outlive it for long,
-    /// so they are copied before the next.
+    /// The results of the last execution, if they are new. What an execution has allocated must not outlive it for
+    /// long, so they are copied before the next.
     last: Option<Results>,
 }
 

@@ -32,8 +32,8 @@ pub(crate) trait Specified: Sync {
     fn body(&self, scenario: &str) -> Result<Box<dyn Fn() + Sync + '_>, String>;
 }
 
-/// The largest number of scenarios with the same number of calls, before symmetry, that are listed. More would take longer
-/// than a test should.
+/// The largest number of scenarios with the same number of calls, before symmetry, that are listed. More would take
+/// longer than a test should.
 const MOST_SCENARIOS: usize = 500_000;
 
 /// The number of scenarios that are run without orders of a client before those with them.
@@ -80,7 +80,7 @@ pub(crate) struct Tour<'s, T, M> {
     too_many: Option<String>,
 }
 
-/// How the check of a scenario ended.
+/// The end of the check of a scenario.
 pub(crate) enum Ended {
     /// Every execution was explored; these are their results.
     Verified(Seen),
@@ -134,8 +134,8 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         Ok(true)
     }
 
-    /// Runs some scenarios, first without orders of a client: the first scenario that fails has none if it can. False if
-    /// there is no need to go on.
+    /// Runs some scenarios, first without orders of a client: the first scenario that fails has none if it can. False
+    /// if there is no need to go on.
     fn some(&mut self, scenarios: &[Scenario]) -> Result<bool, ConfigError> {
         let mut ordered = Vec::new();
         for scenario in scenarios {

@@ -1,8 +1,8 @@
 //! Specifications: say what a concurrent structure is, and rsmc writes the tests.
 //!
-//! A [`Spec`] has a structure, a sequential model of it, and the operations of both. [`Spec::check`] runs all scenarios,
-//! from one call to six calls in three threads, and in each all classes of executions. The results of every execution
-//! must be those of the model in some order of the calls.
+//! A [`Spec`] has a structure, a sequential model of it, and the operations of both. [`Spec::check`] runs all
+//! scenarios, from one call to six calls in three threads, and in each all classes of executions. The results of every
+//! execution must be those of the model in some order of the calls.
 //!
 //! ```
 //! use std::collections::VecDeque;
@@ -35,8 +35,8 @@
 //!   the line of a check that passes says how far it came.
 //! - Whether a call makes what its thread did before visible to the thread that gets its result. Put a value through
 //!   the structure that has a [`cell`](mod@crate::cell): if the structure does not publish it, it is a data race.
-//! - Calls that may wait ([`Spec::blocking`]) in scenarios in which the model itself could wait for ever: these are left
-//!   out, and counted.
+//! - Calls that may wait ([`Spec::blocking`]) in scenarios in which the model itself could wait for ever: these are
+//!   left out, and counted.
 //! - Progress (lock-freedom), and relaxed structures (k-out-of-order), except by [`Spec::op_where`].
 //!
 //! # Parts
@@ -75,7 +75,7 @@ pub use crate::spec::operation::{Values, opaque, symmetric};
 use crate::spec::order::Kept;
 use crate::spec::scenario::{Call, Scenario};
 
-/// What results of a scenario must be.
+/// The condition on the results of a scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Criterion {
@@ -83,12 +83,12 @@ pub enum Criterion {
     /// client makes by synchronising threads between calls.
     #[default]
     Linearizable,
-    /// Those of the model in an order of the calls that keeps to the order of calls between which the structure rests: a
-    /// client has ordered all calls so that some are before all others. Calls of one thread may change places while
+    /// Those of the model in an order of the calls that keeps to the order of calls between which the structure rests:
+    /// a client has ordered all calls so that some are before all others. Calls of one thread may change places while
     /// others go on.
     QuiescentlyConsistent,
-    /// Those of the model in an order of the calls that keeps to the order of each thread. Structures that are so one by
-    /// one need not be so together.
+    /// Those of the model in an order of the calls that keeps to the order of each thread. Structures that are so one
+    /// by one need not be so together.
     SequentiallyConsistent,
 }
 
@@ -140,8 +140,8 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
         }
     }
 
-    /// Adds an operation with an argument. `run` makes the call of the structure, `model` that of the model; the results
-    /// must be equal. Arguments are `values`: an array, a vector, [`symmetric`] or [`opaque`] ones. For several
+    /// Adds an operation with an argument. `run` makes the call of the structure, `model` that of the model; the
+    /// results must be equal. Arguments are `values`: an array, a vector, [`symmetric`] or [`opaque`] ones. For several
     /// arguments use tuples.
     ///
     /// The result is kept between executions, so it must not hold anything of the shim, such as an `Arc`.
@@ -208,8 +208,8 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
         self.with(name, values.into(), run, step, |_, _| Advance::Unknown)
     }
 
-    /// Adds an operation that may wait: the model returns `None`, and changes nothing, where the call waits until another
-    /// call has changed the state.
+    /// Adds an operation that may wait: the model returns `None`, and changes nothing, where the call waits until
+    /// another call has changed the state.
     ///
     /// Scenarios in which some order of the calls leaves all threads waiting are left out. So a deadlock in one that is
     /// run is a mistake of the structure: somebody was not woken.
@@ -348,8 +348,8 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
 
     /// Runs the scenarios, the smallest first, as overridden by the environment.
     ///
-    /// `RSMC_SCENARIO` has the text of one scenario, which is then the only one to be run; with `RSMC_REPLAY` one of its
-    /// executions.
+    /// `RSMC_SCENARIO` has the text of one scenario, which is then the only one to be run; with `RSMC_REPLAY` one of
+    /// its executions.
     ///
     /// # Panics
     /// With the scenario and its report if an execution fails. If the time did not suffice for the scenarios with two

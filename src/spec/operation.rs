@@ -7,14 +7,15 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// The values that an argument of an operation may have.
 ///
-/// Any array or vector of values is one. The functions of this module make others, of values of which rsmc may know more.
+/// Any array or vector of values is one. The functions of this module make others, of values of which rsmc may know
+/// more.
 #[derive(Clone, Debug)]
 pub struct Values<A> {
     pub(crate) values: Arc<Vec<A>>,
     pub(crate) kind: Kind,
 }
 
-/// What is known of values.
+/// The knowledge about values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Nothing: every value counts.

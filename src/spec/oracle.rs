@@ -37,7 +37,12 @@ enum Step {
 
 type Steps = Vec<Step>;
 
-/// What an operation has loaded, as one number.
+/// SC: the only model of this explorer.
+fn sc() -> MemoryModel {
+    Config::default().explorer(ExplorerKind::ReadsValueFrom).effective_memory()
+}
+
+/// The values that an operation has loaded, as one number.
 fn with(loaded: u8, value: u8) -> u8 {
     loaded.wrapping_mul(5).wrapping_add(value)
 }
@@ -154,7 +159,7 @@ fn around_rests(noted: &Times) -> Vec<(usize, usize)> {
 fn is_right_by_time(operations: &[Steps; 3], scenario: &Scenario, ordered: fn(&Times) -> Vec<(usize, usize)>) -> bool {
     let calls: Vec<usize> = scenario.calls().map(|call| call.operation).collect();
     let wrong = StdAtomicUsize::new(0);
-    let config = Config::default().memory(MemoryModel::Sc).explorer(ExplorerKind::Exhaustive).allow_trivial(true);
+    let config = Config::default().memory(sc()).explorer(ExplorerKind::Exhaustive).allow_trivial(true);
     let report = crate::explore(&config, || {
         let (it, time) = (structure(true), StdAtomicUsize::new(0));
         let now = || time.fetch_add(1, StdRelaxed);
@@ -261,7 +266,7 @@ type Judge<'j> = &'j dyn Fn(&[Steps; 3], &Scenario) -> bool;
 #[test]
 fn under_sc_verdicts_are_those_by_time() {
     let structures = if cfg!(debug_assertions) { 6 } else { 60 };
-    let config = Config::default().memory(MemoryModel::Sc).shrink(0);
+    let config = Config::default().memory(sc()).shrink(0);
     let size = Size { calls: 3, threads: 3, ..Size::default() };
     for (criterion, ordered) in
         [(Criterion::Linearizable, in_real_time as fn(&Times) -> _), (Criterion::QuiescentlyConsistent, around_rests)]

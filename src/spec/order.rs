@@ -256,7 +256,7 @@ mod tests {
         assert_eq!([2, 3, 4].map(|calls| all_orders(&Order::none(calls)).len()), [3, 19, 219]);
     }
 
-    /// What an explanation must keep to of an order: by its definition, with all ways to divide the calls.
+    /// The part of an order to which an explanation must keep, by definition: with all ways to divide the calls.
     fn part(order: &Order, kept: Kept) -> Order {
         if kept == Kept::All {
             return order.clone();

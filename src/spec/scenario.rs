@@ -17,7 +17,8 @@ pub(crate) struct Call {
     pub(crate) value: usize,
 }
 
-/// The calls of one execution. They are numbered in this order: the beginning, the threads one after the other, the end.
+/// The calls of one execution. They are numbered in this order: the beginning, the threads one after the other, the
+/// end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Scenario {
     /// The calls before the threads start.

@@ -1,4 +1,4 @@
-//! What a scenario that fails is told by: its calls with their results, and why no order explains them.
+//! The text about a scenario that fails: its calls with their results, and why no order explains them.
 
 use crate::spec::Criterion;
 use crate::spec::history::Closest;

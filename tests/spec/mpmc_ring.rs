@@ -1,5 +1,6 @@
 //! D. Vyukov's bounded queue for many producers and consumers (1024cores.net): each slot has a number that says whose
-//! turn it is. A call that finds the slot of its turn in use by an unfinished call says that the queue is full or empty.
+//! turn it is. A call that finds the slot of its turn in use by an unfinished call says that the queue is full or
+//! empty.
 
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::AtomicUsize;

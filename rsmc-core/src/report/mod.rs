@@ -95,7 +95,7 @@ pub struct Finding<'a> {
     pub kind: FailureKind,
     /// A description. It should name no threads: a report has its own names for them.
     pub message: &'a str,
-    /// What replays the execution.
+    /// The values of the variables that replay the execution.
     pub replay: Replay<'a>,
     /// The execution.
     pub trace: &'a Trace,
