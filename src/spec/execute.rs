@@ -103,8 +103,8 @@ impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
     }
 
     fn contradiction(&self, results: &Results, closest: &Closest) -> String {
-        let told = |(&call, result): (&Call, &Box<dyn Value>)| text::told(&self.spec.label(call), &result.text());
-        let told: Vec<String> = self.calls.iter().zip(results).map(told).collect();
+        let told = |call: usize| text::told(&self.spec.label(self.calls[call]), &results[call].text());
+        let told: Vec<String> = (0..results.len()).map(told).collect();
         text::contradiction(self.spec.criterion, &self.scenario, &told, closest)
     }
 
