@@ -31,11 +31,8 @@ pub(crate) mod tests {
             content.get_or_insert(number);
             is_free
         };
-        Spec::new(Slot::default, || None).op("put", opaque(1..), |slot, &number| slot.put(number), put).op0(
-            "take",
-            |slot| slot.take(),
-            |content| content.take(),
-        )
+        let spec = Spec::new(Slot::default, || None);
+        spec.op("put", opaque(1..), |slot, &number| slot.put(number), put).op0("take", Slot::take, Option::take)
     }
 
     #[cfg_attr(any(), test)]
