@@ -265,7 +265,7 @@ type Judge<'j> = &'j dyn Fn(&[Steps; 3], &Scenario) -> bool;
 
 #[test]
 fn under_sc_verdicts_are_those_by_time() {
-    let structures = if cfg!(debug_assertions) { 6 } else { 60 };
+    let structures = if cfg!(debug_assertions) { 6 } else { 24 };
     let config = Config::default().memory(sc()).shrink(0);
     let size = Size { calls: 3, threads: 3, ..Size::default() };
     for (criterion, ordered) in
@@ -279,7 +279,7 @@ fn under_sc_verdicts_are_those_by_time() {
 
 #[test]
 fn under_c11_verdicts_are_those_of_all_clients() {
-    let structures = if cfg!(debug_assertions) { 6 } else { 60 };
+    let structures = if cfg!(debug_assertions) { 6 } else { 24 };
     let config = Config::default().shrink(0);
     let size = Size { calls: 3, threads: 3, ..Size::default() };
     let judge = |operations: &[Steps; 3], scenario: &Scenario| is_linearizable_for_all(operations, scenario, &config);
