@@ -9,9 +9,17 @@ use crate::run::{__rust_begin_short_backtrace as fail, Begun, passes};
 use crate::spec::coverage::SpecReport;
 use crate::spec::explore::Specified;
 
-/// Checks a specification, as overridden by the environment; see [`Spec::check`](super::Spec::check).
+/// Checks a specification, as overridden by the environment; see [`Spec::check`](super::Spec::check). Its name is for
+/// backtraces, as that of [`check_with`](crate::check_with)'s part.
+#[inline(never)]
 #[track_caller]
-pub(crate) fn check(config: Config, spec: &dyn Specified) {
+pub(crate) fn __rust_end_short_backtrace_of_spec(config: Config, spec: &dyn Specified) {
+    check(config, spec);
+    std::hint::black_box(());
+}
+
+#[track_caller]
+fn check(config: Config, spec: &dyn Specified) {
     let Some(begun) = Begun::new(config, None) else { return };
     let (config, replays) = (begun.settings.config.clone(), begun.settings.config.replay.is_some());
     match (begun.settings.scenario.clone(), replays) {

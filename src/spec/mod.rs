@@ -356,7 +356,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     /// calls. With an explanation if a variable of the environment is wrong, or if called inside a check.
     #[track_caller]
     pub fn check(&self) {
-        check::check(self.config.clone(), self);
+        check::__rust_end_short_backtrace_of_spec(self.config.clone(), self);
     }
 
     /// Runs the scenarios, the smallest first, and returns how far it came. It does not look at the environment.
