@@ -11,6 +11,7 @@ mod spsc_ring;
 mod striped;
 
 use std::collections::{BTreeSet, VecDeque};
+use std::time::Duration;
 
 use rsmc::spec::{Criterion, Spec, SpecReport, Values, opaque, symmetric};
 use rsmc::sync::Mutex;
@@ -26,10 +27,13 @@ use lazy_list::LazyList;
 use semaphore::{Semaphore, Set};
 use striped::Striped;
 
+/// More time than a machine with other work needs.
+const NEVER_OVER: Duration = Duration::from_secs(600);
+
 /// Every scenario of up to `calls` calls is right.
 #[track_caller]
 fn verified<T: Sync, M: Clone + PartialEq>(spec: Spec<T, M>, calls: usize) -> SpecReport {
-    let report = spec.calls(calls).explore();
+    let report = spec.calls(calls).budget(NEVER_OVER).explore();
     let told = || format!("{report}: {:?}\n{}", report.scenario, report.report);
     assert!(report.is_complete() && matches!(report.report.verdict, Verdict::Verified), "{}", told());
     report
@@ -38,7 +42,7 @@ fn verified<T: Sync, M: Clone + PartialEq>(spec: Spec<T, M>, calls: usize) -> Sp
 /// The kind of failure, and the number of calls of the scenario that fails: all smaller ones are right.
 #[track_caller]
 fn fails<T: Sync, M: Clone + PartialEq>(spec: Spec<T, M>) -> (FailureKind, usize) {
-    let report = spec.explore();
+    let report = spec.budget(NEVER_OVER).explore();
     let Verdict::Failed(failure) = &report.report.verdict else { panic!("{report}") };
     assert_eq!(failure.scenario, report.scenario);
     let calls = report.covered.last().unwrap().calls;

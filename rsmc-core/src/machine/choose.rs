@@ -279,8 +279,8 @@ impl Machine {
     /// round a loop is alone until it waits. Where threads wake each other for ever, those that wait in no loop come
     /// first.
     fn run_alone(&self) -> Option<Step> {
-        if let Some(number) = self.rules.stirred.filter(|_| !self.goes_round) {
-            return self.stirred_step(number);
+        if self.rules.stirred.is_some() && !self.goes_round {
+            return self.stirred_step();
         }
         if self.is_enabled(self.last) {
             return Some(Step::Run(self.last));
@@ -293,9 +293,10 @@ impl Machine {
         self.flushes_of(self.last).next().or_else(lowest).or_else(|| self.flushes().next())
     }
 
-    /// One of all steps, which depends on the number and on what has happened.
+    /// One of all steps, which depends on the number of the rules and on what has happened.
     #[cold]
-    fn stirred_step(&self, number: u64) -> Option<Step> {
+    fn stirred_step(&self) -> Option<Step> {
+        let number = self.rules.stirred.unwrap_or_default();
         let enabled = self.threads.ids().filter(|&thread| self.is_enabled(thread)).map(Step::Run);
         let possible: Vec<Step> = enabled.chain(self.flushes()).collect();
         let word = |event: &Event| u64::from(event.id.thread.0) << 32 | u64::from(event.id.index);

@@ -181,6 +181,7 @@ impl RevisitFinder {
     }
 
     /// Every conflicting write, in a long run.
+    #[inline(never)]
     fn other_sources_of_long(&mut self, asked: &Asked<'_>, reading: Reading, now: Option<Option<usize>>) {
         let mut writes = std::mem::take(&mut self.writes);
         asked.graph.find_between(reading.loc, |write| asked.knows(write), reading.own(), &mut writes);

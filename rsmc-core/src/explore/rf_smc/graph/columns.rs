@@ -44,6 +44,7 @@ impl Columns {
         }
     }
 
+    #[inline(never)]
     fn add_to_column(&mut self, at: u32, event: &Event) {
         self.of_loc.grow_to(event.op.loc, Vec::new);
         let (columns, thread) = (&mut self.of_loc[event.op.loc], event.id.thread);

@@ -11,15 +11,20 @@ use crate::explore::rf_smc::graph::{Graph, Reader, Visible};
 pub(super) fn find_visible(graph: &Graph, events: usize, who: &Reader<'_>, loc: LocId, visible: &mut Visible) {
     visible.seen.reset(events);
     graph.add_program_past(who.preds, &mut visible.seen);
-    if graph.is_long() {
-        let Visible { seen, hidden } = visible;
-        hidden.reset(events + 1);
-        for write in graph.last_writes_in(loc, seen) {
-            hidden.union(graph.past.row(write));
-            hidden.insert(events);
-        }
-    } else {
-        hide(graph, events, loc, &graph.past, visible);
+    match graph.is_long() {
+        true => hide_in_long(graph, events, loc, visible),
+        false => hide(graph, events, loc, &graph.past, visible),
+    }
+}
+
+/// Hides what the last write of each thread that is seen hides.
+#[inline(never)]
+fn hide_in_long(graph: &Graph, events: usize, loc: LocId, visible: &mut Visible) {
+    let Visible { seen, hidden } = visible;
+    hidden.reset(events + 1);
+    for write in graph.last_writes_in(loc, seen) {
+        hidden.union(graph.past.row(write));
+        hidden.insert(events);
     }
 }
 
