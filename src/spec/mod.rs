@@ -51,6 +51,8 @@
 mod check;
 mod coverage;
 mod enumerate;
+// Reports show no places of files with such a name: the rows of the client are no lines of the user.
+#[path = "rsmc_execute.rs"]
 mod execute;
 mod explore;
 mod history;
@@ -145,6 +147,10 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     /// arguments use tuples.
     ///
     /// The result is kept between executions, so it must not hold anything of the shim, such as an `Arc`.
+    ///
+    /// # Panics
+    /// If there is an operation of that name.
+    #[track_caller]
     pub fn op<A: Debug + Send + Sync + 'static, R: Debug + PartialEq + Clone + Send + 'static>(
         self,
         name: &str,
@@ -167,6 +173,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     }
 
     /// Adds an operation without an argument; see [`op`](Self::op).
+    #[track_caller]
     pub fn op0<R: Debug + PartialEq + Clone + Send + 'static>(
         self,
         name: &str,
@@ -194,6 +201,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     ///     .calls(3)
     ///     .check();
     /// ```
+    #[track_caller]
     pub fn op_where<A: Debug + Send + Sync + 'static, R: Debug + PartialEq + Clone + Send + 'static>(
         self,
         name: &str,
@@ -213,6 +221,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     ///
     /// Scenarios in which some order of the calls leaves all threads waiting are left out. So a deadlock in one that is
     /// run is a mistake of the structure: somebody was not woken.
+    #[track_caller]
     pub fn blocking<A: Debug + Send + Sync + 'static, R: Debug + PartialEq + Clone + Send + 'static>(
         self,
         name: &str,
@@ -236,6 +245,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     }
 
     /// Adds an operation without an argument that may wait; see [`blocking`](Self::blocking).
+    #[track_caller]
     pub fn blocking0<R: Debug + PartialEq + Clone + Send + 'static>(
         self,
         name: &str,
@@ -245,6 +255,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
         self.blocking(name, [Nothing], move |shared, _| run(shared), move |state, _| model(state))
     }
 
+    #[track_caller]
     fn with<A: Debug + Send + Sync + 'static, R: Debug + PartialEq + Clone + Send + 'static>(
         mut self,
         name: &str,
@@ -277,6 +288,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     ///
     /// # Panics
     /// If there is no operation of such a name; so it comes after the operations.
+    #[track_caller]
     pub fn on_one_thread<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         for name in &names {
@@ -299,14 +311,22 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
         self
     }
 
-    /// Sets the largest number of calls of a scenario. Default: 6; at most 12.
+    /// Sets the largest number of calls of a scenario. Default: 6.
+    ///
+    /// # Panics
+    /// If it is 0 or more than 12.
+    #[track_caller]
     pub fn calls(mut self, most: usize) -> Self {
         assert!((1..=12).contains(&most), "a scenario has 1 to 12 calls, not {most}");
         self.size.calls = most;
         self
     }
 
-    /// Sets the largest number of threads of a scenario. Default: 3; at most 6.
+    /// Sets the largest number of threads of a scenario. Default: 3.
+    ///
+    /// # Panics
+    /// If it is 0 or more than 6.
+    #[track_caller]
     pub fn threads(mut self, most: usize) -> Self {
         assert!((1..=6).contains(&most), "a scenario has 1 to 6 threads, not {most}");
         self.size.threads = most;

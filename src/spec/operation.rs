@@ -65,6 +65,7 @@ impl<A, const N: usize> From<[A; N]> for Values<A> {
 ///
 /// # Panics
 /// If there are more than five: scenarios are compared under all permutations of them.
+#[track_caller]
 pub fn symmetric<A>(values: impl IntoIterator<Item = A>) -> Values<A> {
     let values: Vec<A> = values.into_iter().take(MOST_SYMMETRIC + 1).collect();
     assert!(values.len() <= MOST_SYMMETRIC, "there are at most {MOST_SYMMETRIC} symmetric values");

@@ -65,19 +65,27 @@ fn has_end(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with(SEPARATORS))
 }
 
-/// File and line, as far as they are known.
+/// File and line, as far as they are known and the user's.
 pub(super) fn parts(site: Site) -> (Option<&'static str>, Option<u32>) {
     match site {
         Site::Unknown => (None, None),
-        Site::Code(place) => (Some(place.file()), Some(place.line())),
-        Site::Place { file, line } => (Some(file), Some(line)),
+        Site::Code(place) => of_user(place.file(), place.line()),
+        Site::Place { file, line } => of_user(file, line),
         Site::Line(line) => (None, Some(line)),
     }
 }
 
+/// The beginning of the name of a file with code of rsmc's own that stands for a test of the user.
+const OURS: &str = "rsmc_";
+
+fn of_user(file: &'static str, line: u32) -> (Option<&'static str>, Option<u32>) {
+    let name = file.rsplit(SEPARATORS).next().unwrap_or_default();
+    if name.starts_with(OURS) { (None, None) } else { (Some(file), Some(line)) }
+}
+
 /// ` at src/lib.rs:12`, or nothing.
 pub(super) fn at(site: Site) -> String {
-    if site == Site::Unknown { String::new() } else { format!(" at {site}") }
+    if parts(site) == (None, None) { String::new() } else { format!(" at {site}") }
 }
 
 #[cfg(test)]
@@ -90,5 +98,13 @@ mod tests {
         let short = ["src/a/queue.rs", "src/b/queue.rs", "src/lib.rs"].map(|path| places.short_file(path));
         assert_eq!(short, ["a/queue.rs", "b/queue.rs", "lib.rs"]);
         assert_eq!(places.heading(), "where");
+    }
+
+    #[test]
+    fn a_file_of_our_own_has_no_place() {
+        let site = |file| Site::Place { file, line: 7 };
+        assert_eq!(parts(site("/home/me/rsmc/src/spec/rsmc_execute.rs")), (None, None));
+        assert_eq!(at(site("src\\spec\\rsmc_execute.rs")), "");
+        assert_eq!(at(site("rsmc_/queue.rs")), " at rsmc_/queue.rs:7");
     }
 }
