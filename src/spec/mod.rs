@@ -52,7 +52,7 @@ mod check;
 mod coverage;
 mod enumerate;
 // Reports show no places of files with such a name: the rows of the client are no lines of the user.
-#[path = "rsmc_execute.rs"]
+#[path = "__rsmc_execute.rs"]
 mod execute;
 mod explore;
 mod history;
