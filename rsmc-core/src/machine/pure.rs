@@ -328,7 +328,13 @@ impl Machine {
         if forced > 0 {
             self.hold_back(thread, since.events, Some(self.run.trace.events[gone[forced] as usize].op));
         }
-        self.take_back(thread, since, &gone[forced..], &sources[forced..]);
+        // What the thread noted before the first event that goes is behind forced ones.
+        let first = gone[forced];
+        let notes = match forced {
+            0 => since.notes as usize,
+            _ => self.run.trace.notes.partition_point(|note| note.at <= first),
+        };
+        self.take_back(thread, notes, &gone[forced..], &sources[forced..]);
         if !chose || forced > 0 {
             self.threads[thread].spun_at = Some(self.changes);
             self.begin_to_wait(EventId { thread, index: since.events + forced as u32 }, forced as u32, wait);
@@ -400,11 +406,11 @@ impl Machine {
         }
     }
 
-    /// Takes back the last events of a thread, those since a visit that the plan did not force. Events that read from
-    /// them read from `sources`.
-    fn take_back(&mut self, thread: ThreadId, since: Visit, gone: &[u32], sources: &[Source]) {
+    /// Takes back the last events of a thread, those since a visit that the plan did not force, and what the thread
+    /// noted after the first `notes` notes. Events that read from them read from `sources`.
+    fn take_back(&mut self, thread: ThreadId, notes: usize, gone: &[u32], sources: &[Source]) {
         self.drop_choices(thread, gone.len());
-        let places = self.run.trace.remove_last_of(thread, gone, since.notes as usize, sources);
+        let places = self.run.trace.remove_last_of(thread, gone, notes, sources);
         let trace = &self.run.trace;
         self.memory.renumber(&places, |loc, source| match source {
             Source::At(at) => trace.events[at as usize].written.expect("a writer writes"),

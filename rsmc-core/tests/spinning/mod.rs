@@ -30,17 +30,63 @@ const LOOPS: [&str; 10] = [
     "    a = x\n    b = cas(x, a, 2)\n    while b == 0 {\n        a = x\n        b = cas(x, a, 2)\n    }\n",
 ];
 
+/// Loops whose iterations begin alike whatever they read, and that end where a read lacks what an earlier one knew of.
+const FORGETTING: [&str; 2] = [
+    "    while c == 0 {
+        a = y
+        b = x
+        if a == 1 {
+            if b == 0 { c = 1 }
+        }
+        a = 0
+        b = 0
+        spin
+    }
+",
+    "    while c == 0 {
+        a = y
+        b = x
+        c = a + b
+        if c == 2 { c = 0 }
+        a = 0
+        b = 0
+        spin
+    }
+",
+];
+
 /// A program with a thread that waits in a loop, perhaps a second one that waits for a lock, and one or two that write.
 ///
 /// In every other program the last thread ends by setting both locations, so that fewer wait for ever. For C11
 /// orderings of loads are drawn, too.
 pub fn program(seed: u64, memory: MemoryModel) -> Program {
+    let text = text(&LOOPS, seed, memory);
+    parse(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
+}
+
+/// Such a program with fences behind some of its reads, in loops, too, of which half forget what they read.
+pub fn fenced(seed: u64, memory: MemoryModel) -> Program {
+    let mut draw = Draw(mix(seed, 41));
+    let loops: &[&str] = if draw.below(2) == 0 { &LOOPS } else { &FORGETTING };
+    let text: String = text(loops, seed, memory).lines().map(|line| fence_behind(line, &mut draw)).collect();
+    parse(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
+}
+
+/// A line, perhaps with a fence behind it, if it is a read.
+fn fence_behind(line: &str, draw: &mut Draw) -> String {
+    let reads = ["= x", "= y", "= z", "swap(", "cas(", "add("].iter().any(|part| line.contains(part));
+    let fence = ["", "    fence\n", "    fence.acq\n"][if reads { draw.below(3) as usize } else { 0 }];
+    format!("{line}\n{fence}")
+}
+
+/// The text of a program whose first thread has one of these loops.
+fn text(loops: &[&str], seed: u64, memory: MemoryModel) -> String {
     let mut draw = Draw(mix(seed, 5));
     let mut text = String::from("t1:\n");
     if draw.below(3) == 0 {
         text += "    z = 1\n";
     }
-    text += LOOPS[draw.below(10) as usize];
+    text += loops[draw.below(loops.len() as u64) as usize];
     text += "    c = z\n";
     let spinners = 1 + u64::from(draw.below(6) == 0);
     if spinners == 2 {
@@ -64,8 +110,7 @@ pub fn program(seed: u64, memory: MemoryModel) -> Program {
         text += "    x = 1\n    y = 1\n";
     }
     let weaken = if memory == MemoryModel::C11 { weakened_access } else { weakened };
-    let text: String = text.lines().map(|line| weaken(line, &mut draw) + "\n").collect();
-    parse(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
+    text.lines().map(|line| weaken(line, &mut draw) + "\n").collect()
 }
 
 /// A program with a thread that polls under one or two locks, and one or two that try the locks, take them, and write.
