@@ -132,7 +132,8 @@ fn agree_on_polling(program: &Program, memory: MemoryModel, every: &Classes) {
     }
 }
 
-/// RVF-SMC shows every view class, and no reads-from class twice.
+/// RVF-SMC shows every view class, and no reads-from class twice, unless an iteration that changes nothing has an
+/// update.
 fn agree_on_values(program: &Program, every: &Classes, views: &Classes) {
     let of = |class| {
         let found = classes(program, MemoryModel::Sc, ExplorerKind::ReadsValueFrom, class);
@@ -144,7 +145,20 @@ fn agree_on_values(program: &Program, every: &Classes, views: &Classes) {
     let lost =
         views.iter().filter(|(class, (stuck, _))| shown.get(class).is_none_or(|(other, _)| other != stuck)).count();
     let other = shown.keys().filter(|class| !views.contains_key(class)).count();
+    let twice = if program.to_string().contains("swap(y, 1)") { 0 } else { twice };
     assert_eq!((twice, extra, lost, other), (0, 0, 0, 0), "reads-value-from: twice, extra, lost, other in\n{program}");
+}
+
+/// Every explorer of a memory model agrees with these reads-from classes.
+fn agree_on_all(program: &Program, memory: MemoryModel, every: &Classes) {
+    agree(program, memory, every, ExplorerKind::ReadsFrom, reads_from_class);
+    if memory != MemoryModel::C11 {
+        let (views, _) = classes(program, memory, ExplorerKind::Exhaustive, brute::view_class).expect("as before");
+        agree(program, memory, &views, ExplorerKind::View, brute::view_class);
+        if memory == MemoryModel::Sc {
+            agree_on_values(program, every, &views);
+        }
+    }
 }
 
 fn compare(memory: MemoryModel, program: fn(u64, MemoryModel) -> Program) {
@@ -160,14 +174,7 @@ fn compare(memory: MemoryModel, program: fn(u64, MemoryModel) -> Program) {
         let Some((every, outcomes)) = classes(&program, memory, ExplorerKind::Exhaustive, reads_from_class) else {
             continue;
         };
-        agree(&program, memory, &every, ExplorerKind::ReadsFrom, reads_from_class);
-        if memory != MemoryModel::C11 {
-            let (views, _) = classes(&program, memory, ExplorerKind::Exhaustive, brute::view_class).expect("as before");
-            agree(&program, memory, &views, ExplorerKind::View, brute::view_class);
-            if memory == MemoryModel::Sc {
-                agree_on_values(&program, &every, &views);
-            }
-        }
+        agree_on_all(&program, memory, &every);
         // Schedules at random refuse no iteration: whatever they show must have been found.
         let (_, random) = classes(&program, memory, ExplorerKind::Random, reads_from_class).expect("few executions");
         let lost: Vec<String> = random.difference(&outcomes).map(Outcome::to_string).collect();
@@ -200,6 +207,11 @@ fn spinning_programs_are_exact_under_pso() {
 #[test]
 fn spinning_programs_are_exact_under_c11() {
     compare(MemoryModel::C11, program);
+}
+
+#[test]
+fn fences_in_loops_are_exact() {
+    compare(MemoryModel::Sc, fenced);
 }
 
 #[test]
@@ -340,4 +352,31 @@ fn is_exact(text: &str, memory: MemoryModel) {
     let program = parse(text).unwrap();
     let (every, _) = classes(&program, memory, ExplorerKind::Exhaustive, reads_from_class).expect("it is small");
     agree_on_polling(&program, memory, &every);
+}
+
+/// Others may read from an update that is left out, and that changes nothing: they read the same without it.
+#[test]
+fn updates_that_change_nothing_are_left_out_of_livelocks() {
+    let text = "init x = 0, y = 1
+t1: while c == 0 { a = swap(y, 1); b = x; c = 1 - b; a = 0; b = 0; spin }
+t2: d = add(y, 1); x = 1; y = 1
+";
+    let program = parse(text).unwrap();
+    for memory in [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::Pso] {
+        let (every, _) = classes(&program, memory, ExplorerKind::Exhaustive, reads_from_class).unwrap();
+        agree_on_all(&program, memory, &every);
+    }
+}
+
+/// A thread that waits for a lock goes on where another one has given it back in an iteration that changes nothing.
+#[test]
+fn who_waits_for_a_polled_lock_goes_on() {
+    let text = "init x = 0, y = 0
+t1: while a == 0 { b = y; lock m; a = x; unlock m }
+t2: lock m; y = 1; unlock m; lock m; y = 1; unlock m
+t3: g = trylock m; if g { unlock m }
+";
+    let program = parse(text).unwrap();
+    let (views, _) = classes(&program, MemoryModel::Sc, ExplorerKind::Exhaustive, brute::view_class).unwrap();
+    agree(&program, MemoryModel::Sc, &views, ExplorerKind::View, brute::view_class);
 }

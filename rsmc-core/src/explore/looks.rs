@@ -149,16 +149,20 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// Whether an event that counts has seen one of the begun events: then that event cannot be left out. With `any`,
-    /// also if the value that it saw would be there without the event.
-    pub(super) fn is_seen(&self, trace: &Trace, any: bool, counts: impl Fn(usize) -> bool) -> bool {
+    /// Whether an event that counts has seen a change by one of the begun events: then that event cannot be left out.
+    pub(super) fn is_seen(&self, trace: &Trace, counts: impl Fn(usize) -> bool) -> bool {
         let begun = |at: u32| Some(&trace.events[at as usize]).filter(|event| self.begun.contains(&event.id));
-        let changed = |event: &Event| any || event.written != Some(event.read);
         let others =
             trace.events.iter().enumerate().filter(|(at, event)| counts(*at) && !self.begun.contains(&event.id));
         let mut sources =
             others.filter_map(|(_, event)| if let Source::At(at) = event.source { begun(at) } else { None });
-        !self.begun.is_empty() && sources.any(changed)
+        !self.begun.is_empty() && sources.any(Event::changes)
+    }
+
+    /// Whether an operation is not blocked where the locations hold these values.
+    fn lets_go_on(&self, op: &Op) -> bool {
+        let mut own = self.watched.iter().filter(|watched| watched.loc == op.loc);
+        own.any(|watched| op.action.effect(watched.value) != Effect::Blocked)
     }
 
     /// The way of a thread that waited in a run; `None` if the thread did not choose to wait.
@@ -171,8 +175,9 @@ impl Way {
     }
 }
 
-/// Every combination of one way for each thread, but for those that need two values of a location.
-pub(super) fn together(threads: &[Vec<Way>]) -> Vec<Way> {
+/// Every combination of one way for each thread that waits in a loop, but for those that need two values of a location,
+/// and those in which one of the blocked operations would go on.
+pub(super) fn together(threads: &[Vec<Way>], blocked: &[Op]) -> Vec<Way> {
     let mut all = vec![Way::default()];
     for ways in threads {
         let with = |one: &Way, way: &Way| Way {
@@ -187,6 +192,7 @@ pub(super) fn together(threads: &[Vec<Way>]) -> Vec<Way> {
             |one: &Way| -> Vec<Way> { ways.iter().filter(|way| fits(one, way)).map(|way| with(one, way)).collect() };
         all = all.iter().flat_map(added).collect();
     }
+    all.retain(|way| !blocked.iter().any(|op| way.lets_go_on(op)));
     all
 }
 

@@ -31,7 +31,7 @@ const LOOPS: [&str; 10] = [
 ];
 
 /// Loops whose iterations begin alike whatever they read, and that end where a read lacks what an earlier one knew of.
-const FORGETTING: [&str; 2] = [
+const FORGETTING: [&str; 3] = [
     "    while c == 0 {
         a = y
         b = x
@@ -48,6 +48,15 @@ const FORGETTING: [&str; 2] = [
         b = x
         c = a + b
         if c == 2 { c = 0 }
+        a = 0
+        b = 0
+        spin
+    }
+",
+    "    while c == 0 {
+        a = swap(y, 1)
+        b = x
+        c = 1 - b
         a = 0
         b = 0
         spin

@@ -201,10 +201,12 @@ impl Waits {
         // Where one could wait in another way, what the others saw last need not be there when all wait.
         let is_open = spins().any(|pending| shown_ways(run, pending).is_empty() || saw_a_change(pending));
         let ways: Vec<Vec<Way>> = spins().map(|pending| self.ways(run, graph, pending, is_open)).collect();
+        let others = run.waiting.iter().filter(|pending| !matches!(pending.why, Why::Spin { .. }));
+        let blocked: Vec<Op> = others.filter_map(|pending| pending.op).collect();
         let did_whole_round = spins().any(|pending| pending.op.is_none());
         let class = reads_from_class(&run.trace);
-        for way in together(&ways) {
-            let is_seen = way.is_seen(&run.trace, false, |_| true);
+        for way in together(&ways, &blocked) {
+            let is_seen = way.is_seen(&run.trace, |_| true);
             if is_seen && did_whole_round {
                 continue; // That livelock shows in a run without the iteration.
             }

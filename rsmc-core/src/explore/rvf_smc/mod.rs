@@ -188,7 +188,7 @@ impl RvfSmc {
             return;
         }
         let ways = node.ways_to_wait(&self.looks).into_iter();
-        for way in ways.filter(|way| !way.is_seen(&node.known.trace, true, |at| node.extent.inside[at])) {
+        for way in ways.filter(|way| !way.is_seen(&node.known.trace, |at| node.extent.inside[at])) {
             let mut livelock = Vec::new();
             if self.asker.ask_whether_it_ends(node, &way, &mut livelock) {
                 self.livelocks.push(livelock);

@@ -80,7 +80,7 @@ impl Node {
     /// The ways in which all threads wait for ever, in loops or otherwise: each lists what the locations must hold in
     /// the end. Empty if some thread goes on whatever they hold.
     pub(super) fn ways_to_wait(&self, looks: &Looks) -> Vec<Way> {
-        let mut all = Vec::new();
+        let (mut all, mut blocked) = (Vec::new(), Vec::new());
         for read in &self.known.pending(&self.extent) {
             let trace = &self.known.trace;
             let inside = trace.events.iter().enumerate().zip(&self.extent.inside).filter(|&(_, &inside)| inside);
@@ -92,10 +92,10 @@ impl Node {
             match ways.is_empty() {
                 false => all.push(ways),
                 true if !read.is_blocked => return Vec::new(),
-                true => {}
+                true => blocked.push(read.op),
             }
         }
-        if all.is_empty() { Vec::new() } else { together(&all) }
+        if all.is_empty() { Vec::new() } else { together(&all, &blocked) }
     }
 
     /// The read that is decided now.

@@ -120,11 +120,15 @@ impl Asker {
         }
     }
 
+    /// Adds the good writes of a read, without those that are left out.
     fn add_good(&mut self, node: &Node, reader: usize, good: &[Option<EventId>]) {
         let trace = &node.known.trace;
         for write in good {
             let position = write.map(|id| trace.position(id).expect("a node has the good writes of its reads"));
-            self.instance.good(reader, position.map(|at| self.numbers[at]));
+            let number = position.map(|at| self.numbers[at]);
+            if position.is_none_or(|at| self.members.get(self.numbers[at]) == Some(&at)) {
+                self.instance.good(reader, number);
+            }
         }
     }
 

@@ -151,7 +151,7 @@ pub(super) fn ways_to_wait(snapshot: &Snapshot, looks: &Looks, cut: Cut<'_>, ins
     if looks.is_empty() && snapshot.waits.is_empty() {
         return Vec::new();
     }
-    let mut all = Vec::new();
+    let (mut all, mut blocked) = (Vec::new(), Vec::new());
     for (number, &made) in cut.made.iter().enumerate() {
         let Some(next) = snapshot.next(number, made) else { continue };
         let observes = || made < snapshot.observing(number).len() as u32 && comes_to_next(snapshot, cut, number);
@@ -165,10 +165,10 @@ pub(super) fn ways_to_wait(snapshot: &Snapshot, looks: &Looks, cut: Cut<'_>, ins
         match ways.is_empty() {
             false => all.push(ways),
             true if is_in_a_loop || observes() => return Vec::new(),
-            true => {}
+            true => blocked.push(next.op),
         }
     }
-    if all.is_empty() { Vec::new() } else { together(&all) }
+    if all.is_empty() { Vec::new() } else { together(&all, &blocked) }
 }
 
 /// The name of a cut without the events that a way has begun, and the name of the question about it.

@@ -185,7 +185,7 @@ impl ViewXplore {
         if let Some(way) = frame.ways.pop() {
             let cut = frame.cuts.last().expect("it is looked at");
             let (name, question) = cuts::names(&frame.snapshot, cut, &way);
-            if !way.is_seen(&frame.snapshot.trace, true, |at| frame.inside.contains(&at))
+            if !way.is_seen(&frame.snapshot.trace, |at| frame.inside.contains(&at))
                 && !self.livelocks.contains(&name)
                 && self.livelocks.insert(question)
                 && self.asker.ask_whether_it_ends(&frame.snapshot, &frame.inside, &way, &mut self.forced)
