@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::panic::Location;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use rsmc_core::report::{self, RenderOptions, visible};
@@ -316,7 +316,22 @@ impl<'a> Begun<'a> {
     /// them.
     pub(crate) fn text_and_files(&self, report: &mut Report) -> String {
         let Settings { config, dir, .. } = &self.settings;
-        text_and_files(report, config, &self.which, self.path, dir.as_deref())
+        let mut seed_file = None;
+        if let Verdict::Failed(failure) = &report.verdict
+            && failure.kind.is_replayed()
+        {
+            seed_file = files::keep(&failure.seed, dir.as_deref(), &files::name_of(self.path));
+            let note = |flags: String| format!("the command needs the same RUSTFLAGS={}", report::quoted(&flags));
+            report.notes.extend(env::rustflags().map(note));
+        }
+        let test = self.which.for_cargo();
+        let options = terminal::render_options(test).seed_file(seed_file.as_deref());
+        let text = report::text(report, &options, SOURCES);
+        let (Some(dir), Some(diagram)) = (dir, report::diagram(report, config, test, SOURCES)) else {
+            return text;
+        };
+        let written = visible(&files::write(dir, &files::name_of(self.path), &diagram));
+        format!("{}\n{written}\n", text.trim_end_matches('\n'))
     }
 
     /// Panics with the text if the check does not pass.
@@ -370,31 +385,6 @@ fn in_one_piece(report: &Report, text: &str) -> String {
         Some(message) => format!("\nthe panic in one piece:\n{}\n", visible(message)),
         None => String::new(),
     }
-}
-
-/// The text of a report. A failure leaves its seed in a file if it is long, and pictures if there is a folder for them.
-fn text_and_files(
-    report: &mut Report,
-    config: &Config,
-    which: &Which,
-    path: Option<&str>,
-    dir: Option<&Path>,
-) -> String {
-    let mut seed_file = None;
-    if let Verdict::Failed(failure) = &report.verdict
-        && failure.kind.is_replayed()
-    {
-        seed_file = files::keep(&failure.seed, dir, &files::name_of(path));
-        let note = |flags: String| format!("the command needs the same RUSTFLAGS={}", report::quoted(&flags));
-        report.notes.extend(env::rustflags().map(note));
-    }
-    let options = terminal::render_options(which.for_cargo()).seed_file(seed_file.as_deref());
-    let text = report::text(report, &options, SOURCES);
-    let (Some(dir), Some(diagram)) = (dir, report::diagram(report, config, which.for_cargo(), SOURCES)) else {
-        return text;
-    };
-    let written = visible(&files::write(dir, &files::name_of(path), &diagram));
-    format!("{}\n{written}\n", text.trim_end_matches('\n'))
 }
 
 /// Stacks are at least as large where every operation is printed on them.

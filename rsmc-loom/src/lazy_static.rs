@@ -16,22 +16,7 @@ pub use rsmc_shim::thread::AccessError;
 /// ```
 #[macro_export]
 macro_rules! lazy_static {
-    () => {};
-    ($(#[$attr:meta])* $vis:vis static ref $name:ident: $ty:ty = $make:expr; $($rest:tt)*) => {
-        #[allow(non_camel_case_types, missing_copy_implementations, dead_code)]
-        $(#[$attr])*
-        $vis struct $name {
-            __private: (),
-        }
-        $(#[$attr])*
-        $vis static $name: $name = $name { __private: () };
-        impl ::core::ops::Deref for $name {
-            type Target = $ty;
-            fn deref(&self) -> &$ty {
-                static VALUE: $crate::__private::LazyLock<$ty> = $crate::__private::LazyLock::new(|| $make);
-                $crate::__private::LazyLock::force(&VALUE)
-            }
-        }
-        $crate::lazy_static! { $($rest)* }
+    ($($statics:tt)*) => {
+        $crate::__private::__lazy_static! { $($statics)* }
     };
 }

@@ -63,5 +63,5 @@ pub const MAX_THREADS: usize = 5;
 
 #[doc(hidden)]
 pub mod __private {
-    pub use rsmc_shim::sync::LazyLock;
+    pub use rsmc_shim::__lazy_static;
 }

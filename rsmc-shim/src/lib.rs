@@ -96,6 +96,13 @@ pub mod __private {
     pub use allocated::sync::Arc;
     #[cfg(feature = "model")]
     pub use std::sync::Arc;
+
+    /// A static of `lazy_static!`.
+    #[cfg(feature = "model")]
+    pub trait LazyStatic {
+        #[doc(hidden)]
+        fn initialize(lazy: &Self);
+    }
 }
 
 /// Declares values that belong to each thread; mirrors [`std::thread_local!`], also with `const { … }`.
@@ -130,6 +137,36 @@ macro_rules! thread_local {
             $crate::thread::LocalKey::new(&OUTSIDE, init)
         };
         $($crate::thread_local! { $($rest)* })?
+    };
+}
+
+/// The macro `lazy_static!` of the crates that have the API of loom or shuttle.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(feature = "model")]
+macro_rules! __lazy_static {
+    () => {};
+    ($(#[$attr:meta])* $vis:vis static ref $name:ident: $ty:ty = $make:expr; $($rest:tt)*) => {
+        #[allow(non_camel_case_types, missing_copy_implementations, dead_code)]
+        $(#[$attr])*
+        $vis struct $name {
+            __private: (),
+        }
+        $(#[$attr])*
+        $vis static $name: $name = $name { __private: () };
+        impl ::core::ops::Deref for $name {
+            type Target = $ty;
+            fn deref(&self) -> &$ty {
+                static VALUE: $crate::sync::LazyLock<$ty> = $crate::sync::LazyLock::new(|| $make);
+                $crate::sync::LazyLock::force(&VALUE)
+            }
+        }
+        impl $crate::__private::LazyStatic for $name {
+            fn initialize(lazy: &Self) {
+                let _ = &**lazy;
+            }
+        }
+        $crate::__lazy_static! { $($rest)* }
     };
 }
 

@@ -2,12 +2,7 @@
 
 /// `use shuttle::lazy_static::lazy_static` works as `use lazy_static::lazy_static` does.
 pub use crate::lazy_static;
-
-/// A static of [`lazy_static!`].
-pub trait LazyStatic {
-    #[doc(hidden)]
-    fn initialize(lazy: &Self);
-}
+pub use rsmc_shim::__private::LazyStatic;
 
 /// Makes the value of a static of [`lazy_static!`], unless it is there.
 pub fn initialize<T: LazyStatic>(lazy: &T) {
@@ -28,27 +23,7 @@ pub fn initialize<T: LazyStatic>(lazy: &T) {
 /// ```
 #[macro_export]
 macro_rules! lazy_static {
-    () => {};
-    ($(#[$attr:meta])* $vis:vis static ref $name:ident: $ty:ty = $make:expr; $($rest:tt)*) => {
-        #[allow(non_camel_case_types, missing_copy_implementations, dead_code)]
-        $(#[$attr])*
-        $vis struct $name {
-            __private: (),
-        }
-        $(#[$attr])*
-        $vis static $name: $name = $name { __private: () };
-        impl ::core::ops::Deref for $name {
-            type Target = $ty;
-            fn deref(&self) -> &$ty {
-                static VALUE: $crate::__private::LazyLock<$ty> = $crate::__private::LazyLock::new(|| $make);
-                $crate::__private::LazyLock::force(&VALUE)
-            }
-        }
-        impl $crate::lazy_static::LazyStatic for $name {
-            fn initialize(lazy: &Self) {
-                let _ = &**lazy;
-            }
-        }
-        $crate::lazy_static! { $($rest)* }
+    ($($statics:tt)*) => {
+        $crate::__private::__lazy_static! { $($statics)* }
     };
 }

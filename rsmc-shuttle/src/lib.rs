@@ -81,5 +81,5 @@ pub const CAPTURE_BACKTRACE: &str = "SHUTTLE_CAPTURE_BACKTRACE";
 
 #[doc(hidden)]
 pub mod __private {
-    pub use rsmc_shim::sync::LazyLock;
+    pub use rsmc_shim::__lazy_static;
 }

@@ -50,12 +50,10 @@ impl PortfolioRunner {
         let mut first: Option<Box<dyn Any + Send>> = None;
         for scheduler in &self.schedulers {
             let exploration = scheduler.exploration();
-            let checked = catch_unwind(AssertUnwindSafe(|| run(&exploration, &self.config, &f)));
-            if let Err(payload) = checked {
+            if self.stop_on_first_failure {
+                run(&exploration, &self.config, &f);
+            } else if let Err(payload) = catch_unwind(AssertUnwindSafe(|| run(&exploration, &self.config, &f))) {
                 first.get_or_insert(payload);
-                if self.stop_on_first_failure {
-                    break;
-                }
             }
         }
         if let Some(payload) = first {

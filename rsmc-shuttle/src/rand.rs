@@ -21,7 +21,7 @@ pub use rand::{Rng, RngCore};
 
 /// The source of the random values of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Draws {
+pub(crate) enum Draws {
     /// The check chooses a stream for each thread, as one of its steps.
     Chosen,
     /// Each thread has the same stream in every execution.
