@@ -187,6 +187,60 @@ pub const CASES: &[Case] = &[
             flag.store(true, SeqCst);
         });
     }),
+    fails("a spin with hints on an atomic of std", Misuse, "100000 hints at tests/hostile/threads.rs", || {
+        let flag = std::sync::atomic::AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !flag.load(SeqCst) {
+                    rsmc::hint::spin_loop();
+                }
+            });
+            AtomicU32::new(0).load(SeqCst);
+            flag.store(true, SeqCst);
+        });
+    }),
+    fails("a spin with hints on an atomic of std, behind a loop that counts", Misuse, "100000 hints", || {
+        let (ready, flag) = (AtomicU32::new(0), std::sync::atomic::AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut tries = 0;
+                while ready.load(SeqCst) == 0 && tries < 1000 {
+                    tries += 1;
+                }
+                while !flag.load(SeqCst) {
+                    thread::yield_now();
+                }
+            });
+            ready.store(1, SeqCst);
+        });
+    }),
+    fails("a try_lock of std's lock, again and again", Misuse, "100000 hints", || {
+        let lock = std::sync::Mutex::new(0);
+        let x = AtomicU32::new(0);
+        thread::scope(|scope| {
+            let guard = lock.lock().unwrap();
+            scope.spawn(|| {
+                while lock.try_lock().is_err() {
+                    thread::yield_now();
+                }
+                x.load(SeqCst)
+            });
+            x.store(1, SeqCst);
+            drop(guard);
+        });
+    }),
+    passes("as many hints as there may be", || {
+        let x = AtomicU32::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..100_000 {
+                    rsmc::hint::spin_loop();
+                }
+                x.store(1, SeqCst)
+            });
+            x.load(SeqCst);
+        });
+    }),
     dies("a real sleep", "stuck in", || std::thread::sleep(Duration::from_secs(600))),
     dies("park of std", "stuck in", || {
         loop {

@@ -10,6 +10,7 @@ use crate::machine::ahead::Trust;
 use crate::machine::dice::Dice;
 use crate::machine::endless::{Endless, Turns};
 use crate::machine::graphs::Graphs;
+use crate::machine::idle::Idle;
 use crate::machine::loops::Loops;
 use crate::machine::names::Names;
 use crate::machine::rules::{Rules, Sees};
@@ -36,6 +37,7 @@ impl Machine {
             goes_round: false,
             needs_begun: false,
             endless: Endless::new(rules.max_steps),
+            idle: Idle::default(),
             waiting: rules.waiting,
             dice: Dice::default(),
             enabled: Vec::new(),
@@ -122,6 +124,7 @@ impl Machine {
         self.last = ThreadId::MAIN;
         self.spinning = 0;
         self.steps = 0;
+        self.idle = Idle::default();
         self.changes = 0;
         self.rounds.clear();
         self.goes_round = false;

@@ -20,6 +20,7 @@ mod end;
 mod endless;
 mod freed;
 mod graphs;
+mod idle;
 mod loops;
 mod names;
 mod patience;
@@ -36,6 +37,7 @@ use crate::machine::ahead::Trust;
 use crate::machine::dice::Dice;
 use crate::machine::endless::{Endless, Turns};
 use crate::machine::graphs::Graphs;
+use crate::machine::idle::Idle;
 use crate::machine::loops::Loops;
 use crate::machine::names::Names;
 use crate::machine::patience::{Patience, Silence};
@@ -167,6 +169,7 @@ pub struct Machine {
     /// Other threads need the beginning of an iteration that the plan forced.
     needs_begun: bool,
     endless: Endless,
+    idle: Idle,
     /// Whether iterations that change nothing are left out.
     waiting: bool,
     dice: Dice,

@@ -90,11 +90,17 @@ enum Why {
 }
 
 impl Machine {
-    /// Notes that a thread says that it is about to repeat a loop.
-    pub fn hint(&mut self, thread: ThreadId, site: Site) {
-        if self.over || self.is_silent(thread) {
-            return; // An execution that has ended may be without its last events.
+    /// Notes that a thread says that it is about to repeat a loop. False if the execution is over.
+    pub fn hint(&mut self, thread: ThreadId, site: Site) -> bool {
+        self.count_hint(thread, site);
+        // An execution that has ended may be without its last events.
+        if !self.over && !self.is_silent(thread) {
+            self.note_hint(thread, site);
         }
+        !self.over
+    }
+
+    fn note_hint(&mut self, thread: ThreadId, site: Site) {
         self.note(thread, NoteKind::Hint, site);
         if self.threads[thread].spin.is_some() || !self.waiting {
             return;
@@ -273,6 +279,11 @@ impl Machine {
     #[inline]
     pub(super) fn is_tested(&self, thread: ThreadId) -> bool {
         self.is_silent(thread) && self.silence.as_ref().is_some_and(|silence| !matches!(silence.why, Why::GivesUp))
+    }
+
+    /// The number of operations that a thread may still perform in silence.
+    pub(super) fn left_in_silence(&self) -> u32 {
+        self.silence.as_ref().map_or(0, |silence| silence.left)
     }
 
     /// The thread that goes on in silence, if it stands before an operation.

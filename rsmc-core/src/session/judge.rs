@@ -78,13 +78,21 @@ fn broken_off(run: &Run) -> Option<Finding> {
             ),
         ),
         End::Misused { message } => (FailureKind::Misuse, message.clone()),
+        End::Idle { thread, site, hints } => (
+            FailureKind::Misuse,
+            format!(
+                "{} gave {hints} hints at {site} without an operation that a check sees: it waits for something that \
+                 is not from rsmc, as an atomic or a lock of std",
+                name(&run.trace, *thread)
+            ),
+        ),
         End::StackOverflow { thread } => (
             FailureKind::StackOverflow,
             format!("{} needs a larger stack: set `stack_size` (in bytes)", name(&run.trace, *thread)),
         ),
     };
     let spots = match run.end {
-        End::WrongThread { site, .. } => vec![Spot::new(&message, site)],
+        End::WrongThread { site, .. } | End::Idle { site, .. } => vec![Spot::new(&message, site)],
         _ => Vec::new(),
     };
     Some(Finding { spots, ..Finding::new(kind, message) })

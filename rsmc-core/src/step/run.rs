@@ -57,6 +57,15 @@ pub enum End {
         /// A description, with the place.
         message: String,
     },
+    /// A thread gave hints and did nothing else, so nothing that it may wait for can happen.
+    Idle {
+        /// The thread.
+        thread: ThreadId,
+        /// The place of the last hint.
+        site: Site,
+        /// The number of hints since the last operation.
+        hints: u32,
+    },
     /// A thread needs a larger stack.
     StackOverflow {
         /// The thread.

@@ -30,8 +30,13 @@ extern "C-unwind" fn hint_from(
     enter(|execution| {
         if !execution.unwinding.get() {
             let (me, site) = (execution.running.get(), Site::Code(place));
-            execution.visit(frame, site, false);
-            execution.core.borrow_mut().machine.hint(me, site);
+            if !execution.core.borrow().machine.idles() {
+                execution.visit(frame, site, false);
+            }
+            let goes_on = execution.core.borrow_mut().machine.hint(me, site);
+            if !goes_on {
+                execution.wait_unless(|_| false);
+            }
         }
     })
     .is_some()
