@@ -2,9 +2,13 @@
 //! ones are verified.
 
 mod counter;
+mod elimination;
+mod growing;
 mod herlihy_wing;
+mod index_stack;
 mod lazy_list;
 mod mpmc_ring;
+mod oneshot;
 mod processes;
 mod semaphore;
 mod spsc_ring;
@@ -22,8 +26,12 @@ use crate::examples::algorithms::chase_lev::{Deque, Stolen};
 use crate::examples::algorithms::michael_scott_queue::MichaelScottQueue;
 use crate::examples::algorithms::treiber_stack::TreiberStack;
 use counter::Counter;
+use elimination::EliminationStack;
+use growing::Growing;
 use herlihy_wing::Queue;
+use index_stack::IndexStack;
 use lazy_list::LazyList;
+use oneshot::Oneshot;
 use semaphore::{Semaphore, Set};
 use striped::Striped;
 
@@ -236,6 +244,86 @@ fn counter_of_statistics() {
     let report = counter().explore();
     assert_eq!(report.scenario.as_deref(), Some("increment() !a | ?a sum()"), "{report}");
     verified(counter().criterion(Criterion::SequentiallyConsistent), 4);
+}
+
+fn growing(keys: fn(&Growing) -> Vec<u8>) -> Spec<Growing, BTreeSet<u8>> {
+    let insert = |model: &mut BTreeSet<u8>, key: &u8| {
+        model.insert(*key);
+    };
+    let all = |model: &mut BTreeSet<u8>| model.iter().copied().collect();
+    Spec::new(Growing::default, BTreeSet::new)
+        .op("insert", [0, 1], |set: &Growing, &key| set.insert(key), insert)
+        .op0("keys", keys, all)
+}
+
+#[test]
+fn set_in_more_and_more_stripes() {
+    verified(growing(Growing::keys), 3);
+    assert_eq!(fails(growing(Growing::keys_of_one_by_one)), (FailureKind::Panic, 3));
+}
+
+fn oneshot(publish: Ordering, receive: fn(&Oneshot) -> Option<u8>) -> Spec<Oneshot, (bool, Option<u8>)> {
+    let send = |(sent, value): &mut (bool, Option<u8>), &new: &u8| {
+        let is_first = !std::mem::replace(sent, true);
+        *value = value.or(is_first.then_some(new));
+        is_first
+    };
+    Spec::new(move || Oneshot::new(publish), || (false, None))
+        .op("send", opaque(1..), |channel: &Oneshot, &value| channel.send(value), send)
+        .op0("receive", receive, |(_, value)| value.take())
+}
+
+/// Of two senders one may know that there is a value before it can be received.
+#[test]
+fn channel_for_one_value() {
+    let of_one_sender = |publish, receive| oneshot(publish, receive).on_one_thread(["send"]);
+    verified(of_one_sender(Release, Oneshot::receive), 5);
+    assert_eq!(fails(oneshot(Release, Oneshot::receive)), (FailureKind::Panic, 3));
+    assert_eq!(fails(of_one_sender(Relaxed, Oneshot::receive)), (FailureKind::DataRace, 2));
+    assert_eq!(fails(of_one_sender(Release, Oneshot::receive_in_two_steps)), (FailureKind::Panic, 3));
+}
+
+fn elimination(push: fn(&EliminationStack, u8)) -> Spec<EliminationStack, Vec<u8>> {
+    Spec::new(EliminationStack::default, Vec::new)
+        .op(
+            "push",
+            opaque(1..),
+            move |stack: &EliminationStack, &value| push(stack, value),
+            |model, &value| {
+                model.push(value);
+            },
+        )
+        .op0("pop", EliminationStack::pop, |model| model.pop())
+}
+
+#[test]
+fn stack_with_elimination() {
+    verified(elimination(EliminationStack::push), 3);
+    assert_eq!(fails(elimination(EliminationStack::push_unasked)), (FailureKind::Panic, 4));
+}
+
+fn index_stack(make: fn() -> IndexStack) -> Spec<IndexStack, Vec<u8>> {
+    let of_two = move || {
+        let stack = make();
+        (1..=2).for_each(|value| assert!(stack.push(value)));
+        stack
+    };
+    let push = |model: &mut Vec<u8>, value: &u8, &pushed: &bool| {
+        model.extend(pushed.then_some(*value));
+        true
+    };
+    Spec::new(of_two, || vec![1, 2])
+        .op_where("push", opaque(3..), |stack: &IndexStack, &value| stack.push(value), push)
+        .op0("pop", IndexStack::pop, |model| model.pop())
+        .threads(2)
+        .end(1)
+}
+
+/// ABA: a thread finds the head that it has seen, and another node behind it.
+#[test]
+fn stack_of_nodes_that_are_used_again() {
+    verified(index_stack(IndexStack::new), 4);
+    assert_eq!(fails(index_stack(IndexStack::untagged)), (FailureKind::Panic, 5));
 }
 
 /// Values that are alike make fewer scenarios, and the same verdicts.
