@@ -120,7 +120,7 @@ impl Looks {
             let reads = begun.clone().filter(|event| event.source != Source::None);
             let reads = reads.map(|event| watched(&event.op, event.read, next.trace.source_id(event)));
             let last = watched(&next.op, value, write.map(|at| next.trace.events[at].id));
-            let way = Way { watched: reads.chain([last]).collect(), begun: begun.map(|event| event.id).collect() };
+            let way = Way::new(reads.chain([last]), begun.map(|event| event.id).collect());
             if !ways.contains(&way) {
                 ways.push(way);
             }
@@ -149,6 +149,12 @@ pub(super) struct Way {
 }
 
 impl Way {
+    /// The way of a thread. A lock that it took again after it had given it back is free in the end as before.
+    fn new(watched: impl Iterator<Item = Watched>, begun: Vec<EventId>) -> Self {
+        let is_left_out = |one: &Watched| one.writer.flatten().is_some_and(|writer| begun.contains(&writer));
+        Self { watched: watched.filter(|one| !is_left_out(one)).collect(), begun }
+    }
+
     /// Whether an event that counts has seen a change by one of the begun events: then that event cannot be left out.
     pub(super) fn is_seen(&self, trace: &Trace, counts: impl Fn(usize) -> bool) -> bool {
         let begun = |at: u32| Some(&trace.events[at as usize]).filter(|event| self.begun.contains(&event.id));
@@ -171,7 +177,7 @@ impl Way {
         let begun = || (index - wait.begun..index).map(|index| EventId { thread, index });
         let mut events = begun().filter_map(|id| trace.position(id)).map(|at| &trace.events[at]);
         let has_cause = events.all(|event| event.op.action.alternative() == 0);
-        has_cause.then(|| Self { watched: wait.watched.clone(), begun: begun().collect() })
+        has_cause.then(|| Self::new(wait.watched.iter().copied(), begun().collect()))
     }
 }
 

@@ -81,6 +81,46 @@ pub fn fenced(seed: u64, memory: MemoryModel) -> Program {
     parse(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
 }
 
+/// A program with a thread that waits in a loop that is drawn, too.
+pub fn drawn(seed: u64, memory: MemoryModel) -> Program {
+    let body = drawn_loop(&mut Draw(mix(seed, 53)));
+    let text = text(&[&body], seed, memory);
+    parse(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
+}
+
+/// A loop that ends when `c` is 1: some steps, a condition on what they read, and what of that it forgets.
+fn drawn_loop(draw: &mut Draw) -> String {
+    let steps: String = (0..1 + draw.below(3)).map(|at| drawn_step(draw, ["a", "b", "a"][at as usize])).collect();
+    let ends = [
+        "        c = a\n",
+        "        c = b\n",
+        "        c = a + b\n        if c == 2 { c = 0 }\n",
+        "        c = 1 - b\n",
+        "        c = 1 - a\n",
+        "        if a == 1 {\n            if b == 0 { c = 1 }\n        }\n",
+        "        if a == b { c = 1 }\n",
+        "        if a == 0 {\n            if b == 1 { c = 1 }\n        }\n",
+    ][draw.below(8) as usize];
+    let forgets: String =
+        ["        a = 0\n", "        b = 0\n"].iter().filter(|_| draw.below(3) > 0).copied().collect();
+    let spin = if draw.below(2) == 0 { "        spin\n" } else { "" };
+    let first = if draw.below(4) == 0 { "    x = 1\n" } else { "" };
+    format!("{first}    while c == 0 {{\n{steps}{ends}{forgets}{spin}    }}\n")
+}
+
+/// A step of a loop that reads into a register, and changes nothing.
+fn drawn_step(draw: &mut Draw, register: &str) -> String {
+    let loc = ["x", "y", "z"][draw.below(3) as usize];
+    match draw.below(10) {
+        0..=4 => format!("        {register} = {loc}\n"),
+        5 => format!("        {register} = add({loc}, 0)\n"),
+        6 => format!("        {register} = cas({loc}, 1, 1)\n"),
+        7 => format!("        if a == 1 {{ b = {loc} }}\n"),
+        8 => format!("        lock m\n        {register} = {loc}\n        unlock m\n"),
+        _ => format!("        {register} = {loc}\n        fence\n"),
+    }
+}
+
 /// A line, perhaps with a fence behind it, if it is a read.
 fn fence_behind(line: &str, draw: &mut Draw) -> String {
     let reads = ["= x", "= y", "= z", "swap(", "cas(", "add("].iter().any(|part| line.contains(part));

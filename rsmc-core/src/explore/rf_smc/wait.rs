@@ -198,9 +198,7 @@ impl Waits {
     /// plans that livelock.
     pub(super) fn look_for_livelock(&mut self, run: &Run, graph: &Graph) {
         let spins = || run.waiting.iter().filter(|pending| matches!(pending.why, Why::Spin { .. }));
-        // Where one could wait in another way, what the others saw last need not be there when all wait.
-        let is_open = spins().any(|pending| shown_ways(run, pending).is_empty() || saw_a_change(pending));
-        let ways: Vec<Vec<Way>> = spins().map(|pending| self.ways(run, graph, pending, is_open)).collect();
+        let ways: Vec<Vec<Way>> = spins().map(|pending| self.ways(run, graph, pending)).collect();
         let others = run.waiting.iter().filter(|pending| !matches!(pending.why, Why::Spin { .. }));
         let blocked: Vec<Op> = others.filter_map(|pending| pending.op).collect();
         let did_whole_round = spins().any(|pending| pending.op.is_none());
@@ -223,10 +221,11 @@ impl Waits {
         }
     }
 
-    /// The ways in which a thread may wait for ever; with `is_open` also those that the run does not show.
-    fn ways(&self, run: &Run, graph: &Graph, pending: &Pending, is_open: bool) -> Vec<Way> {
+    /// The ways in which a thread may wait for ever. The run need not show them: what the thread saw last need not be
+    /// there when all wait.
+    fn ways(&self, run: &Run, graph: &Graph, pending: &Pending) -> Vec<Way> {
         let mut ways = shown_ways(run, pending);
-        if is_open && let Some(op) = pending.op {
+        if let Some(op) = pending.op {
             let next = Standing { trace: &run.trace, histories: &self.histories, id: pending.id, op };
             let written = |at: usize| run.trace.events[at].written.expect("it is a write");
             let offers = graph.writes(op.loc).map(|at| (written(at), Some(at)));
