@@ -118,7 +118,8 @@ impl RfSmc {
     }
 }
 
-/// Livelocks: those that are still to be run, each with the class of the run that shows it, and those classes.
+/// Livelocks: those that are still to be run, each with the class of the run that shows it, those classes, and the
+/// livelocks that were found.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     pub(super) livelocks: Vec<(Digest, Witness)>,
@@ -215,10 +216,30 @@ impl Waits {
                 continue;
             }
             self.stay = (0..run.trace.events.len()).filter(|&at| !begun.contains(&run.trace.events[at].id)).collect();
+            let livelock = self.class_of_stay(run);
+            if self.known.contains(&livelock) {
+                continue;
+            }
             let looks: Vec<Look> = watched.iter().map(|watched| look(run, graph, &self.stay, watched)).collect();
             let witness = self.end_with(run, graph, &looks);
-            self.livelocks.extend(witness.map(|witness| (question, witness)));
+            if let Some(witness) = witness {
+                self.known.insert(livelock);
+                self.livelocks.push((question, witness));
+            }
         }
+    }
+
+    /// The name of the livelock in which these events stay: what each of them reads from.
+    fn class_of_stay(&self, run: &Run) -> Digest {
+        let id = |at: usize| run.trace.events[at].id;
+        let number = |id: EventId| [u64::from(id.thread.0), u64::from(id.index)];
+        let mut class = Digest::EMPTY;
+        for &at in &self.stay {
+            let [thread, index] = number(id(at));
+            let [from, write] = source_among(run, &self.stay, at).map_or([u64::MAX, 0], |source| number(id(source)));
+            class.add(&[thread, index, from, write, run.trace.events[at].op.action.alternative(), 1]);
+        }
+        class
     }
 
     /// The ways in which a thread may wait for ever. The run need not show them: what the thread saw last need not be
