@@ -14,7 +14,7 @@ use crate::trace::Site;
 /// So many hints may always come one after the other.
 const FEWEST: u32 = 100_000;
 
-/// A loop that gives hints between operations gives no more.
+/// After so many hints in a row the executor does not report the thread's state at further ones.
 const A_FEW: u32 = 100;
 
 /// The hints since the last operation.
@@ -26,7 +26,7 @@ pub(super) struct Idle {
 }
 
 impl Machine {
-    /// Whether a running thread has given hints for so long that its state tells nothing new until an operation comes.
+    /// Whether the running thread has given so many hints since the last operation that its state is not reported.
     pub fn idles(&self) -> bool {
         self.idle.hints > A_FEW && self.idle.when == (self.steps, self.left_in_silence())
     }

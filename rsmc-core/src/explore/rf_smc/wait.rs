@@ -10,12 +10,13 @@
 //! outcome.
 //!
 //! Method. The decision at such a read has the answer "stays where it is", if another write may have come between what
-//! it read and the end of waiting, or two updates may be reversed. The explorer gives it when all others were explored.
-//! It explores that part of the tree with the thread frozen; the runs in it are no classes, but they show at the
-//! decision what else the thread could read. Of every such run it also asks whether the frozen threads can wait for
-//! ever: whether the run's events have an execution in which the locations they watch end with the values they saw. If
-//! so, it runs that execution. Where another thread has seen a lock that a frozen thread holds, the thread's iteration
-//! is part of that execution, and it waits behind it.
+//! it read and the end of waiting, or two updates may be reversed. The explorer gives it when all others were
+//! explored. It explores that part of the tree with the thread frozen; the runs in it are no classes, but they show at
+//! the decision what else the thread could read. Of every such run it also asks whether the frozen threads can wait
+//! for ever: whether the run's events have an execution in which the locations they watch end with values at which
+//! they wait, those that they saw or others that are known. If so, it runs that execution, once for each livelock.
+//! Where another thread has seen a lock that a frozen thread holds, the thread's iteration is part of that execution,
+//! and it waits behind it.
 //!
 //! A read is not refused where the iteration takes a lock that some thread tries to take. The thread is held back
 //! behind the iteration, and a thread that would find the lock held stands at a decision, whose answers show who sees
