@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rsmc_core::base::{Digest, EventId, LocId, ThreadId};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
-use rsmc_core::session::{Check, Config, ExplorerKind, PreemptionBound};
+use rsmc_core::session::{Check, Config, ExplorerKind, PreemptionBound, Seen};
 use rsmc_core::step::{Choice, End, Executor, Pending, Plan, Run, Step, Why};
 use rsmc_core::trace::spin::Watched;
 use rsmc_core::trace::{Action, Effect, Event, Note, NoteKind, Source, reads_from_class};
@@ -191,10 +191,11 @@ fn classes<T: Default>(program: &Program, config: &Config, see: impl Fn(&mut T, 
         (Patient(interpreter, longest(config.effective_memory())), BTreeMap::<Digest, T>::new());
     let mut is_endless = false;
     Check::new(&config.clone().keep_going(true).shrink(0), &mut executor)
-        .observe(|run, counted| {
-            if run.end == End::Learned {
+        .watch(|seen| {
+            let Seen::Run(run, counted) = seen else {
                 classes.clear();
-            }
+                return;
+            };
             is_endless |= matches!(run.end, End::StepLimit { .. } | End::Endless { .. });
             if counted {
                 see(classes.entry(reads_from_class(&run.trace)).or_default(), run);

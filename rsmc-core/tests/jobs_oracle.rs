@@ -170,14 +170,13 @@ impl Link for Hurried {
 fn alone(program: &Program, config: &Config) -> (Report, Classes, bool) {
     let (mut classes, mut started_over) = (Classes::new(), false);
     let mut executor = interpreter(program, config.effective_memory());
-    let check = Check::new(config, &mut executor).observe(|run, counts| {
-        if run.end == End::Learned {
+    let check = Check::new(config, &mut executor).watch(|seen| match seen {
+        Shown::StartOver => {
             classes.clear();
             started_over = true;
         }
-        if counts {
-            note(&mut classes, run);
-        }
+        Shown::Run(run, counts) if counts => note(&mut classes, run),
+        Shown::Run(..) => {}
     });
     let report = check.run();
     (report, classes, started_over)
@@ -205,13 +204,10 @@ fn compare(program: &Program, config: &Config, seed: u64, seen: &mut Seen) -> Ki
     let mut crew = Fake::new(program, config, seed);
     let shared = Rc::clone(&crew.classes);
     let mut executor = interpreter(program, config.effective_memory());
-    let check = Check::new(config, &mut executor).observe(|run, counts| {
-        if run.end == End::Learned {
-            shared.borrow_mut().clear();
-        }
-        if counts {
-            note(&mut shared.borrow_mut(), run);
-        }
+    let check = Check::new(config, &mut executor).watch(|seen| match seen {
+        Shown::StartOver => shared.borrow_mut().clear(),
+        Shown::Run(run, counts) if counts => note(&mut shared.borrow_mut(), run),
+        Shown::Run(..) => {}
     });
     let several = check.crew(Some(&mut crew)).run();
     let found = shared.borrow();
@@ -322,7 +318,7 @@ fn loops_that_wait() {
     let (mut seen, mut livelocks) = (Seen::default(), 0);
     for memory in MODELS {
         for seed in first..first + programs {
-            let program = spinning::program(seed, memory);
+            let program = if seed % 2 == 0 { spinning::program } else { spinning::drawn }(seed, memory);
             let (several, one) = compare(&program, &config(memory), seed, &mut seen);
             assert_eq!(several, one, "seed {seed} under {memory}\n{program}");
             livelocks += u32::from(several == Some(FailureKind::Livelock));

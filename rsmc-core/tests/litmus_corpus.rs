@@ -8,8 +8,8 @@ use rsmc_core::explore::RfSmc;
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::runtime::Runtime;
-use rsmc_core::session::{Check, Config, ExplorerKind};
-use rsmc_core::step::{End, Executor, Explorer, Plan, Run};
+use rsmc_core::session::{Check, Config, ExplorerKind, Seen};
+use rsmc_core::step::{Executor, Explorer, Plan, Run};
 use rsmc_core::trace::{outcome_digest, reads_from_class};
 use rsmc_testkit::litmus::{Expectation, Interpreter, Outcome, parse};
 
@@ -69,10 +69,11 @@ fn explore(executor: &mut dyn Executor, memory: MemoryModel, explorer: ExplorerK
     let mut classes = BTreeMap::new();
     let config = Config::default().memory(memory).explorer(explorer).keep_going(true);
     let report = Check::new(&config, executor)
-        .observe(|run, counted| {
-            if run.end == End::Learned {
+        .watch(|seen| {
+            let Seen::Run(run, counted) = seen else {
                 classes.clear();
-            }
+                return;
+            };
             if counted {
                 let class = classes.entry(reads_from_class(&run.trace)).or_insert((outcome_digest(&run.trace), 0));
                 class.1 += 1;

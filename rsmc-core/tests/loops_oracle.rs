@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
-use rsmc_core::session::{Check, Config, ExplorerKind};
+use rsmc_core::session::{Check, Config, ExplorerKind, Seen};
 use rsmc_core::step::{End, Executor, Plan, Run, Why};
 use rsmc_testkit::litmus::{Interpreter, Outcome, Program, States, parse, shrink};
 
@@ -128,10 +128,11 @@ fn explore_all(program: &Program, family: Family, explorer: ExplorerKind) -> Opt
     let config = Config::default().memory(rules.memory).explorer(explorer).keep_going(true).sets(0).shrink(0);
     let mut found = Found::default();
     Check::new(&config, &mut executor)
-        .observe(|run, counted| {
-            if run.end == End::Learned {
+        .watch(|seen| {
+            let Seen::Run(run, counted) = seen else {
                 found = Found::default();
-            }
+                return;
+            };
             found.endless |= matches!(run.end, End::StepLimit { .. } | End::Endless { .. });
             found.livelock |= matches!(run.end, End::Endless { .. });
             found.busy |= matches!(run.end, End::Endless { .. });

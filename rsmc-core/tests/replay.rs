@@ -3,7 +3,7 @@
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::seed::Seed;
-use rsmc_core::session::{Check, Config, ExplorerKind, Failure, FailureKind, Verdict};
+use rsmc_core::session::{Check, Config, ExplorerKind, Failure, FailureKind, Seen, Verdict};
 use rsmc_core::step::{End, Pending, Run};
 use rsmc_core::trace::NoteKind;
 use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, random};
@@ -86,12 +86,12 @@ fn stuck(program: &Program, config: &Config) -> Vec<(Seed, String, bool)> {
     let mut executor = Interpreter::new(program, Rules::new(config.effective_memory(), 400)).unwrap();
     let mut found = Vec::new();
     let report = Check::new(config, &mut executor)
-        .observe(|run, counts| {
-            if run.end == End::Learned {
-                found.clear();
-            } else if counts && run.end == End::Stuck {
+        .watch(|seen| match seen {
+            Seen::StartOver => found.clear(),
+            Seen::Run(run, true) if run.end == End::Stuck => {
                 found.push((Seed::of_run(run, run.model), waiting(&run.waiting), !run.newest.is_empty()));
             }
+            Seen::Run(..) => {}
         })
         .run();
     // The one that is shown is in an order of its own.

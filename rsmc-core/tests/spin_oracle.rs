@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rsmc_core::base::Digest;
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
-use rsmc_core::session::{Check, Config, ExplorerKind};
+use rsmc_core::session::{Check, Config, ExplorerKind, Seen};
 use rsmc_core::step::{End, Executor, Plan, Run, SchedulingPolicy};
 use rsmc_core::trace::{Trace, reads_from_class};
 use rsmc_testkit::litmus::{Interpreter, Outcome, Program, parse};
@@ -83,11 +83,12 @@ fn classes_within(
     let config = if explorer == ExplorerKind::Random { config.max_executions(300) } else { config };
     let (mut classes, mut endless) = (Classes::new(), false);
     Check::new(&config, &mut executor)
-        .observe(|run, counted| {
-            if run.end == End::Learned {
+        .watch(|seen| {
+            let Seen::Run(run, counted) = seen else {
                 classes.clear();
-            }
-            endless |= counted && matches!(run.end, End::Endless { .. } | End::StepLimit { .. });
+                return;
+            };
+            endless |= matches!(run.end, End::Endless { .. } | End::StepLimit { .. });
             if counted {
                 classes.entry(class(&run.trace)).or_insert((run.end == End::Stuck, 0)).1 += 1;
             }
@@ -260,6 +261,26 @@ fn an_update_that_is_left_out_is_exact_under_c11() {
     let (every, _) = classes(&program, MemoryModel::C11, ExplorerKind::Exhaustive, reads_from_class).unwrap();
     assert!(every.values().any(|(stuck, _)| *stuck));
     agree(&program, MemoryModel::C11, &every, ExplorerKind::ReadsFrom, reads_from_class);
+}
+
+/// If both `add`s come first, reads-from learns that the `swap` changes nothing between them when it has left the
+/// decision of the `swap`.
+#[test]
+fn iterations_that_become_known_too_late_are_exact() {
+    let program = parse(include_str!("litmus/spin_known_too_late.litmus")).unwrap();
+    let memory = MemoryModel::Sc;
+    let (every, _) = classes(&program, memory, ExplorerKind::Exhaustive, reads_from_class).unwrap();
+    assert_eq!(every.len(), 3);
+    agree(&program, memory, &every, ExplorerKind::ReadsFrom, reads_from_class);
+    let (mut observed, mut starts) = (false, 0);
+    let mut executor = Interpreter::new(&program, Rules { stirred: Some(2), ..Rules::new(memory, 400) }).unwrap();
+    Check::new(&Config::default().memory(memory).keep_going(true), &mut executor)
+        .watch(|seen| match seen {
+            Seen::Run(run, _) => observed |= run.end != End::Learned,
+            Seen::StartOver => starts += u32::from(observed),
+        })
+        .run();
+    assert!(starts > 0, "the explorer knew it in time");
 }
 
 /// Threads that poll under locks while others try to take these. `loops_oracle` compares their outcomes with the states

@@ -4,8 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::explore::PreemptionBound;
 use crate::explore::rf_smc::{Checkpoint, Estimate, Found, MOST_COUNTED, Subtree, Tree};
+use crate::explore::{PreemptionBound, SavedLooks};
 use crate::model::MemoryModel;
 use crate::step::{Explorer, Route};
 
@@ -54,6 +54,10 @@ pub trait Divisible: Explorer {
     fn divide(&self) -> Option<Division> {
         None
     }
+
+    /// Takes over the reads that complete an iteration that changes nothing, from an exploration that has to start
+    /// over. No run was observed.
+    fn know(&mut self, _looks: &SavedLooks) {}
 
     /// The results of a task that this explorer was made for, where they are more than counts.
     fn found(&self, _task: &Task) -> Option<Found> {

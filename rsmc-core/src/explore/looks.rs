@@ -6,6 +6,7 @@
 //! ask for that.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::base::{EventId, LocId};
 use crate::step::{Run, Wait};
@@ -16,6 +17,23 @@ use crate::trace::{Effect, Event, Histories, Op, Source, Trace};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Looks {
     known: FxHashMap<u64, Look>,
+    /// The number of these when the exploration started.
+    at_start: u32,
+}
+
+/// The known reads, as data.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct SavedLooks {
+    /// In the order in which they became known.
+    reads: Vec<(u64, u32)>,
+    at_start: u32,
+}
+
+impl SavedLooks {
+    /// The number of known reads.
+    pub(super) fn count(&self) -> u32 {
+        self.reads.len() as u32
+    }
 }
 
 /// A known read.
@@ -43,15 +61,36 @@ impl Looks {
         run.looks.iter().any(|(look, _)| self.known.get(look).is_some_and(|look| look.since >= count))
     }
 
-    /// All known reads, as data, in the order in which they became known.
-    pub(super) fn all(&self) -> Vec<(u64, u32)> {
+    /// Whether the last one of the reads that a run shows was not known when the exploration started.
+    pub(super) fn became_known(&self, run: &Run) -> bool {
+        run.looks.last().is_some_and(|(look, _)| self.known.get(look).is_some_and(|look| look.since >= self.at_start))
+    }
+
+    /// The known reads, as data.
+    pub(super) fn save(&self) -> SavedLooks {
         let mut all: Vec<(u64, Look)> = self.known.iter().map(|(&key, &look)| (key, look)).collect();
         all.sort_unstable_by_key(|(_, look)| look.since);
-        all.into_iter().map(|(key, look)| (key, look.before)).collect()
+        SavedLooks { reads: all.into_iter().map(|(key, look)| (key, look.before)).collect(), at_start: self.at_start }
+    }
+
+    /// The known reads, for an exploration that starts over.
+    pub(super) fn to_start_over(&self) -> SavedLooks {
+        SavedLooks { at_start: self.count(), ..self.save() }
+    }
+
+    /// The reads that were saved.
+    pub(super) fn restore(saved: &SavedLooks) -> Self {
+        let mut looks = Self { at_start: saved.at_start, ..Self::default() };
+        looks.add(&saved.reads);
+        looks
     }
 
     /// Adds the reads that another explorer knows.
-    pub(super) fn add(&mut self, looks: &[(u64, u32)]) {
+    pub(super) fn adopt(&mut self, saved: &SavedLooks) {
+        self.add(&saved.reads);
+    }
+
+    fn add(&mut self, looks: &[(u64, u32)]) {
         for &(key, before) in looks {
             let since = self.count();
             self.known.entry(key).or_insert(Look { before, since });

@@ -17,6 +17,7 @@ pub mod view_xplore;
 
 pub use divide::{Divisible, Division, Saved, Settings, Task};
 pub use exhaustive::Exhaustive;
+pub use looks::SavedLooks;
 pub use one_plan::OnePlan;
 pub use preemption_bound::PreemptionBound;
 pub use random::{DEEPEST, Pct, Random};

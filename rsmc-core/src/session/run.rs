@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::explore::Divisible;
+use crate::explore::{Divisible, SavedLooks};
 use crate::session::checkpoint::Checkpoint;
 use crate::session::course::Course;
 use crate::session::driver::{Driver, Ended, Limits, Sink};
@@ -55,7 +55,7 @@ impl<'c> Course<'c> {
             Some(Begin::Explorer(explorer)) => explorer,
             Some(Begin::Shared(shared)) => match self.go_on(shared, team.as_mut(), executor) {
                 Then::Over(verdict) => return verdict,
-                Then::StartOver => self.start_over(),
+                Then::StartOver(looks) => self.start_over(&looks),
             },
         };
         loop {
@@ -65,11 +65,11 @@ impl<'c> Course<'c> {
                 Ended::Complete if is_replay => return Verdict::Incomplete(Limit::Replay),
                 Ended::Complete | Ended::Enough => return Verdict::Verified,
                 Ended::At(limit) => return self.stop(limit, &mut *explorer, executor),
-                Ended::Unknown => explorer = self.start_over(),
+                Ended::Unknown => explorer = self.start_over(&SavedLooks::default()),
                 Ended::Paused => match self.divide(&mut team, &*explorer, executor) {
                     None => {}
                     Some(Then::Over(verdict)) => return verdict,
-                    Some(Then::StartOver) => explorer = self.start_over(),
+                    Some(Then::StartOver(looks)) => explorer = self.start_over(&looks),
                 },
             }
         }
@@ -80,9 +80,11 @@ impl<'c> Course<'c> {
         checkpoint.resume(&mut self.findings, &mut self.clock, executor)
     }
 
-    fn start_over(&mut self) -> Box<dyn Divisible> {
+    fn start_over(&mut self, looks: &SavedLooks) -> Box<dyn Divisible> {
         self.findings.start_over();
-        self.findings.config.new_explorer()
+        let mut explorer = self.findings.config.new_explorer();
+        explorer.know(looks);
+        explorer
     }
 
     /// Ends a check at a limit. If the check has a pulse, a checkpoint keeps the plan that was not run, and the rest.

@@ -108,14 +108,17 @@ fn drawn_loop(draw: &mut Draw) -> String {
     format!("{first}    while c == 0 {{\n{steps}{ends}{forgets}{spin}    }}\n")
 }
 
-/// A step of a loop that reads into a register, and changes nothing.
+/// A step of a loop that reads into a register, and may change something.
 fn drawn_step(draw: &mut Draw, register: &str) -> String {
     let loc = ["x", "y", "z"][draw.below(3) as usize];
-    match draw.below(10) {
+    match draw.below(13) {
         0..=4 => format!("        {register} = {loc}\n"),
         5 => format!("        {register} = add({loc}, 0)\n"),
         6 => format!("        {register} = cas({loc}, 1, 1)\n"),
         7 => format!("        if a == 1 {{ b = {loc} }}\n"),
+        9 => format!("        {register} = swap({loc}, {})\n", draw.below(2)),
+        10 => format!("        {register} = cas({loc}, {}, 1)\n", draw.below(2)),
+        11 => format!("        if a == 0 {{ b = swap({loc}, 1) }}\n"),
         8 => format!("        lock m\n        {register} = {loc}\n        unlock m\n"),
         _ => format!("        {register} = {loc}\n        fence\n"),
     }

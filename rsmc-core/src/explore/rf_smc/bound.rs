@@ -160,6 +160,11 @@ impl Candidate<'_> {
 }
 
 impl Bound {
+    /// The same bound, for an exploration that starts over.
+    pub(super) fn anew(&self) -> Self {
+        Self { most: self.most, delays: self.delays, rises: self.rises, ..Self::default() }
+    }
+
     /// Turns to a run.
     pub(super) fn begin(&mut self, run: &Run) {
         self.hinted.clear();

@@ -33,6 +33,11 @@ impl Default for MemoryBudget {
 }
 
 impl MemoryBudget {
+    /// The same budget, for an exploration that starts over.
+    pub(super) fn anew(&self) -> Self {
+        Self { bound: self.bound, ..Self::default() }
+    }
+
     /// A budget without a limit.
     pub(super) fn unbounded() -> Self {
         Self { bound: usize::MAX, explored: 0 }

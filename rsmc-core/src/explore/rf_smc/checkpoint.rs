@@ -16,6 +16,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::Digest;
+use crate::explore::looks::{Looks, SavedLooks};
 use crate::explore::rf_smc::RfSmc;
 use crate::explore::rf_smc::decision::{Decision, SavedDecision};
 use crate::explore::rf_smc::suspended::SavedChildren;
@@ -36,7 +37,7 @@ pub struct Checkpoint {
     /// The classes of the runs for which livelocks were looked for.
     asked: Vec<Digest>,
     /// The reads that are known to complete an iteration that changes nothing.
-    looks: Vec<(u64, u32)>,
+    looks: SavedLooks,
 }
 
 impl RfSmc {
@@ -55,7 +56,7 @@ impl RfSmc {
             suspended: SavedChildren::all(&self.suspended, steps),
             livelocks: self.waits.livelocks.iter().map(|(class, witness)| (*class, witness.route())).collect(),
             asked: self.waits.known.iter().copied().collect(),
-            looks: self.waits.looks.all(),
+            looks: self.waits.looks.save(),
         }
     }
 
@@ -69,7 +70,7 @@ impl RfSmc {
         explorer.suspended = SavedChildren::restore(&checkpoint.suspended, budget);
         let livelocks = checkpoint.livelocks.iter();
         explorer.waits.livelocks = livelocks.map(|(class, route)| (*class, Witness::of_route(route))).collect();
-        explorer.waits.looks.add(&checkpoint.looks);
+        explorer.waits.looks = Looks::restore(&checkpoint.looks);
         explorer.waits.known = checkpoint.asked.iter().copied().collect();
         explorer
     }

@@ -78,15 +78,17 @@ impl RfSmc {
 
     /// Adds the schedules of the revisits that were found at one decision, at which this event stands, or none.
     fn discover_at(&mut self, run: &Run, number: usize, at: Option<usize>, children: &mut Vec<(usize, Chosen)>) {
-        let (mut may_stay, mut is_new) = (false, false);
+        // If the thread may stay where it is: the number of reads that were known before the newest that says so.
+        let mut stays_since: Option<u32> = None;
         let found = std::mem::take(&mut self.revisits.found);
         for revisit in &found {
             if run.has_waits() {
                 self.decisions[number].contested |= wait::may_be_reversed(run, revisit);
+                if self.waits.reversed_repeats(run, revisit) {
+                    continue; // The decision of that event has the answer that its thread stays where it is.
+                }
                 if let Some(since) = self.waits.repeats(run, revisit) {
-                    let counts = !wait::goes_on_anyway(revisit);
-                    may_stay |= counts;
-                    is_new |= counts && since >= self.decisions[number].asked;
+                    stays_since = stays_since.max(Some(since).filter(|_| !wait::goes_on_anyway(revisit)));
                     continue;
                 }
             }
@@ -98,31 +100,38 @@ impl RfSmc {
             }
         }
         self.revisits.found = found;
-        if run.has_waits()
-            && let Some(since) = at.and_then(|at| self.waits.was_seen(run, at))
-        {
-            // If nobody had seen it, the thread would wait.
-            let (above, below) = self.decisions.split_at_mut(number);
-            let decision = &mut below[0];
-            let is_frozen = above.iter().any(|other| other.frozen && other.id.thread == decision.id.thread);
-            if decision.question == Question::Source && !is_frozen {
-                (may_stay, decision.contested) = (true, true);
-                is_new |= since >= decision.asked;
+        if run.has_waits() {
+            if let Some(at) = at {
+                stays_since = stays_since.max(self.waited_otherwise(run, number, at));
             }
-        }
-        if let Some(at) = at.filter(|_| run.has_waits() && !self.decisions[number].contested) {
-            self.decisions[number].contested = wait::is_contested(run, &self.graph, at);
-        }
-        let decision = &self.decisions[number];
-        let may_stay_again = is_new && at.is_some() && decision.stays.is_some() && !decision.plans_to_stay();
-        if may_stay_again || may_stay && decision.contested && decision.stays.is_none() {
-            self.discover_waiting(run, number);
+            let (decision, stays) = (&self.decisions[number], stays_since.is_some());
+            let is_new = stays_since.is_some_and(|since| since >= decision.asked);
+            let may_stay_again = is_new && at.is_some() && decision.stays.is_some() && !decision.plans_to_stay();
+            if may_stay_again || stays && decision.contested && decision.stays.is_none() {
+                self.discover_waiting(run, number);
+            }
         }
         let decision = &mut self.decisions[number];
         let is_enough = !decision.full && self.budget.has_enough(decision);
         if let Some(at) = at.filter(|_| is_enough) {
             decision.full = has_canonical_parents(run, &self.graph, self.frame.ahead(), decision.question, at);
         }
+    }
+
+    /// If the thread of an event at a decision would wait there if others had not seen it, or if it came before others:
+    /// the number of reads that were known before the newest that says so. Notes whether the decision is contested.
+    fn waited_otherwise(&mut self, run: &Run, number: usize, at: usize) -> Option<u32> {
+        let (above, below) = self.decisions.split_at_mut(number);
+        let decision = &mut below[0];
+        let mut since = None;
+        if decision.question == Question::Source {
+            let is_frozen = || above.iter().any(|other| other.frozen && other.id.thread == decision.id.thread);
+            let asked = Asked { run, graph: &self.graph, ahead: self.frame.ahead(), frozen: &[], extent: Extent::All };
+            since = self.waits.was_seen(run, at).filter(|_| !is_frozen());
+            since = since.max(self.waits.repeats_earlier(&asked, at));
+        }
+        decision.contested = decision.contested || since.is_some() || wait::is_contested(run, &self.graph, at);
+        since
     }
 
     /// Adds the last answer of a decision, which is explored after all others: its thread stays where it is.

@@ -1,7 +1,8 @@
 //! RF-SMC as an explorer that is saved and divided.
 
+use crate::explore::looks::Looks;
 use crate::explore::rf_smc::{Estimate, Found, RfSmc, Tree};
-use crate::explore::{Divisible, Division, Saved, Settings, Task};
+use crate::explore::{Divisible, Division, Saved, SavedLooks, Settings, Task};
 
 impl RfSmc {
     /// This explorer with the memory budget and the bound of these settings.
@@ -36,6 +37,10 @@ impl Divisible for RfSmc {
 
     fn divide(&self) -> Option<Division> {
         (!self.bound.rises).then(|| Division::Tree(Tree::new(self)))
+    }
+
+    fn know(&mut self, looks: &SavedLooks) {
+        self.waits.looks = Looks::restore(looks);
     }
 
     fn found(&self, task: &Task) -> Option<Found> {

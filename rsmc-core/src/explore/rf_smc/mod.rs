@@ -85,9 +85,7 @@
 //! Guarantees. Sound, complete and optimal for loads, stores, updates, compare-exchanges, locks, try-locks, park,
 //! spawn and join; compared with [`super::Exhaustive`] on thousands of programs. For loops
 //! that only wait (`trace::spin`) sound and complete, but not optimal: runs with a frozen thread, and runs that
-//! turn out to repeat an iteration (whose thread then stops), are counted as blocked. For loops in which an update
-//! changes something in some rounds and nothing in others it is not complete: classes that end in a livelock may be
-//! missed (docs/decisions/003-waiting-loops.md).
+//! turn out to repeat an iteration (whose thread then stops), are counted as blocked.
 
 mod aside;
 mod bound;
@@ -428,6 +426,10 @@ impl Explorer for RfSmc {
         if let Chosen::Branch(branch) = &self.current { Some(&branch.route) } else { None }
     }
 
+    fn starts_over(&mut self) -> bool {
+        self.inherited == 0 && std::mem::take(&mut self.waits.starts_over)
+    }
+
     fn misplaced(&self, run: &Run) -> Option<usize> {
         self.misplaced_in(run)
     }
@@ -439,6 +441,9 @@ impl Explorer for RfSmc {
         self.waits.learn(run);
         if run.repeated.is_some() && self.purpose != Purpose::Livelock {
             self.observe_wait(run);
+            if self.waits.starts_over {
+                return;
+            }
             self.runs += u64::from(!run.is_maximal());
         }
         if run.is_maximal() && self.purpose != Purpose::Livelock {

@@ -238,7 +238,7 @@ impl Reading {
 impl Asked<'_> {
     /// Whether an update before the decision, which `own` is not, has read this source: no execution has another that
     /// does.
-    fn is_taken(&self, loc: LocId, source: Option<usize>, own: Option<usize>) -> bool {
+    pub(super) fn is_taken(&self, loc: LocId, source: Option<usize>, own: Option<usize>) -> bool {
         let is_before = |update: usize| self.ahead.contains(update) && own != Some(update);
         self.graph.update_of(loc, source).is_some_and(is_before)
     }

@@ -10,6 +10,7 @@ use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
+use crate::explore::looks::{Looks, SavedLooks};
 use crate::explore::rf_smc::RfSmc;
 use crate::explore::rf_smc::budget::MemoryBudget;
 use crate::explore::rf_smc::decision::{Decision, SavedDecision};
@@ -27,7 +28,7 @@ pub struct Subtree {
     /// The decisions from the first to the one that has the schedules, the last of which is run first.
     pub(super) path: Vec<SavedDecision>,
     /// The reads that are known to complete an iteration that changes nothing.
-    pub(super) looks: Vec<(u64, u32)>,
+    pub(super) looks: SavedLooks,
 }
 
 /// The names and schedules that are new at a decision above a subtree.
@@ -53,7 +54,9 @@ pub struct Found {
     /// Livelocks to run: the class of the run that showed each, and its schedule.
     pub(super) livelocks: Vec<(Digest, Route)>,
     /// The reads that are known to complete an iteration that changes nothing.
-    pub(super) looks: Vec<(u64, u32)>,
+    pub(super) looks: SavedLooks,
+    /// One of these became known when it was too late (`wait`): the exploration has to start over.
+    pub starts_over: bool,
 }
 
 impl Decision {
@@ -75,7 +78,7 @@ impl RfSmc {
         let decisions: Vec<Decision> = subtree.path.iter().map(|saved| saved.clone().restore(&mut budget)).collect();
         let (tau, inherited) = (subtree.tau.clone(), decisions.len());
         let mut explorer = Self { tau, decisions, started: true, inherited, budget, ..Self::new(model) };
-        explorer.waits.looks.add(&subtree.looks);
+        explorer.waits.looks = Looks::restore(&subtree.looks);
         explorer
     }
 
@@ -85,7 +88,7 @@ impl RfSmc {
         let needed = own.iter().rposition(Decision::has_more).map_or(0, |last| last + 1);
         let (own, steps) = (&own[..needed], &self.finder.steps.table);
         // Whoever goes on does not know in which order this explorer came to know the reads that the subtree has not.
-        let asked = subtree.looks.len() as u32;
+        let asked = subtree.looks.count();
         let saved = |decision: &Decision| {
             let saved = decision.save(steps);
             SavedDecision { asked: saved.asked.min(asked), ..saved }
@@ -97,7 +100,8 @@ impl RfSmc {
             tau: self.tau[..own.last().map_or(0, |last| last.at)].to_vec(),
             own: own.iter().map(saved).collect(),
             livelocks: self.waits.livelocks.iter().map(|(class, witness)| (*class, witness.route())).collect(),
-            looks: self.waits.looks.all(),
+            looks: self.waits.looks.save(),
+            starts_over: self.waits.starts_over,
         }
     }
 }

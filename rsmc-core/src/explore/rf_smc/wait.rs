@@ -26,6 +26,11 @@
 //! Which reads complete an iteration is learned in any order ([`Looks`]), from other explorers as well. When a decision
 //! meets one that was not known when its thread stayed, that answer is given again: its runs are asked once more
 //! whether the thread can wait for ever.
+//!
+//! An update may complete an iteration only where it comes before an update that its decision has before it. Its
+//! decision then has that answer, too: what others do before these updates shows only where its thread stays. But that
+//! the iteration changes nothing may become known in the run that reverses the two, when that decision is explored.
+//! Then the exploration starts over with the reads that are known.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -37,7 +42,7 @@ use crate::explore::rf_smc::c11_witness::C11Witness;
 use crate::explore::rf_smc::decision::Decision;
 use crate::explore::rf_smc::entry::RevisedEntry;
 use crate::explore::rf_smc::graph::Graph;
-use crate::explore::rf_smc::revisit::{OpRef, Revisit, source_of};
+use crate::explore::rf_smc::revisit::{Asked, OpRef, Revisit, source_of};
 use crate::explore::rf_smc::witness::Witness;
 use crate::model::MemoryModel;
 use crate::step::{Forced, Pending, Run, Why};
@@ -100,6 +105,13 @@ fn went_on_anyway(run: &Run, decision: &Decision) -> bool {
     event.is_some_and(|event| event.op.action.is_spurious())
 }
 
+/// Whether the event of the decision is an update that reads from one of this thread: the two are reversed.
+fn is_reversed_with(run: &Run, decision: &Decision, thread: ThreadId) -> bool {
+    let event = run.trace.events.iter().rfind(|event| event.id == decision.id);
+    let source = event.filter(|event| event.updates()).and_then(source_of).map(|at| &run.trace.events[at]);
+    thread != decision.id.thread && source.is_some_and(|source| source.id.thread == thread && source.updates())
+}
+
 impl RfSmc {
     /// Observes a run that was cut short, since the answer of a decision completes an iteration that changes nothing:
     /// its thread waits instead.
@@ -107,15 +119,29 @@ impl RfSmc {
         let Some(number) = self.decisions.len().checked_sub(1) else { return };
         let decision = &self.decisions[number];
         let is_planned = decision.plans_to_stay();
-        let is_its_own = run.waits.last().is_some_and(|wait| wait.next.thread == decision.id.thread);
+        let Some(waiting) = run.waits.last().map(|wait| wait.next.thread) else { return };
+        let is_its_own = waiting == decision.id.thread;
         let is_new = decision.stays.is_some() && self.waits.looks.has_newer(run, decision.asked);
         let may_stay = (decision.contested || is_new) && !decision.frozen && !went_on_anyway(run, decision);
-        if is_its_own && !is_planned && may_stay {
+        if is_reversed_with(run, decision, waiting) && self.waits.looks.became_known(run) {
+            self.start_over();
+        } else if is_its_own && !is_planned && may_stay {
             self.graph.compute(run);
             self.find_entries(run);
             self.frame.turn_to(&self.decisions[number]);
             self.discover_waiting(run, number);
         }
+    }
+
+    /// Starts over with the reads that are known. A worker says so in what it found.
+    fn start_over(&mut self) {
+        if self.inherited == 0 {
+            let model = self.graph.model();
+            let Self { finder, waits, budget, bound, .. } = std::mem::take(self);
+            *self = Self { finder, budget: budget.anew(), bound: bound.anew(), ..Self::new(model) };
+            self.waits.looks = Looks::restore(&waits.looks.to_start_over());
+        }
+        self.waits.starts_over = true;
     }
 }
 
@@ -126,6 +152,8 @@ pub(super) struct Waits {
     pub(super) livelocks: Vec<(Digest, Witness)>,
     pub(super) known: FxHashSet<Digest>,
     pub(super) looks: Looks,
+    /// One of these became known when it was too late.
+    pub(super) starts_over: bool,
     /// The locks of the run at which threads look without waiting for them.
     tried: Vec<LocId>,
     /// The events of the run that are part of the livelock that is asked about.
@@ -154,22 +182,35 @@ impl Waits {
 
     /// If the revisit completes an iteration that changes nothing: the number of reads that were known before this one.
     pub(super) fn repeats(&self, run: &Run, revisit: &Revisit) -> Option<u32> {
-        let at = |source: Option<OpRef>| source.and_then(OpRef::event);
         if self.looks.is_empty() {
             return None;
         }
-        // A lock that the second takes is seen by the first.
-        let completes = |actor, action, value, write| {
-            self.looks.completes(&self.standing(run, actor, action)?, value, write, &self.tried)
-        };
-        let second = revisit.reversed.and_then(|second| match revisit.actor {
-            OpRef::Event(first) => {
-                let first = &run.trace.events[first];
-                completes(second, None, first.read, source_of(first))
-            }
-            OpRef::Waiting(_) => None,
-        });
-        second.or_else(|| completes(revisit.actor, Some(revisit.action), revisit.value, at(revisit.source)))
+        let standing = self.standing(run, revisit.actor, Some(revisit.action))?;
+        self.looks.completes(&standing, revisit.value, revisit.source.and_then(OpRef::event), &self.tried)
+    }
+
+    /// Whether the event that is reversed with another one completes such an iteration: it takes what that one takes.
+    pub(super) fn reversed_repeats(&self, run: &Run, revisit: &Revisit) -> bool {
+        let (Some(second), OpRef::Event(first)) = (revisit.reversed, revisit.actor) else { return false };
+        let first = &run.trace.events[first];
+        let completes = |standing| self.looks.completes(&standing, first.read, source_of(first), &self.tried).is_some();
+        !self.looks.is_empty() && self.standing(run, second, None).is_some_and(completes)
+    }
+
+    /// If an update would complete such an iteration if it came before one that its decision has before it, and so
+    /// took what that one takes: the number of reads that were known before the newest of these.
+    pub(super) fn repeats_earlier(&self, asked: &Asked<'_>, at: usize) -> Option<u32> {
+        let &Asked { run, graph, .. } = asked;
+        let event = &run.trace.events[at];
+        if self.looks.is_empty() || !event.updates() {
+            return None;
+        }
+        let standing = self.standing(run, OpRef::Event(at), None)?;
+        let written = |write: usize| run.trace.events[write].written.expect("it is a write");
+        let writes = graph.writes(event.op.loc).map(|write| (written(write), Some(write)));
+        let all = writes.chain([(run.trace.locs[event.op.loc].init, None)]);
+        let taken = all.filter(|&(_, source)| asked.is_taken(event.op.loc, source, Some(at)));
+        taken.filter_map(|(value, source)| self.looks.completes(&standing, value, source, &self.tried)).max()
     }
 
     /// If the event completes an iteration that is in the run only since other threads have seen a lock that it takes:

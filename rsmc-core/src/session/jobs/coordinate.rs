@@ -15,6 +15,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::explore::SavedLooks;
 use crate::seed::Seed;
 use crate::session::checkpoint::Checkpoint;
 use crate::session::course::Course;
@@ -38,8 +39,10 @@ const MOST_DEATHS: u32 = 3;
 pub(in crate::session) enum Then {
     /// The check is over.
     Over(Verdict),
-    /// A worker has learned something: the exploration starts over.
-    StartOver,
+    /// A worker has learned something: the exploration starts over, and knows these reads ([`Divisible::know`]).
+    ///
+    /// [`Divisible::know`]: crate::explore::Divisible::know
+    StartOver(SavedLooks),
 }
 
 /// A job that is handed out, or will be again since its worker ended.
@@ -274,7 +277,7 @@ impl Coordinator<'_, '_, '_> {
         }
         if answer.learned {
             self.findings.tally.runs += 1;
-            return Some(Then::StartOver);
+            return Some(Then::StartOver(SavedLooks::default()));
         }
         let keep_going = self.findings.config.keep_going;
         let mut fails = answer.problem.is_some();
@@ -292,7 +295,10 @@ impl Coordinator<'_, '_, '_> {
                 self.note(Some(livelock.problem));
             }
         }
-        (over || (fails && !keep_going)).then(|| self.over(Verdict::Verified))
+        if over || (fails && !keep_going) {
+            return Some(self.over(Verdict::Verified));
+        }
+        self.shared.starts_over().map(Then::StartOver)
     }
 
     /// Notes a failure, if its rank is the least: the fewest steps, and of these the first in the order of the steps.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::explore::rf_smc::{SavedTree, Ticket, Tree};
-use crate::explore::{Divisible, Division, Saved, Task};
+use crate::explore::{Divisible, Division, Saved, SavedLooks, Task};
 use crate::session::jobs::{Answer, Problem, Samples};
 use crate::session::tally::Tally;
 use crate::session::{Config, ExplorerKind};
@@ -111,6 +111,11 @@ impl Shared {
             }
             _ => unreachable!("{OTHER}"),
         }
+    }
+
+    /// The reads with which the exploration has to start over, if it has to ([`Tree::starts_over`]).
+    pub(super) fn starts_over(&self) -> Option<SavedLooks> {
+        if let Shared::Tree(tree) = self { tree.starts_over() } else { None }
     }
 
     /// The state for a checkpoint, after all parts were taken back. `None` if a failure ends the check.

@@ -29,7 +29,7 @@ use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
-use crate::explore::looks::Looks;
+use crate::explore::looks::{Looks, SavedLooks};
 use crate::explore::rf_smc::RfSmc;
 use crate::explore::rf_smc::budget::MemoryBudget;
 use crate::explore::rf_smc::decision::{Decision, SavedDecision};
@@ -83,6 +83,7 @@ pub struct Tree {
     known: FxHashSet<Digest>,
     /// The reads that are known to complete an iteration that changes nothing.
     looks: Looks,
+    starts_over: bool,
 }
 
 impl Tree {
@@ -117,6 +118,11 @@ impl Tree {
     /// Notes the pending schedules of new decisions, each of which comes after the one above it.
     fn note_pending(&mut self, added: Vec<usize>) {
         added.into_iter().rev().for_each(|number| self.update(number));
+    }
+
+    /// The reads with which the exploration has to start over, since one of them became known too late.
+    pub fn starts_over(&self) -> Option<SavedLooks> {
+        self.starts_over.then(|| self.looks.to_start_over())
     }
 
     /// Whether no schedule is pending. Tickets that are out may bring some.
@@ -163,7 +169,8 @@ impl Tree {
 
     /// Adds the results of exploring a part.
     pub fn take_in(&mut self, mut ticket: Ticket, found: Found) {
-        self.looks.add(&found.looks);
+        self.looks.adopt(&found.looks);
+        self.starts_over |= found.starts_over;
         let path = self.path(ticket.node);
         debug_assert_eq!(path.len(), found.discovered.len());
         for (&number, discovered) in path.iter().zip(found.discovered) {
@@ -223,7 +230,7 @@ impl Tree {
             .collect();
         path.last_mut().expect("the node is on its path").pending.clone_from(&ticket.branches);
         let last = node(ticket.node);
-        Subtree { tau: last.tau[..last.decision.at].to_vec(), path, looks: self.looks.all() }
+        Subtree { tau: last.tau[..last.decision.at].to_vec(), path, looks: self.looks.save() }
     }
 
     /// Adds the names and schedules that were discovered for a decision above a part; only new ones count.

@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Digest, EventId};
+use crate::explore::looks::{Looks, SavedLooks};
 use crate::explore::rf_smc::decision::SavedDecision;
 use crate::explore::rf_smc::steps::Steps;
 use crate::explore::rf_smc::tau::NamedEntry;
@@ -31,7 +32,7 @@ pub struct SavedTree {
     pub(in crate::explore::rf_smc) nodes: Vec<SavedNode>,
     pub(in crate::explore::rf_smc) livelocks: Vec<Route>,
     known: Vec<Digest>,
-    looks: Vec<(u64, u32)>,
+    looks: SavedLooks,
 }
 
 /// A node as data.
@@ -68,7 +69,7 @@ impl Tree {
         };
         let nodes = numbers.iter().map(|&number| save(node(number))).collect();
         let known = self.known.iter().copied().collect();
-        SavedTree { paths, nodes, livelocks: self.livelocks.clone(), known, looks: self.looks.all() }
+        SavedTree { paths, nodes, livelocks: self.livelocks.clone(), known, looks: self.looks.save() }
     }
 
     /// The tree that was saved.
@@ -76,7 +77,7 @@ impl Tree {
         let paths: Vec<Arc<[NamedEntry]>> = saved.paths.into_iter().map(Arc::from).collect();
         let (livelocks, known) = (saved.livelocks, saved.known.into_iter().collect());
         let mut tree = Tree { livelocks, known, ..Tree::default() };
-        tree.looks.add(&saved.looks);
+        tree.looks = Looks::restore(&saved.looks);
         for SavedNode { parent, path, decision } in saved.nodes {
             tree.insert(parent, Arc::clone(&paths[path]), decision);
         }
