@@ -160,7 +160,7 @@ impl Candidate<'_> {
 }
 
 impl Bound {
-    /// The same bound, for an exploration that starts over.
+    /// A bound like this one, for an exploration that starts over.
     pub(super) fn anew(&self) -> Self {
         Self { most: self.most, delays: self.delays, rises: self.rises, ..Self::default() }
     }

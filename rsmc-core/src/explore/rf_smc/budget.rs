@@ -33,7 +33,7 @@ impl Default for MemoryBudget {
 }
 
 impl MemoryBudget {
-    /// The same budget, for an exploration that starts over.
+    /// A budget like this one, for an exploration that starts over.
     pub(super) fn anew(&self) -> Self {
         Self { bound: self.bound, ..Self::default() }
     }
