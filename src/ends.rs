@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 use rsmc_core::report::{Replay, last_seed, last_words, stuck};
 use rsmc_core::runtime::{LastWords, tell_by};
 
+use crate::env::WEAKEN;
 use crate::files;
 use crate::jobs;
 
@@ -50,7 +51,9 @@ fn tell(words: &LastWords<'_>) {
     });
     let seed = seed.map(|seed| file.unwrap_or_else(|| seed.to_string()));
     let scenario = scenario_of(words.check);
-    let again = seed.as_deref().map(|seed| Replay { seed, scenario: scenario.as_deref() });
+    let weakened = std::env::var(WEAKEN).ok();
+    let (scenario, weakened) = (scenario.as_deref(), weakened.as_deref());
+    let again = seed.as_deref().map(|seed| Replay { seed, scenario, weakened });
     let text = last_words(words, again, jobs::for_cargo(Some(words.check).filter(|name| !name.is_empty())));
     if let Ok(mut stderr) = stderr() {
         drop(stderr.write_all(text.as_bytes()));

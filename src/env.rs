@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use rsmc_core::seed::{Seed, SeedError};
 use rsmc_core::session::{Config, ConfigError, nearest, parse_memory};
+use rsmc_core::trace::WeakenedError;
 use thiserror::Error;
 
+use crate::audit;
 use crate::files;
 use crate::jobs::VARIABLE;
 
@@ -85,6 +87,9 @@ pub enum EnvError {
     /// A value that names no pipeline.
     #[error("`RSMC_ANNOTATE` must be `github`, which prints each problem for GitHub to show at its place, not `{0}`")]
     NotAnnotated(String),
+    /// A value that names no ordering to weaken.
+    #[error("`RSMC_WEAKEN`: {0}")]
+    NotWeakened(WeakenedError),
     /// A seed that cannot be read.
     #[error("`RSMC_REPLAY`: {0}")]
     Seed(SeedError),
@@ -114,6 +119,10 @@ const PREFIX: &str = "RSMC_";
 pub(crate) const REPLAY: &str = "RSMC_REPLAY";
 /// The variable that has a scenario of a specification, the only one to run.
 pub(crate) const SCENARIO: &str = "RSMC_SCENARIO";
+/// The variable that has orderings to weaken.
+pub(crate) const WEAKEN: &str = "RSMC_WEAKEN";
+/// The variable that asks for an audit.
+const AUDIT: &str = "RSMC_AUDIT";
 /// The variable that asks for every operation to be printed.
 pub(crate) const LOG: &str = "RSMC_LOG";
 
@@ -121,7 +130,7 @@ pub(crate) const LOG: &str = "RSMC_LOG";
 const REPORT: &str = "RSMC_REPORT";
 
 /// The variables that rsmc reads.
-const KNOWN: [&str; 19] = [
+const KNOWN: [&str; 21] = [
     REPLAY,
     SCENARIO,
     "RSMC_MEMORY",
@@ -141,6 +150,8 @@ const KNOWN: [&str; 19] = [
     "RSMC_INCOMPLETE",
     "RSMC_SUMMARY",
     "RSMC_ANNOTATE",
+    WEAKEN,
+    AUDIT,
 ];
 
 /// The words before the list of known variables. The prefix that all of them have does not make any of them near.
@@ -192,13 +203,16 @@ pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Resul
             LOG if value == "trace" => config,
             LOG => return Err(EnvError::NotALog(value.clone())),
             "RSMC_SHRINK" => config.shrink(u32::try_from(number("RSMC_SHRINK", value)?).unwrap_or(u32::MAX)),
+            WEAKEN => value.split(',').try_fold(config, |config, one| match one.trim().parse() {
+                Ok(weakened) => Ok(config.weaken(weakened)),
+                Err(error) => Err(EnvError::NotWeakened(error)),
+            })?,
             REPORT if ["full", "folded"].contains(&&**value) => config,
             REPORT => return Err(EnvError::NotAReport(value.clone())),
-            // Not of the configuration: see `scenario`, `report_dir`, `resumes`, `fails_incomplete`, `summary` and
-            // `annotates`.
-            SCENARIO | "RSMC_REPORT_DIR" | "RSMC_RESUME" | "RSMC_INCOMPLETE" | "RSMC_SUMMARY" | "RSMC_ANNOTATE" => {
-                config
-            }
+            // Not of the configuration: see `scenario`, `report_dir`, `resumes`, `fails_incomplete`, `summary`,
+            // `annotates` and `audits`.
+            SCENARIO | AUDIT | "RSMC_REPORT_DIR" | "RSMC_RESUME" | "RSMC_INCOMPLETE" | "RSMC_SUMMARY"
+            | "RSMC_ANNOTATE" => config,
             _ => return Err(EnvError::Unknown(name.clone())),
         };
     }
@@ -270,6 +284,15 @@ pub(crate) fn summary(variables: &[(String, String)]) -> Result<Option<PathBuf>,
     match variables.iter().find(|(name, _)| name == "RSMC_SUMMARY") {
         Some((_, file)) if file.is_empty() => Err(EnvError::NoFile),
         file => Ok(file.map(|(_, file)| PathBuf::from(file))),
+    }
+}
+
+/// The time that an audit of a check may take, if one is asked for.
+pub(crate) fn audits(variables: &[(String, String)]) -> Result<Option<Duration>, EnvError> {
+    match variables.iter().find(|(name, _)| name == AUDIT).map(|(_, value)| value.as_str()) {
+        None | Some("0") => Ok(None),
+        Some("1") => Ok(Some(audit::LONGEST)),
+        Some(value) => duration(AUDIT, value).map(Some),
     }
 }
 

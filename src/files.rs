@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use rsmc_core::report::{self, Diagram, Sources};
 use rsmc_core::seed::Seed;
 
+use crate::audit::Audit;
+
 /// Longer names of files are cut: no file system takes more than 255 bytes.
 const LONGEST: usize = 120;
 /// Names that Windows takes for devices, whatever follows after a dot.
@@ -31,6 +33,17 @@ fn write_all(dir: &Path, name: &str, diagram: &Diagram) -> Result<PathBuf, (Path
     put("json", report::json(diagram))?;
     put("dot", report::dot(diagram))?;
     put("html", report::html(diagram, SOURCES))
+}
+
+/// Writes `<name>.audit.txt`, and says in a line what it has and where it is, or why it is not there.
+pub(crate) fn write_audit(dir: Option<&Path>, name: &str, audit: &Audit) -> String {
+    let dir = dir.map_or_else(folder, Path::to_owned);
+    let (path, text) = (dir.join(format!("{name}.audit.txt")), audit.to_string());
+    let first = text.lines().next().unwrap_or_default();
+    match fs::create_dir_all(&dir).and_then(|()| fs::write(&path, &text)) {
+        Ok(()) => format!("{first}: {}", path.display()),
+        Err(error) => format!("cannot write {}: {error}\n{text}", path.display()),
+    }
 }
 
 /// Longer seeds are kept in a file, which the report names.

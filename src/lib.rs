@@ -54,6 +54,7 @@
 //! memory from before the check.
 
 mod annotate;
+mod audit;
 mod ctrl_c;
 mod ends;
 mod env;
@@ -76,13 +77,14 @@ pub use rsmc_core::session::{
     Cause, Config, ConfigError, Estimate, Failure, FailureKind, Fewest, Limit, MemoryModel, Needs, PreemptionBound,
     Remedy, Report, Verdict,
 };
-pub use rsmc_core::trace::Trace;
+pub use rsmc_core::trace::{Trace, Weakened, WeakenedError};
 pub use rsmc_macros::test;
 pub use rsmc_shim::{
     Label, MODELLED, Nondet, alloc, cell, choose, coerce_arc, future, hint, if_model, label, nondet, sync, thread,
     thread_local, time,
 };
 
+pub use crate::audit::{Audit, AuditedOrdering, Needed, audit};
 pub use crate::env::EnvError;
 pub use crate::outcomes::{Outcome, Outcomes, outcomes};
 pub use crate::run::{check, check_with, dot, explore, html, json, render, render_in};

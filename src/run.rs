@@ -4,13 +4,16 @@ use std::cell::RefCell;
 use std::panic::Location;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
 
 use rsmc_core::report::{self, RenderOptions, visible};
 use rsmc_core::seed::Seed;
-use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, assert_no_check, check_body};
+use rsmc_core::session::{Config, ConfigError, Limit, MemoryModel, Report, Verdict, assert_no_check, check_body};
 use rsmc_core::step::{Panicked, Run};
+use rsmc_core::trace::Weakened;
 
 use crate::annotate;
+use crate::audit;
 use crate::ends;
 use crate::env::{self, EnvError};
 use crate::files::{self, SOURCES};
@@ -237,6 +240,8 @@ pub(crate) struct Settings {
     summary: Option<PathBuf>,
     /// Whether the problems of a failure are printed for GitHub.
     annotates: bool,
+    /// The time that an audit may take, if one is asked for.
+    audits: Option<Duration>,
 }
 
 fn from_environment(config: Config) -> Result<Settings, EnvError> {
@@ -245,7 +250,8 @@ fn from_environment(config: Config) -> Result<Settings, EnvError> {
     let (config, resumes) = (env::apply(config, &variables)?, env::resumes(&variables)?);
     let (fails_incomplete, summary) = (env::fails_incomplete(&variables)?, env::summary(&variables)?);
     let (annotates, scenario) = (env::annotates(&variables)?, env::scenario(&variables));
-    Ok(Settings { config, scenario, dir, is_traced, resumes, fails_incomplete, summary, annotates })
+    let audits = env::audits(&variables)?;
+    Ok(Settings { config, scenario, dir, is_traced, resumes, fails_incomplete, summary, annotates, audits })
 }
 
 /// A check that is about to run.
@@ -266,6 +272,7 @@ fn check_and_report(asked: Asked<'_>, path: Option<&str>, body: &(dyn Fn() + Syn
     let Some(begun) = Begun::new(asked.config, path) else { return };
     let begun = Begun { quotes: asked.quotes, ..begun };
     let (report, interrupts) = begun.run(asked.is_traced, body);
+    begun.audit(&report, body);
     begun.report(report, interrupts, asked.see);
 }
 
@@ -301,6 +308,24 @@ impl<'a> Begun<'a> {
         }
     }
 
+    /// Audits the orderings of a check that verifies, if that is asked for, and writes the audit to a file.
+    #[track_caller]
+    fn audit(&self, report: &Report, body: &(dyn Fn() + Sync)) {
+        let Settings { config, audits, dir, .. } = &self.settings;
+        let Some(longest) = audits.filter(|_| matches!(report.verdict, Verdict::Verified)) else { return };
+        if config.replay.is_some() || jobs::is_worker() {
+            return;
+        }
+        if config.effective_memory() != MemoryModel::C11 {
+            return said::say(&self.who, "RSMC_AUDIT: orderings make a difference under `c11` only");
+        }
+        let audit = match audit::audit_within(config, longest, self.which.for_cargo(), body) {
+            Ok(audit) => audit,
+            Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {}", visible(&error.to_string()))),
+        };
+        said::say(&self.who, &files::write_audit(dir.as_deref(), &files::name_of(self.path), &audit));
+    }
+
     /// Says how the check went.
     #[track_caller]
     pub(crate) fn report(self, mut report: Report, interrupts: Option<long::Listening>, see: See<'_>) {
@@ -323,6 +348,9 @@ impl<'a> Begun<'a> {
             seed_file = files::keep(&failure.seed, dir.as_deref(), &files::name_of(self.path));
             let note = |flags: String| format!("the command needs the same RUSTFLAGS={}", report::quoted(&flags));
             report.notes.extend(env::rustflags().map(note));
+        }
+        if !config.weakened.is_empty() {
+            report.notes.push(format!("orderings are weaker than written: {}", Weakened::list(&config.weakened)));
         }
         let test = self.which.for_cargo();
         let options = terminal::render_options(test).seed_file(seed_file.as_deref());

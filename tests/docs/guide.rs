@@ -15,6 +15,7 @@ mod freed;
 mod inbox;
 mod inbox_lost;
 mod inbox_relaxed;
+mod letterbox;
 mod letters;
 mod livelock;
 mod lost;
@@ -308,6 +309,13 @@ fn manifests_and_variables() {
             assert!(configuration.contains(&format!("`RSMC_{name}`")), "{page} names RSMC_{name}");
         }
     }
+}
+
+#[test]
+fn orderings() {
+    let audit = rsmc::audit(&Config::default(), letterbox::tests::letterbox).to_string();
+    let text = in_a_crate(&audit.replace("docs::guide::orderings", "tests::letterbox"), "letterbox");
+    assert_chapter("12-orderings", &["letterbox"], &[text]);
 }
 
 #[test]

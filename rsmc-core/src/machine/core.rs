@@ -13,11 +13,12 @@ use crate::machine::graphs::Graphs;
 use crate::machine::idle::Idle;
 use crate::machine::loops::Loops;
 use crate::machine::names::Names;
+use crate::machine::orders::Orders;
 use crate::machine::rules::{Rules, Sees};
 use crate::machine::{Machine, Outcome, Status, Then, Thread};
 use crate::model::{Memory, MemoryModel};
 use crate::step::{End, Knowledge, Panicked, Plan, Run, Watcher};
-use crate::trace::{Event, Explore, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
+use crate::trace::{Event, Explore, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo, Weakened};
 
 impl Machine {
     /// A machine that has run nothing.
@@ -53,7 +54,7 @@ impl Machine {
             trust: Trust::default(),
             again: false,
             watcher: None,
-            strengthened: Vec::new(),
+            orders: Orders::default(),
             accesses: Accesses::default(),
             held: None,
         }
@@ -88,8 +89,17 @@ impl Machine {
 
     /// Makes the operations at these places have at least these orderings, and no others.
     pub fn strengthen(&mut self, changes: &[(Site, Ordering)]) {
-        self.strengthened.clear();
-        self.strengthened.extend_from_slice(changes);
+        self.orders.strengthen(changes);
+    }
+
+    /// Makes the operations at these places have at most these orderings, and no others.
+    pub fn weaken(&mut self, changes: &[Weakened]) {
+        self.orders.weaken(changes);
+    }
+
+    /// The orderings of [`Machine::weaken`] that no operation had so far.
+    pub fn unused(&self) -> Vec<Weakened> {
+        self.orders.unused()
     }
 
     #[inline]
@@ -237,6 +247,10 @@ impl Machine {
 
     /// A thread comes to a fence; true if it need not wait there.
     pub fn fence(&mut self, thread: ThreadId, order: Ordering, site: Site) -> bool {
+        let order = self.orders.of_fence(order, site);
+        if order == Ordering::Relaxed {
+            return true;
+        }
         if order == Ordering::SeqCst && !self.drain_then(thread, Then::Fence(order, site)) {
             return false;
         }
@@ -256,7 +270,7 @@ impl Machine {
     /// A thread stands before an operation.
     #[inline]
     pub fn arrive(&mut self, thread: ThreadId, op: Op) {
-        let is_plain = self.strengthened.is_empty() && !self.has_patience;
+        let is_plain = self.orders.are_written() && !self.has_patience;
         if is_plain && self.threads[thread].held_back.is_empty() {
             self.stand(thread, Status::Standing(op));
         } else if let Some(op) = self.instead_of(thread, op) {
@@ -267,10 +281,7 @@ impl Machine {
     /// The operation before which a thread stands that comes to this one.
     #[inline(never)]
     fn instead_of(&mut self, thread: ThreadId, op: Op) -> Option<Op> {
-        let op = match self.strengthened.iter().find(|(site, _)| *site == op.site) {
-            Some(&(_, order)) => op.with_at_least(order),
-            None => op,
-        };
+        let op = self.orders.of(op);
         let op = self.threads[thread].held_back.iter().find_map(|held| held.op).unwrap_or(op);
         if self.has_patience { self.with_patience(thread, op) } else { Some(op) }
     }

@@ -23,6 +23,7 @@ mod graphs;
 mod idle;
 mod loops;
 mod names;
+mod orders;
 mod patience;
 mod pure;
 mod rules;
@@ -40,6 +41,7 @@ use crate::machine::graphs::Graphs;
 use crate::machine::idle::Idle;
 use crate::machine::loops::Loops;
 use crate::machine::names::Names;
+use crate::machine::orders::Orders;
 use crate::machine::patience::{Patience, Silence};
 use crate::machine::pure::Visits;
 use crate::model::Memory;
@@ -193,6 +195,5 @@ pub struct Machine {
     trust: Trust,
     again: bool,
     watcher: Option<Watcher>,
-    /// Places, with the weakest ordering that operations there have.
-    strengthened: Vec<(Site, Ordering)>,
+    orders: Orders,
 }

@@ -130,6 +130,8 @@ pub struct Replay<'a> {
     pub seed: &'a str,
     /// The scenario, if it is an execution of one.
     pub scenario: Option<&'a str>,
+    /// The orderings that are weaker than written.
+    pub weakened: Option<&'a str>,
 }
 
 impl<'a> Finding<'a> {
@@ -236,7 +238,7 @@ fn finding_of<'a>(
     Finding {
         kind: failure.kind,
         message: &failure.message,
-        replay: Replay { seed, scenario: failure.scenario.as_deref() },
+        replay: Replay { seed, scenario: failure.scenario.as_deref(), weakened: failure.weakened.as_deref() },
         trace: &failure.trace,
         waiting: &failure.waiting,
         repeats: failure.repeats,

@@ -210,10 +210,11 @@ pub(super) fn replay_command(finding: &Finding<'_>, name: Option<&str>) -> Optio
 }
 
 /// The command that replays an execution.
-pub(super) fn replay(Replay { seed, scenario }: Replay<'_>, name: Option<&str>) -> String {
+pub(super) fn replay(Replay { seed, scenario, weakened }: Replay<'_>, name: Option<&str>) -> String {
     let scenario = scenario.map(|scenario| format!(" RSMC_SCENARIO={}", quoted(scenario))).unwrap_or_default();
+    let weakened = weakened.map(|weakened| format!(" RSMC_WEAKEN={}", quoted(weakened))).unwrap_or_default();
     let command = name.map(|name| format!(" {}", command(name))).unwrap_or_default();
-    format!("RSMC_REPLAY={seed}{scenario}{command}")
+    format!("RSMC_REPLAY={seed}{weakened}{scenario}{command}")
 }
 
 fn how(counts: &Counts<'_>) -> String {

@@ -28,7 +28,7 @@ use crate::runtime::pieces::{self, Addresses};
 use crate::runtime::reclaim;
 use crate::runtime::slots::{PutBack, Slots};
 use crate::step::{End, Knowledge, Observed, Plan, Run, Watcher};
-use crate::trace::{Act, Op, Site};
+use crate::trace::{Act, Op, Site, Weakened};
 
 /// The part of an execution that is borrowed for a moment at a time, never across a switch.
 pub(super) struct Core {
@@ -221,6 +221,14 @@ impl Execution {
 
     pub(super) fn strengthen(&self, changes: &[(Site, Ordering)]) {
         self.core.borrow_mut().machine.strengthen(changes);
+    }
+
+    pub(super) fn weaken(&self, changes: &[Weakened]) {
+        self.core.borrow_mut().machine.weaken(changes);
+    }
+
+    pub(super) fn unused(&self) -> Vec<Weakened> {
+        self.core.borrow().machine.unused()
     }
 
     pub(super) fn watch(&self, watcher: Option<Watcher>) {

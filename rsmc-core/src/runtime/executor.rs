@@ -15,7 +15,7 @@ use crate::runtime::hook::threads;
 use crate::runtime::panics;
 use crate::runtime::watch;
 use crate::step::{Executor, Knowledge, Plan, Run, Watcher};
-use crate::trace::Site;
+use crate::trace::{Site, Weakened};
 
 /// Runs a test body on coroutines.
 pub struct Runtime<'body> {
@@ -105,6 +105,15 @@ impl Executor for Runtime<'_> {
     fn strengthen(&mut self, changes: &[(Site, Ordering)]) -> bool {
         self.execution.strengthen(changes);
         true
+    }
+
+    fn weaken(&mut self, changes: &[Weakened]) -> bool {
+        self.execution.weaken(changes);
+        true
+    }
+
+    fn unused(&self) -> Vec<Weakened> {
+        self.execution.unused()
     }
 
     fn trace_paths(&mut self, on: bool) -> bool {

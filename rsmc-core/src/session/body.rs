@@ -5,6 +5,7 @@ use std::any::Any;
 use crate::machine::Rules;
 use crate::runtime::Runtime;
 use crate::session::{Check, Config, ConfigError};
+use crate::step::Executor as _;
 
 /// The body of a check with its executor, in the thread of the check.
 pub struct Body<'b> {
@@ -67,7 +68,8 @@ fn in_own_thread(
     let here = 0_usize;
     let caller = (&raw const here).addr();
     let check = move || {
-        let runtime = Runtime::new(body, rules, config.stack_size).called_from(caller).of_check(name, stuck_after);
+        let mut runtime = Runtime::new(body, rules, config.stack_size).called_from(caller).of_check(name, stuck_after);
+        runtime.weaken(&config.weakened);
         check(&mut Body { config, runtime })
     };
     let result = std::thread::scope(|scope| {

@@ -121,6 +121,10 @@ impl<'c> Check<'c> {
         if clock.is_long() && is_stopped && checkpoint.is_none() {
             report.notes.push(format!("a check by {} cannot be resumed", config.undivided()));
         }
+        if matches!(report.verdict, Verdict::Verified) {
+            let note = |weakened| format!("{weakened} weakens nothing: no operation there had a stronger ordering");
+            report.notes.extend(executor.unused().into_iter().map(note));
+        }
         if is_of_code {
             fail_if_trivial(config, &mut report);
         }

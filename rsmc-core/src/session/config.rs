@@ -9,6 +9,7 @@ pub use crate::model::MemoryModel;
 use crate::seed::Seed;
 use crate::session::explorers::{NAMES, explorer};
 use crate::session::{ConfigError, ExplorerKind, PreemptionBound};
+use crate::trace::Weakened;
 
 impl FromStr for ExplorerKind {
     type Err = ConfigError;
@@ -100,6 +101,11 @@ pub struct Config {
     pub preemption_bound: Option<PreemptionBound>,
     /// The bound of delays. Default: none.
     pub delay_bound: Option<u32>,
+    /// Orderings that the check takes for weaker than written. Default: none.
+    pub weakened: Vec<Weakened>,
+    /// Whether a failure is explained: the models under which it happens, and orderings that mend it.
+    #[doc(hidden)]
+    pub explains: bool,
     /// The number of processes that explore. Default: 1.
     pub jobs: usize,
     /// The time that one process explores before workers start.
@@ -148,6 +154,8 @@ impl Default for Config {
             twice: false,
             preemption_bound: None,
             delay_bound: None,
+            weakened: Vec::new(),
+            explains: true,
             jobs: 1,
             divide_after: Duration::from_millis(200),
             sets: None,
@@ -254,6 +262,19 @@ impl Config {
     /// Sets the stack of each modelled thread, in bytes. At least 16 KiB.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = bytes;
+        self
+    }
+
+    /// Takes an ordering for weaker than written: does the check tell the difference? A place at which no operation has a
+    /// stronger ordering is named in a note of the report. [`rsmc::audit`](https://docs.rs/rsmc) asks this for every
+    /// ordering.
+    ///
+    /// ```
+    /// let config = rsmc_core::session::Config::default().weaken("src/queue.rs:41:20=Relaxed".parse().unwrap());
+    /// assert_eq!(config.weakened[0].line, 41);
+    /// ```
+    pub fn weaken(mut self, weakened: Weakened) -> Self {
+        self.weakened.push(weakened);
         self
     }
 

@@ -17,6 +17,7 @@ use crate::session::spot::leaks;
 use crate::session::tally::Tally;
 use crate::session::{Config, Estimate, Failure, FailureKind, MemoryModel, Needs, Report, Seen, Verdict};
 use crate::step::{End, Executor, Forced, Plan, Run, Step};
+use crate::trace::Weakened;
 use crate::trace::{Trace, reads_from_class};
 
 /// See the module.
@@ -242,7 +243,7 @@ impl<'c> Findings<'c> {
             let seconds = SHRINKS_FOR.as_secs();
             self.notes.push(format!("the search for a smaller schedule was cut off after {seconds} s; see `shrink`"));
         }
-        if !executor.is_broken() {
+        if self.config.explains && !executor.is_broken() {
             let (needs, runs) = find_models(&same, shrunk.strong.as_deref(), self.memory, self.config, executor);
             let is_of_orderings = match &needs {
                 Some(Needs::Model { strongest, .. }) => !strongest.is_sequential(),
@@ -332,7 +333,11 @@ impl<'c> Findings<'c> {
             failures: causes.executions() + u64::from(self.of_pinned.is_some()),
             causes: causes.list(),
             verdict: match self.of_pinned.or(self.first) {
-                Some(failure) => Verdict::Failed(failure),
+                Some(mut failure) => {
+                    let weakened = &self.config.weakened;
+                    failure.weakened = (!weakened.is_empty()).then(|| Weakened::list(weakened));
+                    Verdict::Failed(failure)
+                }
                 None => verdict,
             },
             executions,

@@ -50,6 +50,8 @@ pub struct Failure {
     pub remedy: Option<Remedy>,
     /// The scenario of a specification whose execution it is, as `RSMC_SCENARIO` takes it. `None` for other checks.
     pub scenario: Option<String>,
+    /// The orderings that the check took for weaker than written, as `RSMC_WEAKEN` takes them.
+    pub weakened: Option<String>,
 }
 
 /// A limit that ended a check before it was complete.

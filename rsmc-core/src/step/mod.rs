@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use crate::model::MemoryModel;
-use crate::trace::Site;
+use crate::trace::{Site, Weakened};
 
 pub use expect::{Difference, Expect};
 pub use knowledge::{Knowledge, Observed, WaitingLoops};
@@ -85,6 +85,16 @@ pub trait Executor {
     /// Makes the operations at these places have at least these orderings in later runs; false if it cannot.
     fn strengthen(&mut self, _changes: &[(Site, Ordering)]) -> bool {
         false
+    }
+
+    /// Makes the operations at these places have at most these orderings in later runs; false if it cannot.
+    fn weaken(&mut self, _changes: &[Weakened]) -> bool {
+        false
+    }
+
+    /// Those of [`weaken`](Self::weaken) that no operation had so far.
+    fn unused(&self) -> Vec<Weakened> {
+        Vec::new()
     }
 
     /// Makes later runs capture their call paths, or not; false if it cannot.

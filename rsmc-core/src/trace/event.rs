@@ -116,6 +116,26 @@ impl Op {
         }
     }
 
+    /// This operation with an ordering that is at most this one; of a compare-exchange, that of its success.
+    pub fn with_at_most(self, most: Ordering) -> Self {
+        let order = weakest(self.order, most);
+        match self.action {
+            Action::Load | Action::Store(_) | Action::Rmw(_) => Self { order, failure: order, ..self },
+            Action::Cas { .. } | Action::AddUnless(_) | Action::Fail { .. } => Self { order, ..self },
+            _ => self,
+        }
+    }
+
+    /// This operation, whose ordering where it is a compare-exchange that fails is at most this one.
+    pub fn with_failure_at_most(self, most: Ordering) -> Self {
+        match self.action {
+            Action::Cas { .. } | Action::AddUnless(_) | Action::Fail { .. } => {
+                Self { failure: weakest(self.failure, most), ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// Whether it is sequential whatever it reads.
     pub fn is_always_sequential(&self) -> bool {
         self.is_sequential(true) && (self.action == Action::Acquire || self.is_sequential(false))
@@ -130,17 +150,34 @@ fn releases(order: Ordering) -> bool {
     matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
 }
 
-/// An ordering that is at least another one, with what is wanted of that.
-fn raised(order: Ordering, least: Ordering, acquire: bool, release: bool) -> Ordering {
-    if least == Ordering::SeqCst || order == Ordering::SeqCst {
-        return Ordering::SeqCst;
+/// The strongest ordering that is no stronger than either of two.
+pub fn weakest(one: Ordering, other: Ordering) -> Ordering {
+    if one == Ordering::SeqCst || other == Ordering::SeqCst {
+        return if one == Ordering::SeqCst { other } else { one };
     }
-    match (acquire || acquires(order), release || releases(order)) {
+    of_parts(acquires(one) && acquires(other), releases(one) && releases(other))
+}
+
+/// The weakest ordering that is at least as strong as either of two.
+pub fn strongest(one: Ordering, other: Ordering) -> Ordering {
+    raised(one, other, acquires(other), releases(other))
+}
+
+fn of_parts(acquires: bool, releases: bool) -> Ordering {
+    match (acquires, releases) {
         (true, true) => Ordering::AcqRel,
         (true, false) => Ordering::Acquire,
         (false, true) => Ordering::Release,
         (false, false) => Ordering::Relaxed,
     }
+}
+
+/// An ordering that is at least another one, with what is wanted of that.
+fn raised(order: Ordering, least: Ordering, acquire: bool, release: bool) -> Ordering {
+    if least == Ordering::SeqCst || order == Ordering::SeqCst {
+        return Ordering::SeqCst;
+    }
+    of_parts(acquire || acquires(order), release || releases(order))
 }
 
 /// The source of an event.

@@ -12,12 +12,14 @@ mod history;
 mod order;
 mod record;
 pub mod spin;
+mod weakened;
 
 pub use action::{Action, CHOICE, Effect, FREE, HELD, PATIENCE, POISONED, Rmw, RmwKind};
 pub use call::{Call, CallResult, Calls, Message};
 pub use call_path::{Act, CallPath, CallPaths, Caller};
 pub use class::{outcome_digest, reads_from_class};
-pub use event::{Event, Explore, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo};
+pub use event::{Event, Explore, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo, strongest, weakest};
 pub use history::Histories;
 pub use order::ProgramOrder;
 pub use record::{Row, Trace};
+pub use weakened::{Weakened, WeakenedError};

@@ -42,7 +42,7 @@ impl<'a> Case<'a> {
     fn finding(&self) -> Finding<'_> {
         Finding {
             message: self.message,
-            replay: Replay { seed: "r1-0a1b2c3d4e5f", scenario: None },
+            replay: Replay { seed: "r1-0a1b2c3d4e5f", scenario: None, weakened: None },
             waiting: &self.run.waiting,
             panics: &self.run.panics,
             race: self.race.as_ref(),

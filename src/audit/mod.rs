@@ -1,0 +1,148 @@
+//! An audit of the orderings of a body: which are needed, and which are stronger than its check can tell.
+//!
+//! Method. Each ordering that some execution uses is made weaker alone: if the check still verifies, it is stronger
+//! than needed; if not, the failing execution shows what it is needed for. Then all of them are made weaker together,
+//! one after the other, as far as the check verifies. What verifies with an ordering verifies with every stronger one,
+//! so one pass finds a combination in which no ordering can be made weaker.
+//!
+//! Cost. One check for each weaker ordering that is tried, at most six for a place.
+//!
+//! Limits. It says what this check can tell, and no more: another test may need an ordering that this one does not, and
+//! no check sees a race on memory that is in no cell of the shim.
+
+mod places;
+mod search;
+mod text;
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use rsmc_core::seed::Seed;
+use rsmc_core::session::{Config, FailureKind, MemoryModel};
+use rsmc_core::trace::Weakened;
+
+use crate::audit::search::Search;
+use crate::said;
+
+/// The orderings of a body and what its check says of them.
+///
+/// [`Display`](fmt::Display) has it as text.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Audit {
+    /// The orderings stronger than `Relaxed`, in the order of the source.
+    pub orderings: Vec<AuditedOrdering>,
+    /// A combination of weaker orderings with which the check verifies, and no ordering of which can be made weaker.
+    pub together: Vec<Weakened>,
+    /// The number of checks that were run.
+    pub checks: u64,
+    /// Whether the time was enough for all of them.
+    pub is_complete: bool,
+    /// The reason why nothing was audited: the check itself does not verify.
+    pub failure: Option<String>,
+    /// The name of the test, for commands.
+    test: Option<String>,
+}
+
+/// An ordering in the source.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct AuditedOrdering {
+    /// Its place in the source: file, line and column.
+    pub place: String,
+    /// `load`, `store`, `update`, `compare_exchange` or `fence`.
+    pub operation: &'static str,
+    /// Whether it is the ordering of a compare-exchange that fails.
+    pub is_failure: bool,
+    /// The ordering that is written there. If it differs between executions, the strongest.
+    pub written: Ordering,
+    /// Whether some execution uses it for an atomic that two threads use. If not, it is not tried.
+    pub is_exercised: bool,
+    /// The weakest ordering with which the check verifies, if all others are as written. A fence with `Relaxed` is none.
+    pub alone: Ordering,
+    /// Its ordering in [`Audit::together`].
+    pub together: Ordering,
+    /// The failing execution with a weaker ordering: the strongest one that fails with all others as written; if there
+    /// is none, one that fails with those of [`Audit::together`].
+    pub needed: Option<Needed>,
+}
+
+/// A failing execution with a weaker ordering.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Needed {
+    /// The orderings with which the check fails. The last one is that of this place.
+    pub weakened: Vec<Weakened>,
+    /// The kind of the failure.
+    pub kind: FailureKind,
+    /// A description in one line.
+    pub message: String,
+    /// The seed of the failing execution, for a check with these orderings ([`Config::weaken`]).
+    pub seed: Seed,
+}
+
+/// The time that an audit may take.
+pub(crate) const LONGEST: Duration = Duration::from_secs(60);
+
+/// Asks for every ordering that `body` uses whether its check can tell it from a weaker one, for at most a minute.
+///
+/// An ordering that is too strong for this check may be needed for another one, and where data is in no cell of the shim:
+/// a race on plain memory is not seen.
+///
+/// Each question is a check with [`Config::weaken`], by this process alone. Only Rust's own memory model knows orderings,
+/// so the check must be one of that. It does not look at the environment; `RSMC_AUDIT=1` audits every `#[rsmc::test]`.
+///
+/// # Panics
+/// If the configuration cannot be carried out, if it has another memory model than [`MemoryModel::C11`], or if called
+/// inside another check.
+///
+/// ```
+/// use rsmc::{Config, sync::atomic::{AtomicBool, AtomicU32, Ordering::{Acquire, Relaxed, Release, SeqCst}}};
+///
+/// let audit = rsmc::audit(&Config::default(), || {
+///     let (flag, data) = (AtomicBool::new(false), AtomicU32::new(0));
+///     rsmc::thread::scope(|scope| {
+///         scope.spawn(|| {
+///             data.store(1, Relaxed);
+///             flag.store(true, SeqCst); // stronger than needed
+///         });
+///         if flag.load(Acquire) {
+///             assert_eq!(data.load(Relaxed), 1);
+///         }
+///     });
+/// });
+/// let [store, load] = &audit.orderings[..] else { panic!("{audit}") };
+/// assert_eq!((store.written, store.alone), (SeqCst, Release));
+/// assert_eq!((load.written, load.alone), (Acquire, Acquire));
+/// assert_eq!(load.needed.as_ref().unwrap().weakened[0].most, Relaxed);
+/// ```
+#[track_caller]
+pub fn audit(config: &Config, body: impl Fn() + Sync) -> Audit {
+    let thread = std::thread::current();
+    let test = thread.name().filter(|name| *name != "main");
+    said::say_in_vain("rsmc::audit", config, &said::who(test, Location::caller()));
+    assert_eq!(config.effective_memory(), MemoryModel::C11, "rsmc: orderings make a difference under `c11` only");
+    match audit_within(config, LONGEST, test, &body) {
+        Ok(audit) => audit,
+        Err(error) => panic!("rsmc: {error}"),
+    }
+}
+
+/// Audits a body, for at most so long.
+#[track_caller]
+pub(crate) fn audit_within(
+    config: &Config,
+    longest: Duration,
+    test: Option<&str>,
+    body: &(dyn Fn() + Sync),
+) -> Result<Audit, rsmc_core::session::ConfigError> {
+    Search::new(config, longest, body).audit(test)
+}
+
+impl fmt::Display for Audit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text::write(self, f)
+    }
+}

@@ -1,0 +1,302 @@
+//! Which orderings of a body are needed. What published algorithms are said to need is known; that a weaker ordering is
+//! what it says is compared with bodies in which it is written.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
+
+use rsmc::sync::atomic::{AtomicU32, fence};
+use rsmc::{Audit, AuditedOrdering, Config, Verdict, thread};
+
+use crate::examples::algorithms;
+
+/// What is written at a place, and the weakest that the check verifies.
+fn found(audit: &Audit) -> Vec<(&str, Ordering, Ordering)> {
+    audit.orderings.iter().map(|one| (one.operation, one.written, one.alone)).collect()
+}
+
+/// Every claim holds: what is needed fails with its seed, and all that is weaker together verifies and is the weakest.
+fn prove(audit: &Audit, body: fn()) {
+    assert!(audit.is_complete && audit.failure.is_none(), "{audit}");
+    let with = |weakened: &[rsmc::Weakened]| weakened.iter().cloned().fold(Config::default(), Config::weaken);
+    for AuditedOrdering { needed, alone, written, .. } in &audit.orderings {
+        let Some(needed) = needed else {
+            assert_ne!(alone, written, "{audit}");
+            continue;
+        };
+        let report = rsmc::explore(&with(&needed.weakened).replay(needed.seed.clone()), body);
+        let Verdict::Failed(failure) = report.verdict else { panic!("{:?} of\n{audit}", report.verdict) };
+        assert_eq!((failure.kind, &failure.message), (needed.kind, &needed.message));
+        let as_written = rsmc::explore(&Config::default(), body);
+        assert!(matches!(as_written.verdict, Verdict::Verified));
+    }
+    let together = rsmc::explore(&with(&audit.together), body);
+    assert!(
+        matches!(together.verdict, Verdict::Verified) && together.notes.is_empty(),
+        "{:?}\n{audit}",
+        together.notes
+    );
+}
+
+/// The orderings of an algorithm, in the order of the source, with their operations.
+type Written = &'static [(&'static str, Ordering)];
+
+/// Nothing in these is stronger than the check needs.
+#[test]
+fn what_is_said_to_be_needed_is_needed() {
+    let algorithms: [(fn(), Written); 6] = [
+        // Boehm 2012.
+        (
+            algorithms::seqlock::correct,
+            &[("fence", Release), ("store", Release), ("load", Acquire), ("fence", Acquire)],
+        ),
+        // The counts of `Arc`: increments are relaxed.
+        (algorithms::ref_count::correct, &[("update", Release), ("fence", Acquire)]),
+        (algorithms::spin_lock::correct, &[("store", Release), ("compare_exchange", Acquire)]),
+        (
+            algorithms::spsc_ring::correct,
+            &[("load", Acquire), ("store", Release), ("load", Acquire), ("store", Release)],
+        ),
+        (algorithms::publish::correct_cell_fenced, &[("fence", Release), ("fence", Acquire)]),
+        (
+            algorithms::peterson_lock::correct_fenced,
+            &[("fence", SeqCst), ("fence", SeqCst), ("store", Release), ("load", Acquire), ("load", Acquire)],
+        ),
+    ];
+    for (body, needed) in algorithms {
+        let audit = rsmc::audit(&Config::default(), body);
+        let expected: Vec<_> = needed.iter().map(|&(operation, order)| (operation, order, order)).collect();
+        assert_eq!(found(&audit), expected, "{audit}");
+        assert!(audit.together.is_empty());
+        prove(&audit, body);
+    }
+}
+
+/// Lê, Pop, Cohen and Zappa Nardelli 2013: the fences of the deque are needed.
+#[test]
+fn larger_algorithms_keep_what_they_need() {
+    let fences = |audit: &Audit| {
+        let fences = audit.orderings.iter().filter(|one| one.operation == "fence" && one.alone == one.written);
+        fences.map(|one| one.written).collect::<Vec<_>>()
+    };
+    let deque = rsmc::audit(&Config::default(), algorithms::chase_lev::correct);
+    assert_eq!(fences(&deque), [Release, SeqCst, SeqCst], "{deque}");
+    prove(&deque, algorithms::chase_lev::correct);
+    let parking = rsmc::audit(&Config::default(), algorithms::mpsc_parking::correct);
+    assert_eq!(fences(&parking), [SeqCst, SeqCst], "{parking}");
+    prove(&parking, algorithms::mpsc_parking::correct);
+    prove(&rsmc::audit(&Config::default(), algorithms::treiber_stack::correct), algorithms::treiber_stack::correct);
+}
+
+/// A message that is published with more than it needs, and a counter whose ordering nobody can tell.
+fn too_strong() {
+    let (flag, count, data) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            data.store(1, Relaxed);
+            count.fetch_add(1, AcqRel);
+            flag.store(1, SeqCst);
+        });
+        count.fetch_add(1, SeqCst);
+        if flag.compare_exchange(1, 2, SeqCst, SeqCst).is_ok() {
+            assert_eq!(data.load(Relaxed), 1);
+        }
+    });
+}
+
+#[test]
+fn what_is_too_strong_is_found() {
+    let audit = rsmc::audit(&Config::default(), too_strong);
+    let expected = [
+        ("update", AcqRel, Relaxed),
+        ("store", SeqCst, Release),
+        ("update", SeqCst, Relaxed),
+        ("compare_exchange", SeqCst, Acquire),
+        ("compare_exchange", SeqCst, Relaxed),
+    ];
+    assert_eq!(found(&audit), expected, "{audit}");
+    assert!(audit.orderings.iter().all(|one| one.alone == one.together && one.is_exercised));
+    assert_eq!(
+        audit.orderings.iter().map(|one| one.is_failure).collect::<Vec<_>>(),
+        [false, false, false, false, true]
+    );
+    prove(&audit, too_strong);
+}
+
+/// Either the fence or the `Release` of the store is enough, and one of them is needed.
+fn either() {
+    let (flag, data) = (AtomicU32::new(0), AtomicU32::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            data.store(1, Relaxed);
+            fence(Release);
+            flag.store(1, Release);
+        });
+        if flag.load(Acquire) == 1 {
+            assert_eq!(data.load(Relaxed), 1);
+        }
+    });
+}
+
+#[test]
+fn what_can_be_weaker_alone_is_not_what_can_be_weaker_together() {
+    let audit = rsmc::audit(&Config::default(), either);
+    let all: Vec<_> = audit.orderings.iter().map(|one| (one.operation, one.alone, one.together)).collect();
+    // A fence costs more, so it goes first.
+    assert_eq!(all, [("fence", Relaxed, Relaxed), ("store", Relaxed, Release), ("load", Acquire, Acquire)], "{audit}");
+    assert_eq!(audit.orderings[1].needed.as_ref().unwrap().weakened.len(), 2);
+    prove(&audit, either);
+    let text = audit.to_string();
+    assert!(
+        text.starts_with("3 orderings are stronger than Relaxed: 1 needed as written, 2 too strong, 0 not exercised\n"),
+        "{text}"
+    );
+    assert!(text.contains("  too strong: no fence is enough\n"), "{text}");
+    let beside = "  too strong: Relaxed is enough, but not beside the weaker orderings below\n";
+    assert!(text.contains(beside), "{text}");
+    assert!(text.contains("  with Relaxed beside the others it fails: the test body panicked at"), "{text}");
+}
+
+#[test]
+fn what_one_thread_uses_alone_is_not_exercised() {
+    let audit = rsmc::audit(&Config::default(), || {
+        let (own, shared) = (AtomicU32::new(0), AtomicU32::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                own.store(1, Release);
+                own.load(SeqCst) + shared.load(Relaxed)
+            });
+            shared.store(1, Relaxed);
+        });
+    });
+    assert_eq!(found(&audit), [("store", Release, Release), ("load", SeqCst, SeqCst)], "{audit}");
+    assert!(audit.orderings.iter().all(|one| !one.is_exercised));
+    assert_eq!((audit.checks, audit.together.len()), (1, 0));
+}
+
+#[test]
+fn a_check_that_fails_is_not_audited() {
+    let audit = rsmc::audit(&Config::default(), algorithms::seqlock::broken_relaxed_end);
+    assert!(audit.to_string().starts_with("no audit of a check that does not verify: it fails as it is: "), "{audit}");
+    assert!(audit.together.is_empty() && audit.orderings.iter().all(|one| one.alone == one.written));
+}
+
+/// The body of the oracle: a thread that stores and updates and one that reads with these orderings, and what they see.
+fn drawn([store, fenced, update, load, success]: [Ordering; 5], failure: Ordering) -> [u32; 4] {
+    let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
+    let (mut seen, mut other) = (0, [0; 3]);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            x.store(1, store);
+            fence(fenced);
+            seen = y.swap(1, update);
+        });
+        other[0] = y.load(load);
+        other[1] = y.compare_exchange(1, 2, success, failure).unwrap_or_else(|value| 10 + value);
+        other[2] = x.load(Relaxed);
+    });
+    [seen, other[0], other[1], other[2]]
+}
+
+/// An ordering that is taken for weaker has the executions of one that is written weaker.
+#[test]
+fn weaker_is_as_if_it_were_written() {
+    let strong = ([SeqCst, SeqCst, SeqCst, SeqCst, SeqCst], SeqCst);
+    let executions = |config: &Config, (orders, failure): ([Ordering; 5], Ordering)| {
+        let outcomes = rsmc::outcomes(config, || drawn(orders, failure));
+        let counts: BTreeMap<[u32; 4], u64> = outcomes.iter().map(|(values, one)| (*values, one.classes)).collect();
+        counts
+    };
+    let audit = rsmc::audit(&Config::default(), || assert!(drawn(strong.0, strong.1)[0] < 3));
+    // In the order of the source.
+    let slots = [Some(0), Some(1), Some(2), Some(3), Some(4), None];
+    assert_eq!(audit.orderings.len(), slots.len(), "{audit}");
+    let place = |at: usize, order: Ordering| -> rsmc::Weakened {
+        let AuditedOrdering { place, is_failure, .. } = &audit.orderings[at];
+        format!("{place}{}={order:?}", if *is_failure { "/failure" } else { "" }).parse().unwrap()
+    };
+    let may_have = |at: usize, order: Ordering| match slots[at] {
+        Some(0) => [Relaxed, Release].contains(&order),
+        Some(3) | None => [Relaxed, Acquire].contains(&order),
+        Some(1) => order != Relaxed,
+        _ => true,
+    };
+    let mut different = 0;
+    for mask in 1..1_u32 << slots.len() {
+        for order in [Relaxed, Acquire, Release, AcqRel] {
+            let changed: Vec<usize> = (0..slots.len()).filter(|at| mask >> at & 1 == 1).collect();
+            if !changed.iter().all(|&at| may_have(at, order)) {
+                continue;
+            }
+            let (mut orders, mut failure) = strong;
+            for &at in &changed {
+                *slots[at].map_or(&mut failure, |slot| &mut orders[slot]) = order;
+            }
+            let weakened = changed.iter().fold(Config::default(), |config, &at| config.weaken(place(at, order)));
+            let (taken, written) = (executions(&weakened, strong), executions(&Config::default(), (orders, failure)));
+            assert_eq!(taken, written, "{changed:?} with {order:?}");
+            different += u32::from(taken != executions(&Config::default(), strong));
+        }
+    }
+    assert!(different > 20, "{different} differ from what is written in the body");
+}
+
+#[test]
+fn a_place_without_a_stronger_ordering_is_named() {
+    let note = "src/nowhere.rs:1:1=Relaxed weakens nothing: no operation there had a stronger ordering";
+    let config = Config::default().weaken("src/nowhere.rs:1:1=Relaxed".parse().unwrap());
+    assert_eq!(rsmc::explore(&config, too_strong).notes, [note]);
+}
+
+mod inner {
+    /// A check for a process of its own.
+    #[rsmc::test]
+    fn strong() {
+        super::too_strong();
+    }
+}
+
+/// Runs the check of `inner`; returns whether it passes, and all that it prints.
+fn run(variables: &[(&str, &str)]) -> (bool, String) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["audit::inner::strong", "--exact"]).envs(variables.iter().copied());
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("1 passed") || text.contains("1 failed"), "{text}");
+    (output.status.success(), text)
+}
+
+#[test]
+fn a_test_is_audited_where_that_is_asked_for() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("audit");
+    let _ = std::fs::remove_dir_all(&folder);
+    let dir = ("RSMC_REPORT_DIR", folder.to_str().unwrap());
+    let (passed, text) = run(&[("RSMC_AUDIT", "30s"), dir]);
+    let said =
+        "rsmc: audit::inner::strong: 5 orderings are stronger than Relaxed: 0 needed as written, 5 too strong, 0 not";
+    assert!(passed && text.contains(said), "{text}");
+    let audit = std::fs::read_to_string(folder.join("all.audit.inner.strong.audit.txt")).unwrap();
+    // The commands of the audit fail, and say what a replay of theirs needs.
+    let command = audit.lines().find_map(|line| line.trim().strip_prefix("RSMC_WEAKEN=")).unwrap();
+    let (weaken, rest) = command.split_once(" RSMC_REPLAY=").unwrap();
+    let (seed, cargo) = rest.split_once(' ').unwrap();
+    assert_eq!(cargo, "cargo test audit::inner::strong -- --exact");
+    let weaken = weaken.trim_matches('\'');
+    let (passed, text) = run(&[("RSMC_WEAKEN", weaken), ("RSMC_REPLAY", seed)]);
+    assert!(!passed && text.contains(&format!("note: orderings are weaker than written: {weaken}")), "{text}");
+    assert!(text.contains(&format!("RSMC_REPLAY={seed} RSMC_WEAKEN='{weaken}' {cargo}")), "{text}");
+    assert!(!run(&[("RSMC_WEAKEN", weaken)]).0 && run(&[("RSMC_AUDIT", "0")]).0);
+}
+
+#[test]
+fn mistakes_are_named() {
+    let (passed, text) = run(&[("RSMC_AUDIT", "soon")]);
+    assert!(!passed && text.contains("`RSMC_AUDIT` must be a duration such as `500ms`"), "{text}");
+    let (passed, text) = run(&[("RSMC_WEAKEN", "src/a.rs:1=Relaxed")]);
+    assert!(
+        !passed && text.contains("`RSMC_WEAKEN`: an ordering to weaken is written as `src/queue.rs:41:20=Relaxed`")
+    );
+    let (passed, text) = run(&[("RSMC_AUDIT", "1"), ("RSMC_MEMORY", "sc")]);
+    assert!(passed && text.contains("RSMC_AUDIT: orderings make a difference under `c11` only"), "{text}");
+}
