@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rsmc_core::report::{self, RenderOptions, visible};
 use rsmc_core::seed::Seed;
-use rsmc_core::session::{Config, ConfigError, Limit, MemoryModel, Report, Verdict, assert_no_check, check_body};
+use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, assert_no_check, check_body};
 use rsmc_core::step::{Panicked, Run};
 use rsmc_core::trace::Weakened;
 
@@ -316,7 +316,7 @@ impl<'a> Begun<'a> {
         if config.replay.is_some() || jobs::is_worker() {
             return;
         }
-        if config.effective_memory() != MemoryModel::C11 {
+        if !config.effective_memory().is_graph() {
             return said::say(&self.who, "RSMC_AUDIT: orderings make a difference under `c11` only");
         }
         let audit = match audit::audit_within(config, longest, self.which.for_cargo(), body) {

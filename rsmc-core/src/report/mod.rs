@@ -226,11 +226,12 @@ impl<'a> From<&'a Report> for Counts<'a> {
 /// The report of a failing execution.
 fn failure(failure: &Failure, report: &Report, options: &RenderOptions<'_>, sources: Sources<'_>) -> String {
     let seed = options.seed_file.map_or_else(|| failure.seed.to_string(), str::to_owned);
-    finding_text(&finding_of(failure, &seed, options, sources), options.name, &report.into())
+    finding_text(&finding_of(failure, report, &seed, options, sources), options.name, &report.into())
 }
 
 fn finding_of<'a>(
     failure: &'a Failure,
+    report: &'a Report,
     seed: &'a str,
     options: &RenderOptions<'_>,
     sources: Sources<'a>,
@@ -238,7 +239,7 @@ fn finding_of<'a>(
     Finding {
         kind: failure.kind,
         message: &failure.message,
-        replay: Replay { seed, scenario: failure.scenario.as_deref(), weakened: failure.weakened.as_deref() },
+        replay: Replay { seed, scenario: failure.scenario.as_deref(), weakened: report.weakened.as_deref() },
         trace: &failure.trace,
         waiting: &failure.waiting,
         repeats: failure.repeats,
@@ -259,7 +260,7 @@ fn finding_of<'a>(
 pub fn diagram(report: &Report, config: &Config, name: Option<&str>, sources: Sources<'_>) -> Option<Diagram> {
     let Verdict::Failed(failure) = &report.verdict else { return None };
     let seed = failure.seed.to_string();
-    let finding = finding_of(failure, &seed, &RenderOptions::default(), sources);
+    let finding = finding_of(failure, report, &seed, &RenderOptions::default(), sources);
     Some(Diagram::new(&finding, name, &report.into(), config))
 }
 

@@ -265,9 +265,8 @@ impl Config {
         self
     }
 
-    /// Takes an ordering for weaker than written: does the check tell the difference? A place at which no operation has a
-    /// stronger ordering is named in a note of the report. [`rsmc::audit`](https://docs.rs/rsmc) asks this for every
-    /// ordering.
+    /// Takes an ordering for weaker than written: does the check tell the difference? A place at which no operation has
+    /// a stronger ordering is named in a note of the report. `rsmc::audit` asks this for every ordering.
     ///
     /// ```
     /// let config = rsmc_core::session::Config::default().weaken("src/queue.rs:41:20=Relaxed".parse().unwrap());

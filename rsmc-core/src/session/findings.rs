@@ -333,11 +333,7 @@ impl<'c> Findings<'c> {
             failures: causes.executions() + u64::from(self.of_pinned.is_some()),
             causes: causes.list(),
             verdict: match self.of_pinned.or(self.first) {
-                Some(mut failure) => {
-                    let weakened = &self.config.weakened;
-                    failure.weakened = (!weakened.is_empty()).then(|| Weakened::list(weakened));
-                    Verdict::Failed(failure)
-                }
+                Some(failure) => Verdict::Failed(failure),
                 None => verdict,
             },
             executions,
@@ -356,6 +352,7 @@ impl<'c> Findings<'c> {
             delay_bound: self.config.delay_bound,
             level: self.level,
             notes: self.notes,
+            weakened: (!self.config.weakened.is_empty()).then(|| Weakened::list(&self.config.weakened)),
             stale_pins: self.stale_pins,
         }
     }

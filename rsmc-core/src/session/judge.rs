@@ -297,6 +297,5 @@ pub(super) fn unseen(kind: FailureKind, message: String, seed: Seed) -> Failure 
         needs: None,
         remedy: None,
         scenario: None,
-        weakened: None,
     }
 }

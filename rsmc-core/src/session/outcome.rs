@@ -50,8 +50,6 @@ pub struct Failure {
     pub remedy: Option<Remedy>,
     /// The scenario of a specification whose execution it is, as `RSMC_SCENARIO` takes it. `None` for other checks.
     pub scenario: Option<String>,
-    /// The orderings that the check took for weaker than written, as `RSMC_WEAKEN` takes them.
-    pub weakened: Option<String>,
 }
 
 /// A limit that ended a check before it was complete.
@@ -136,6 +134,8 @@ pub struct Report {
     pub level: Option<u32>,
     /// Further remarks, for instance why no worker process started.
     pub notes: Vec<String>,
+    /// The orderings that the check took for weaker than written, as `RSMC_WEAKEN` takes them.
+    pub weakened: Option<String>,
     /// The notes about pinned seeds that no longer fit the code: their executions were not run.
     pub stale_pins: Vec<String>,
 }
