@@ -46,6 +46,12 @@ pub(crate) fn write_audit(dir: Option<&Path>, name: &str, audit: &Audit) -> Stri
     }
 }
 
+/// Writes `<program>.audit.txt`: the audits of all tests of this process so far. A test has said where its own is.
+pub(crate) fn write_merged(dir: Option<&Path>, text: &str) {
+    let dir = dir.map_or_else(folder, Path::to_owned);
+    drop(fs::write(dir.join(format!("{}.audit.txt", file_name(&program()))), text));
+}
+
 /// Longer seeds are kept in a file, which the report names.
 const LONGEST_SEED: usize = 80;
 /// The extension of files with seeds.

@@ -312,18 +312,22 @@ impl<'a> Begun<'a> {
     #[track_caller]
     fn audit(&self, report: &Report, body: &(dyn Fn() + Sync)) {
         let Settings { config, audits, dir, .. } = &self.settings;
-        let Some(longest) = audits.filter(|_| matches!(report.verdict, Verdict::Verified)) else { return };
+        let Some(longest) = *audits else { return };
         if config.replay.is_some() || jobs::is_worker() {
             return;
         }
         if !config.effective_memory().is_graph() {
             return said::say(&self.who, "RSMC_AUDIT: orderings make a difference under `c11` only");
         }
+        if !matches!(report.verdict, Verdict::Verified) {
+            return audit::add(None, |all| files::write_merged(dir.as_deref(), all));
+        }
         let audit = match audit::audit_within(config, longest, self.which.for_cargo(), body) {
             Ok(audit) => audit,
             Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {}", visible(&error.to_string()))),
         };
         said::say(&self.who, &files::write_audit(dir.as_deref(), &files::name_of(self.path), &audit));
+        audit::add(Some(&audit), |all| files::write_merged(dir.as_deref(), all));
     }
 
     /// Says how the check went.

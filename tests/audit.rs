@@ -277,6 +277,8 @@ fn a_test_is_audited_where_that_is_asked_for() {
         "rsmc: audit::inner::strong: 5 orderings are stronger than Relaxed: 0 needed as written, 5 too strong, 0 not";
     assert!(passed && text.contains(said), "{text}");
     let audit = std::fs::read_to_string(folder.join("all.audit.inner.strong.audit.txt")).unwrap();
+    let all = std::fs::read_to_string(folder.join("all.audit.txt")).unwrap();
+    assert!(all.starts_with("1 test\n5 orderings are stronger than Relaxed: "), "{all}");
     // The commands of the audit fail, and say what a replay of theirs needs.
     let command = audit.lines().find_map(|line| line.trim().strip_prefix("RSMC_WEAKEN=")).unwrap();
     let (weaken, rest) = command.split_once(" RSMC_REPLAY=").unwrap();

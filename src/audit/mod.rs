@@ -10,6 +10,7 @@
 //! Limits. It says what this check can tell, and no more: another test may need an ordering that this one does not, and
 //! no check sees a race on memory that is in no cell of the shim.
 
+mod merged;
 mod places;
 mod search;
 mod text;
@@ -23,6 +24,7 @@ use rsmc_core::seed::Seed;
 use rsmc_core::session::{Config, FailureKind};
 use rsmc_core::trace::Weakened;
 
+pub(crate) use crate::audit::merged::add;
 use crate::audit::search::Search;
 use crate::said;
 
@@ -82,6 +84,8 @@ pub struct Needed {
     pub message: String,
     /// The seed of the failing execution, for a check with these orderings ([`Config::weaken`]).
     pub seed: Seed,
+    /// The name of the test, for a command.
+    test: Option<String>,
 }
 
 /// The time that an audit may take.
@@ -138,7 +142,7 @@ pub(crate) fn audit_within(
     test: Option<&str>,
     body: &(dyn Fn() + Sync),
 ) -> Result<Audit, rsmc_core::session::ConfigError> {
-    Search::new(config, longest, body).audit(test)
+    Search::new(config, longest, test, body).audit()
 }
 
 impl fmt::Display for Audit {

@@ -14,6 +14,8 @@ pub(super) struct Search<'b> {
     config: Config,
     body: &'b (dyn Fn() + Sync),
     until: Instant,
+    /// The name of the test, for commands.
+    test: Option<String>,
     checks: u64,
     is_complete: bool,
 }
@@ -27,14 +29,15 @@ enum Answer {
 }
 
 impl<'b> Search<'b> {
-    pub(super) fn new(config: &Config, longest: Duration, body: &'b (dyn Fn() + Sync)) -> Self {
+    pub(super) fn new(config: &Config, longest: Duration, test: Option<&str>, body: &'b (dyn Fn() + Sync)) -> Self {
         let mut config = config.clone();
         (config.replay, config.keep_going, config.explains, config.jobs) = (None, false, false, 1);
-        Self { config, body, until: Instant::now() + longest, checks: 0, is_complete: true }
+        let (until, test) = (Instant::now() + longest, test.map(str::to_owned));
+        Self { config, body, until, test, checks: 0, is_complete: true }
     }
 
     #[track_caller]
-    pub(super) fn audit(mut self, test: Option<&str>) -> Result<Audit, ConfigError> {
+    pub(super) fn audit(mut self) -> Result<Audit, ConfigError> {
         let mut places = Places::default();
         let config = &self.config;
         let report = check_body(config, self.body, |body| body.check().observe(|run, _| places.see(run)).run())?;
@@ -55,8 +58,8 @@ impl<'b> Search<'b> {
                 self.weaken_together(&places[at], &mut orderings[at], &mut together)?;
             }
         }
-        let Self { checks, is_complete, .. } = self;
-        Ok(Audit { orderings, together, checks, is_complete, failure, test: test.map(str::to_owned) })
+        let Self { checks, is_complete, test, .. } = self;
+        Ok(Audit { orderings, together, checks, is_complete, failure, test })
     }
 
     /// Looks for the weakest ordering of a place, if all others are as written.
@@ -69,7 +72,7 @@ impl<'b> Search<'b> {
                     ordering.alone = most;
                     break;
                 }
-                Answer::Fails(failure) => ordering.needed = Some(needed(weakened, *failure)),
+                Answer::Fails(failure) => ordering.needed = Some(self.needed(weakened, *failure)),
                 Answer::Open => break,
             }
         }
@@ -96,13 +99,18 @@ impl<'b> Search<'b> {
                     return Ok(());
                 }
                 Answer::Fails(failure) => {
-                    ordering.needed.get_or_insert_with(|| needed(together.clone(), *failure));
+                    ordering.needed.get_or_insert_with(|| self.needed(together.clone(), *failure));
                 }
                 Answer::Open => {}
             }
             together.pop();
         }
         Ok(())
+    }
+
+    fn needed(&self, weakened: Vec<Weakened>, failure: Failure) -> Needed {
+        let Failure { kind, message, seed, .. } = failure;
+        Needed { weakened, kind, message, seed, test: self.test.clone() }
     }
 
     /// Whether the check verifies with these orderings.
@@ -142,11 +150,6 @@ fn as_written(place: &Place) -> AuditedOrdering {
         together: written,
         needed: None,
     }
-}
-
-fn needed(weakened: Vec<Weakened>, failure: Failure) -> Needed {
-    let Failure { kind, message, seed, .. } = failure;
-    Needed { weakened, kind, message, seed }
 }
 
 /// The orderings that can be made weaker alone, those first that cost most on usual machines: fences, then what is

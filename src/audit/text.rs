@@ -26,11 +26,11 @@ pub(super) fn write(audit: &Audit, f: &mut impl Write) -> fmt::Result {
     }
     for ordering in &audit.orderings {
         writeln!(f)?;
-        one(audit, ordering, f)?;
+        one(ordering, f)?;
     }
     if !audit.together.is_empty() {
         writeln!(f, "\nThe check verifies with all of these together:")?;
-        writeln!(f, "    RSMC_WEAKEN={} {}", quoted(&Weakened::list(&audit.together)), command(audit))?;
+        writeln!(f, "    RSMC_WEAKEN={} {}", quoted(&Weakened::list(&audit.together)), command(audit.test.as_deref()))?;
     }
     Ok(())
 }
@@ -39,7 +39,7 @@ fn is_too_strong(ordering: &AuditedOrdering) -> bool {
     ordering.is_exercised && ordering.alone != ordering.written
 }
 
-fn one(audit: &Audit, ordering: &AuditedOrdering, f: &mut impl Write) -> fmt::Result {
+fn one(ordering: &AuditedOrdering, f: &mut impl Write) -> fmt::Result {
     let &AuditedOrdering { operation, is_failure, written, alone, together, .. } = ordering;
     let of_failure = if is_failure { ", where it fails" } else { "" };
     writeln!(f, "{}  {operation}{of_failure}: {written:?}", visible(&ordering.place))?;
@@ -59,15 +59,15 @@ fn one(audit: &Audit, ordering: &AuditedOrdering, f: &mut impl Write) -> fmt::Re
         };
         say(&format!("too strong: {} is enough{beside}", name(alone)))?;
     }
-    let Some(Needed { weakened, message, seed, .. }) = &ordering.needed else { return Ok(()) };
+    let Some(Needed { weakened, message, seed, test, .. }) = &ordering.needed else { return Ok(()) };
     let weaker = weakened.last().map_or_else(String::new, |weakened| name(weakened.most));
     let others = if weakened.len() > 1 { " beside the others" } else { "" };
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let needed = if is_too_strong(ordering) { "" } else { "needed: " };
     say(&format!("{needed}with {weaker}{others} it fails: {message}"))?;
-    writeln!(f, "    RSMC_WEAKEN={} RSMC_REPLAY={seed} {}", quoted(&Weakened::list(weakened)), command(audit))
+    writeln!(f, "    RSMC_WEAKEN={} RSMC_REPLAY={seed} {}", quoted(&Weakened::list(weakened)), command(test.as_deref()))
 }
 
-fn command(audit: &Audit) -> String {
-    audit.test.as_deref().map_or("cargo test".to_owned(), |test| format!("cargo test {test} -- --exact"))
+fn command(test: Option<&str>) -> String {
+    test.map_or("cargo test".to_owned(), |test| format!("cargo test {test} -- --exact"))
 }

@@ -1,0 +1,142 @@
+//! The audits of all tests of a process as one: an ordering is as strong as the test needs that needs it most.
+//!
+//! Each test verifies with its own combination of weaker orderings, so it verifies with one that is at least as strong
+//! at every place: the strongest of all tests, place by place.
+
+use std::sync::{Mutex, PoisonError};
+
+use rsmc_core::trace::{Weakened, strongest};
+
+use crate::audit::{Audit, AuditedOrdering};
+
+/// The audits so far.
+#[derive(Debug)]
+struct Merged {
+    audit: Option<Audit>,
+    /// The number of tests that were audited, and of those that were not since their checks do not verify.
+    tests: u32,
+    others: u32,
+}
+
+static MERGED: Mutex<Merged> = Mutex::new(Merged { audit: None, tests: 0, others: 0 });
+
+/// Adds the audit of a test, or that it has none, and has the text of all written, if there is one.
+pub(crate) fn add(audit: Option<&Audit>, write: impl FnOnce(&str)) {
+    let mut merged = MERGED.lock().unwrap_or_else(PoisonError::into_inner);
+    match audit.filter(|audit| audit.failure.is_none()) {
+        Some(audit) => {
+            merged.tests += 1;
+            merged.audit = Some(match merged.audit.take() {
+                None => Audit { test: None, ..audit.clone() },
+                Some(all) => merge(all, audit),
+            });
+        }
+        None => merged.others += 1,
+    }
+    // Under the lock, so that no older text is written behind a newer one.
+    let Merged { audit: Some(audit), tests, others } = &*merged else { return };
+    let without = match others {
+        0 => String::new(),
+        others => format!("; {others} more do not verify, and need what they need"),
+    };
+    write(&format!("{tests} {}{without}\n{audit}", if *tests == 1 { "test" } else { "tests together" }));
+}
+
+fn merge(mut all: Audit, other: &Audit) -> Audit {
+    for ordering in &other.orderings {
+        let key = |one: &AuditedOrdering| (one.place.clone(), one.is_failure);
+        match all.orderings.iter_mut().find(|one| key(one) == key(ordering)) {
+            Some(one) => add_to(one, ordering),
+            None => all.orderings.push(ordering.clone()),
+        }
+    }
+    all.orderings.sort_by_cached_key(|one| (weakened(one), one.is_failure));
+    let weaker = all.orderings.iter().filter(|one| one.together != one.written);
+    all.together = weaker.filter_map(|one| format!("{}={:?}", name(one), one.together).parse().ok()).collect();
+    Audit { checks: all.checks + other.checks, is_complete: all.is_complete && other.is_complete, ..all }
+}
+
+fn add_to(one: &mut AuditedOrdering, other: &AuditedOrdering) {
+    let written = strongest(one.written, other.written);
+    match (one.is_exercised, other.is_exercised) {
+        (false, true) => *one = other.clone(),
+        (true, true) => {
+            let alone = strongest(one.alone, other.alone);
+            if alone != one.alone || one.needed.is_none() {
+                one.needed = other.needed.clone().or_else(|| one.needed.take());
+            }
+            (one.alone, one.together) = (alone, strongest(one.together, other.together));
+        }
+        (_, false) => {}
+    }
+    one.written = written;
+    if !one.is_exercised {
+        (one.alone, one.together) = (written, written);
+    }
+}
+
+/// The place as a variable names it.
+fn name(one: &AuditedOrdering) -> String {
+    format!("{}{}", one.place, if one.is_failure { "/failure" } else { "" })
+}
+
+/// File, line and column, for their order.
+fn weakened(one: &AuditedOrdering) -> Option<(String, u32, u32)> {
+    let place: Weakened = format!("{}=Relaxed", name(one)).parse().ok()?;
+    Some((place.file, place.line, place.column))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
+
+    use super::*;
+
+    fn one(place: &str, is_exercised: bool, alone: Ordering, together: Ordering) -> AuditedOrdering {
+        let place = format!("src/a.rs:{place}");
+        let operation = "update";
+        AuditedOrdering {
+            place,
+            operation,
+            is_failure: false,
+            written: SeqCst,
+            is_exercised,
+            alone,
+            together,
+            needed: None,
+        }
+    }
+
+    fn audit(orderings: Vec<AuditedOrdering>) -> Audit {
+        let (together, checks, is_complete) = (Vec::new(), 1, true);
+        Audit { orderings, together, checks, is_complete, failure: None, test: None }
+    }
+
+    #[test]
+    fn an_ordering_is_as_strong_as_any_test_needs() {
+        let first = audit(vec![
+            one("10:1", true, Acquire, Acquire),
+            one("2:1", true, Relaxed, Release),
+            one("3:1", false, SeqCst, SeqCst),
+            one("4:1", true, Relaxed, Relaxed),
+        ]);
+        let second = audit(vec![
+            one("10:1", true, Release, SeqCst),
+            one("2:1", false, SeqCst, SeqCst),
+            one("3:1", true, AcqRel, AcqRel),
+            one("1:7", false, SeqCst, SeqCst),
+        ]);
+        let all = merge(first, &second);
+        let found: Vec<_> = all.orderings.iter().map(|one| (&one.place[9..], one.alone, one.together)).collect();
+        let expected = [
+            ("1:7", SeqCst, SeqCst),
+            ("2:1", Relaxed, Release),
+            ("3:1", AcqRel, AcqRel),
+            ("4:1", Relaxed, Relaxed),
+            ("10:1", AcqRel, SeqCst),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(Weakened::list(&all.together), "src/a.rs:2:1=Release,src/a.rs:3:1=AcqRel,src/a.rs:4:1=Relaxed");
+        assert_eq!(all.checks, 2);
+    }
+}
