@@ -175,6 +175,21 @@ fn what_one_thread_uses_alone_is_not_exercised() {
     assert_eq!((audit.checks, audit.together.len()), (1, 0));
 }
 
+/// Data in plain memory: no check sees a race there, and the audit says so.
+#[test]
+fn where_nothing_can_be_told_that_is_said() {
+    let audit = rsmc::audit(&Config::default(), || {
+        let flag = AtomicU32::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| flag.store(1, Release));
+            flag.load(Acquire);
+        });
+    });
+    assert!(audit.to_string().contains("\nNo ordering makes a difference here. A check sees races on"), "{audit}");
+    let told = rsmc::audit(&Config::default(), either).to_string();
+    assert!(!told.contains("No ordering makes a difference"), "{told}");
+}
+
 #[test]
 fn a_check_that_fails_is_not_audited() {
     let audit = rsmc::audit(&Config::default(), algorithms::seqlock::broken_relaxed_end);

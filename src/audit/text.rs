@@ -28,6 +28,12 @@ pub(super) fn write(audit: &Audit, f: &mut impl Write) -> fmt::Result {
         writeln!(f)?;
         one(ordering, f)?;
     }
+    let mut exercised = audit.orderings.iter().filter(|ordering| ordering.is_exercised).peekable();
+    if exercised.peek().is_some() && exercised.all(|ordering| ordering.together == Ordering::Relaxed) {
+        let what = "No ordering makes a difference here. A check sees races on data in cells of the shim only, and what \
+                    assertions say.";
+        writeln!(f, "\n{}", wrap(what, ""))?;
+    }
     if !audit.together.is_empty() {
         writeln!(f, "\nThe check verifies with all of these together:")?;
         writeln!(f, "    RSMC_WEAKEN={} {}", quoted(&Weakened::list(&audit.together)), command(audit.test.as_deref()))?;
