@@ -17,25 +17,32 @@ pub(crate) fn prepare() {
     tell_by(tell);
 }
 
-/// The scenarios of specifications that run now, by test.
-static SCENARIOS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+/// The values that a variable of a replay has, by the test that runs now.
+pub(crate) struct Now(Mutex<BTreeMap<String, String>>);
 
-/// From now on a test runs this scenario, or none.
-pub(crate) fn scenario(test: Option<&str>, scenario: Option<String>) {
-    let mut scenarios = SCENARIOS.lock().unwrap_or_else(PoisonError::into_inner);
-    let test = test.unwrap_or_default().to_owned();
-    match scenario {
-        Some(scenario) => drop(scenarios.insert(test, scenario)),
-        None => drop(scenarios.remove(&test)),
+/// The scenarios of specifications.
+pub(crate) static SCENARIOS: Now = Now(Mutex::new(BTreeMap::new()));
+/// The orderings that an audit takes for weaker than written.
+pub(crate) static WEAKENED: Now = Now(Mutex::new(BTreeMap::new()));
+
+impl Now {
+    /// Sets the value for a test, or that there is none.
+    pub(crate) fn set(&self, test: Option<&str>, what: Option<String>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let test = test.unwrap_or_default().to_owned();
+        match what {
+            Some(what) => drop(all.insert(test, what)),
+            None => drop(all.remove(&test)),
+        }
     }
-}
 
-/// The scenario that a test runs. Whoever dies may hold the lock.
-fn scenario_of(test: &str) -> Option<String> {
-    match SCENARIOS.try_lock() {
-        Ok(scenarios) => scenarios.get(test).cloned(),
-        Err(TryLockError::Poisoned(scenarios)) => scenarios.into_inner().get(test).cloned(),
-        Err(TryLockError::WouldBlock) => None,
+    /// The value for a test. Whoever dies may hold the lock.
+    fn of(&self, test: &str) -> Option<String> {
+        match self.0.try_lock() {
+            Ok(all) => all.get(test).cloned(),
+            Err(TryLockError::Poisoned(all)) => all.into_inner().get(test).cloned(),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 }
 
@@ -50,8 +57,8 @@ fn tell(words: &LastWords<'_>) {
         files::keep(seed, None, &name)
     });
     let seed = seed.map(|seed| file.unwrap_or_else(|| seed.to_string()));
-    let scenario = scenario_of(words.check);
-    let weakened = std::env::var(WEAKEN).ok();
+    let scenario = SCENARIOS.of(words.check);
+    let weakened = WEAKENED.of(words.check).or_else(|| std::env::var(WEAKEN).ok());
     let (scenario, weakened) = (scenario.as_deref(), weakened.as_deref());
     let again = seed.as_deref().map(|seed| Replay { seed, scenario, weakened });
     let text = last_words(words, again, jobs::for_cargo(Some(words.check).filter(|name| !name.is_empty())));

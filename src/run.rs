@@ -322,7 +322,8 @@ impl<'a> Begun<'a> {
         if !matches!(report.verdict, Verdict::Verified) {
             return audit::add(None, |all| files::write_merged(dir.as_deref(), all));
         }
-        let audit = match audit::audit_within(config, longest, self.which.for_cargo(), body) {
+        let config = config.clone().test(self.which.test());
+        let audit = match audit::audit_within(&config, longest, self.which.for_cargo(), body) {
             Ok(audit) => audit,
             Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {}", visible(&error.to_string()))),
         };

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
-use rsmc::sync::atomic::{AtomicU32, fence};
+use rsmc::sync::atomic::{AtomicPtr, AtomicU32, fence};
 use rsmc::{Audit, AuditedOrdering, Config, Verdict, thread};
 
 use crate::examples::algorithms;
@@ -265,12 +265,49 @@ fn a_place_without_a_stronger_ordering_is_named() {
     assert_eq!(rsmc::explore(&config, too_strong).notes, [note]);
 }
 
+/// Says that checks of `inner` that crash do something.
+const RUN: &str = "AUDIT_RUN";
+
 mod inner {
+    use super::*;
+
+    #[rsmc::test(allow_trivial = true)]
+    fn dangling() {
+        if std::env::var_os(RUN).is_none() {
+            return;
+        }
+        let (flag, place, value) = (AtomicU32::new(0), AtomicPtr::new(std::ptr::null_mut()), Box::new(1));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                place.store((&raw const *value).cast_mut(), Relaxed);
+                flag.store(1, Release);
+            });
+            if flag.load(Acquire) == 1 {
+                // SAFETY: it was stored before the flag, and lives until the threads have ended.
+                assert_eq!(unsafe { *place.load(Relaxed) }, 1);
+            }
+        });
+    }
+
     /// A check for a process of its own.
     #[rsmc::test]
     fn strong() {
-        super::too_strong();
+        too_strong();
     }
+}
+
+/// The pointer is null where the flag is seen without it.
+#[cfg(unix)]
+#[test]
+fn a_crash_says_what_was_weaker() {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let output = command.args(["audit::inner::dangling", "--exact"]).env("RSMC_AUDIT", "1").env(RUN, "1");
+    let output = output.output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && text.contains("rsmc: SIG"), "{text}");
+    let command = text.lines().find(|line| line.starts_with("RSMC_REPLAY=")).unwrap_or_else(|| panic!("{text}"));
+    assert!(command.contains(" RSMC_WEAKEN='tests/audit.rs:"), "{text}");
+    assert!(command.ends_with("=Relaxed' cargo test audit::inner::dangling -- --exact"), "{text}");
 }
 
 /// Runs the check of `inner`; returns whether it passes, and all that it prints.

@@ -8,7 +8,8 @@
 //! Cost. One check for each weaker ordering that is tried, at most six for a place.
 //!
 //! Limits. It says what this check can tell, and no more: another test may need an ordering that this one does not, and
-//! no check sees a race on memory that is in no cell of the shim.
+//! no check sees a race on memory that is in no cell of the shim. Unsafe code may end the process where an ordering is
+//! weaker that it needs; the last words then have the weaker orderings and the seed.
 
 mod merged;
 mod places;
@@ -26,6 +27,7 @@ use rsmc_core::trace::Weakened;
 
 pub(crate) use crate::audit::merged::add;
 use crate::audit::search::Search;
+use crate::ends;
 use crate::said;
 
 /// The orderings of a body and what its check says of them.
@@ -99,6 +101,9 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 /// Each question is a check with [`Config::weaken`], by this process alone. Only Rust's own memory model, the default,
 /// knows orderings. An audit does not look at the environment; `RSMC_AUDIT=1` audits every `#[rsmc::test]`.
 ///
+/// Unsafe code may crash in executions that its orderings rule out. The process then ends, and says with which
+/// orderings and seed.
+///
 /// # Panics
 /// If the configuration cannot be carried out, if it has another memory model, or if called inside another check.
 ///
@@ -128,6 +133,7 @@ pub fn audit(config: &Config, body: impl Fn() + Sync) -> Audit {
     let test = thread.name().filter(|name| *name != "main");
     said::say_in_vain("rsmc::audit", config, &said::who(test, Location::caller()));
     assert!(config.effective_memory().is_graph(), "rsmc: orderings make a difference under `c11` only");
+    ends::prepare();
     match audit_within(config, LONGEST, test, &body) {
         Ok(audit) => audit,
         Err(error) => panic!("rsmc: {error}"),

@@ -8,6 +8,7 @@ use rsmc_core::trace::Weakened;
 
 use crate::audit::places::{Place, Places};
 use crate::audit::{Audit, AuditedOrdering, Needed};
+use crate::ends;
 
 /// The questions about one body.
 pub(super) struct Search<'b> {
@@ -32,6 +33,7 @@ impl<'b> Search<'b> {
     pub(super) fn new(config: &Config, longest: Duration, test: Option<&str>, body: &'b (dyn Fn() + Sync)) -> Self {
         let mut config = config.clone();
         (config.replay, config.keep_going, config.explains, config.jobs) = (None, false, false, 1);
+        config.pinned.clear();
         let (until, test) = (Instant::now() + longest, test.map(str::to_owned));
         Self { config, body, until, test, checks: 0, is_complete: true }
     }
@@ -124,7 +126,11 @@ impl<'b> Search<'b> {
         let mut config = self.config.clone();
         config.max_duration = config.max_duration.min(left);
         config.weakened.extend_from_slice(weakened);
-        let report = check_body(&config, self.body, |body| body.check().run())?;
+        // Code that is unsafe may end the process in an execution that its orderings rule out.
+        ends::WEAKENED.set(config.test.as_deref(), Some(Weakened::list(&config.weakened)));
+        let report = check_body(&config, self.body, |body| body.check().run());
+        ends::WEAKENED.set(config.test.as_deref(), None);
+        let report = report?;
         self.checks += 1;
         Ok(match report.verdict {
             Verdict::Verified => Answer::Holds,

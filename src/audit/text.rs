@@ -19,7 +19,8 @@ pub(super) fn write(audit: &Audit, f: &mut impl Write) -> fmt::Result {
     let orderings = if all == 1 { "ordering is" } else { "orderings are" };
     writeln!(
         f,
-        "{all} {orderings} stronger than Relaxed: {needed} needed as written, {strong} too strong, {unused} not exercised"
+        "{all} {orderings} stronger than Relaxed: {needed} needed as written, {strong} too strong, {unused} not \
+         exercised"
     )?;
     if !audit.is_complete {
         writeln!(f, "not complete: the time was over; an ordering that was not tried counts as needed")?;
@@ -30,8 +31,8 @@ pub(super) fn write(audit: &Audit, f: &mut impl Write) -> fmt::Result {
     }
     let mut exercised = audit.orderings.iter().filter(|ordering| ordering.is_exercised).peekable();
     if exercised.peek().is_some() && exercised.all(|ordering| ordering.together == Ordering::Relaxed) {
-        let what = "No ordering makes a difference here. A check sees races on data in cells of the shim only, and what \
-                    assertions say.";
+        let what = "No ordering makes a difference here. A check sees races on data in cells of the shim only, and \
+                    what assertions say.";
         writeln!(f, "\n{}", wrap(what, ""))?;
     }
     if !audit.together.is_empty() {

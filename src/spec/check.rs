@@ -46,9 +46,9 @@ fn check_scenario(mut begun: Begun<'_>, spec: &dyn Specified, scenario: String) 
         Ok(body) => body,
         Err(error) => fail(&format!("rsmc: {SCENARIO}: {}", visible(&error))),
     };
-    ends::scenario(begun.which.test(), Some(scenario.clone()));
+    ends::SCENARIOS.set(begun.which.test(), Some(scenario.clone()));
     let (mut report, interrupts) = begun.run(false, &body);
-    ends::scenario(begun.which.test(), None);
+    ends::SCENARIOS.set(begun.which.test(), None);
     if let Verdict::Failed(failure) = &mut report.verdict {
         failure.scenario = Some(scenario);
     }

@@ -223,9 +223,9 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         let seen = Mutex::new(Seen::default());
         let body = || prepared.execute(Some(&seen));
         let keep = || seen.lock().unwrap_or_else(PoisonError::into_inner).keep();
-        ends::scenario(config.test.as_deref(), Some(self.text(scenario)));
+        ends::SCENARIOS.set(config.test.as_deref(), Some(self.text(scenario)));
         let report = check_body(&config, &body, |body| body.check().watch(|_| keep()).run())?;
-        ends::scenario(config.test.as_deref(), None);
+        ends::SCENARIOS.set(config.test.as_deref(), None);
         let ended = match &report.verdict {
             Verdict::Verified => Ended::Verified(seen.into_inner().unwrap_or_else(PoisonError::into_inner)),
             Verdict::Incomplete(limit) => {
