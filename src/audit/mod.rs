@@ -11,6 +11,7 @@
 //! no check sees a race on memory that is in no cell of the shim. Unsafe code may end the process where an ordering is
 //! weaker that it needs; the last words then have the weaker orderings and the seed.
 
+mod cost;
 mod merged;
 mod places;
 mod search;

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use rsmc_core::report::{quoted, visible, wrap};
 use rsmc_core::trace::Weakened;
 
+use crate::audit::cost::saved;
 use crate::audit::{Audit, AuditedOrdering, Needed};
 
 pub(super) fn write(audit: &Audit, f: &mut impl Write) -> fmt::Result {
@@ -38,6 +39,10 @@ pub(super) fn write(audit: &Audit, f: &mut impl Write) -> fmt::Result {
     if !audit.together.is_empty() {
         writeln!(f, "\nThe check verifies with all of these together:")?;
         writeln!(f, "    RSMC_WEAKEN={} {}", quoted(&Weakened::list(&audit.together)), command(audit.test.as_deref()))?;
+        let saved = saved(&audit.orderings);
+        if !saved.is_empty() {
+            writeln!(f, "\nThat saves on usual machines:\n    {}", visible(&saved.join("\n    ")))?;
+        }
     }
     Ok(())
 }
