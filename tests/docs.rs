@@ -71,6 +71,7 @@ fn has_lines(text: &str, part: &str) -> bool {
 /// Every block is in one of the texts, and every text has a block.
 #[track_caller]
 fn assert_shown(blocks: &[&str], texts: &[String]) {
+    assert!(blocks.iter().all(|block| !block.trim().is_empty()), "a block is empty");
     let mut wrong = String::new();
     for block in blocks.iter().filter(|block| !texts.iter().any(|text| has_lines(text, block))) {
         let differs = block.lines().find(|line| !texts.iter().any(|text| has_lines(text, line)));
