@@ -11,22 +11,30 @@ pub(super) struct Orders {
     strengthened: Vec<(Site, Ordering)>,
     /// Weaker orderings, and whether an operation had one of them.
     weakened: Vec<(Weakened, bool)>,
+    /// Whether there is a change at all, which every operation asks.
+    are_changed: bool,
 }
 
 impl Orders {
     /// Whether all orderings are as written.
     #[inline]
     pub(super) fn are_written(&self) -> bool {
-        self.strengthened.is_empty() && self.weakened.is_empty()
+        !self.are_changed
+    }
+
+    fn note_change(&mut self) {
+        self.are_changed = !(self.strengthened.is_empty() && self.weakened.is_empty());
     }
 
     pub(super) fn strengthen(&mut self, changes: &[(Site, Ordering)]) {
         self.strengthened.clear();
         self.strengthened.extend_from_slice(changes);
+        self.note_change();
     }
 
     pub(super) fn weaken(&mut self, changes: &[Weakened]) {
         self.weakened = changes.iter().map(|change| (change.clone(), false)).collect();
+        self.note_change();
     }
 
     /// The weaker orderings that no operation had.
