@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
+use std::time::Duration;
 
 use rsmc::sync::atomic::{AtomicPtr, AtomicU32, fence};
 use rsmc::{Audit, AuditedOrdering, Config, Verdict, thread};
+
+use rsmc_core::session::check_body;
 
 use crate::examples::algorithms;
 
@@ -267,6 +270,18 @@ fn a_place_without_a_stronger_ordering_is_named() {
 
 /// Says that checks of `inner` that crash do something.
 const RUN: &str = "AUDIT_RUN";
+
+/// What was explored with other orderings says nothing.
+#[test]
+fn a_checkpoint_is_of_a_check_with_the_same_orderings() {
+    let config = Config::default();
+    let left = check_body(&config, &too_strong, |body| body.check().pulse(Duration::ZERO, |_| false).run_part().1);
+    let left = left.unwrap().expect("it was stopped");
+    assert_eq!(left.misfit(&config), None);
+    let weaker = config.weaken("src/a.rs:1:2=Relaxed".parse().unwrap());
+    let why = "it was made with weakened = none, and this check has weakened = src/a.rs:1:2=Relaxed";
+    assert_eq!(left.misfit(&weaker).as_deref(), Some(why));
+}
 
 mod inner {
     use super::*;

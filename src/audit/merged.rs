@@ -37,7 +37,7 @@ pub(crate) fn add(audit: Option<&Audit>, write: impl FnOnce(&str)) {
     let Merged { audit: Some(audit), tests, others } = &*merged else { return };
     let without = match others {
         0 => String::new(),
-        others => format!("; {others} more do not verify, and need what they need"),
+        others => format!("; {others} more were not audited, since their checks do not verify"),
     };
     write(&format!("{tests} {}{without}\n{audit}", if *tests == 1 { "test" } else { "tests together" }));
 }

@@ -28,6 +28,7 @@ use crate::session::progress::Clock;
 use crate::session::tally::Tally;
 use crate::session::{Config, FailureKind};
 use crate::step::{Executor, Knowledge, Plan, Route, Run, SchedulingPolicy};
+use crate::trace::Weakened;
 
 /// A check that was stopped between two executions; see the module.
 ///
@@ -126,12 +127,14 @@ fn settings(config: &Config) -> Vec<(String, String)> {
     let bound = config.preemption_bound.map_or_else(|| "none".to_owned(), |bound| bound.to_string());
     let delays = config.delay_bound.map_or_else(|| "none".to_owned(), |bound| bound.to_string());
     let depth = config.pct_depth.map_or_else(|| "none".to_owned(), |depth| depth.to_string());
-    let pairs: [(&str, &dyn std::fmt::Display); 18] = [
+    let weakened = if config.weakened.is_empty() { "none".to_owned() } else { Weakened::list(&config.weakened) };
+    let pairs: [(&str, &dyn std::fmt::Display); 19] = [
         ("memory", &config.effective_memory()),
         ("explorer", &config.explorer),
         ("max_steps", &max_steps),
         ("spin_bound", &spin_bound),
         ("spurious", &spurious),
+        ("weakened", &weakened),
         ("stack_size", &stack_size),
         ("keep_going", &keep_going),
         ("check_races", &check_races),

@@ -266,7 +266,8 @@ impl Config {
     }
 
     /// Takes an ordering for weaker than written: does the check tell the difference? A place at which no operation has
-    /// a stronger ordering is named in a note of the report. `rsmc::audit` asks this for every ordering.
+    /// a stronger ordering is named in a note of the report, if the check has one process. `rsmc::audit` asks this for
+    /// every ordering.
     ///
     /// ```
     /// let config = rsmc_core::session::Config::default().weaken("src/queue.rs:41:20=Relaxed".parse().unwrap());

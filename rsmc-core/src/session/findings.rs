@@ -17,8 +17,7 @@ use crate::session::spot::leaks;
 use crate::session::tally::Tally;
 use crate::session::{Config, Estimate, Failure, FailureKind, MemoryModel, Needs, Report, Seen, Verdict};
 use crate::step::{End, Executor, Forced, Plan, Run, Step};
-use crate::trace::Weakened;
-use crate::trace::{Trace, reads_from_class};
+use crate::trace::{Trace, Weakened, reads_from_class};
 
 /// See the module.
 pub(super) struct Findings<'c> {

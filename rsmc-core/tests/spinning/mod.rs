@@ -116,10 +116,10 @@ fn drawn_step(draw: &mut Draw, register: &str) -> String {
         5 => format!("        {register} = add({loc}, 0)\n"),
         6 => format!("        {register} = cas({loc}, 1, 1)\n"),
         7 => format!("        if a == 1 {{ b = {loc} }}\n"),
+        8 => format!("        lock m\n        {register} = {loc}\n        unlock m\n"),
         9 => format!("        {register} = swap({loc}, {})\n", draw.below(2)),
         10 => format!("        {register} = cas({loc}, {}, 1)\n", draw.below(2)),
         11 => format!("        if a == 0 {{ b = swap({loc}, 1) }}\n"),
-        8 => format!("        lock m\n        {register} = {loc}\n        unlock m\n"),
         _ => format!("        {register} = {loc}\n        fence\n"),
     }
 }
