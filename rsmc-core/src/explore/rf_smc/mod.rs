@@ -85,8 +85,7 @@
 //! Guarantees. Sound, complete and optimal for loads, stores, updates, compare-exchanges, locks, try-locks, park,
 //! spawn and join; compared with [`super::Exhaustive`] on thousands of programs. For loops
 //! that only wait (`trace::spin`) sound and complete, but not optimal: runs with a frozen thread, and runs that
-//! turn out to repeat an iteration (whose thread then stops), are counted as blocked. Workers may miss classes of
-//! loops in which an update changes something in some rounds only (docs/decisions/003-waiting-loops.md).
+//! turn out to repeat an iteration (whose thread then stops), are counted as blocked.
 
 mod aside;
 mod bound;
