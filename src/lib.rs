@@ -37,7 +37,8 @@
 //!   holds, ends the process after [`Config::stuck_after`], with the seed.
 //! - A check looks for threads that keep each other from locks for ever, though each of them gives back what it has,
 //!   but does not exclude them.
-//! - A check does not explore how often a loop that counts looks beyond [`Config::spin_bound`] equal iterations.
+//! - A check does not explore how often a loop that counts looks beyond [`Config::spin_bound`] equal iterations, nor
+//!   more equal rounds than an eighth of that of a loop that changes something and takes it back.
 //!
 //! # Loops that wait
 //!
@@ -46,7 +47,8 @@
 //! never happens, it is a livelock. A loop whose state never repeats, since it counts, is ordinary code for
 //! [`Config::spin_bound`] equal iterations. Then it either waits, too, or gives up: its reads return what the last ones
 //! returned, until it does something else. The check explores both, and the report names the loop. A loop that does not
-//! give up within [`Config::max_steps`] operations waits for ever.
+//! give up within [`Config::max_steps`] operations waits for ever. A loop that changes something in every round and
+//! takes it back, as one that polls under a spin lock of the user's, waits after a few equal rounds, and is named, too.
 //!
 //! A check compares states on x86-64 and AArch64 Unix, and with the feature `allocator` (on by default): it makes
 //! rsmc's allocator the global one of the program. Switch the feature off in a program that has an allocator of its

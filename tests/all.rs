@@ -50,6 +50,7 @@ mod questions;
 mod remedy;
 mod returned;
 mod reuse;
+mod rounds;
 mod rwlock;
 mod shrink;
 mod spec;

@@ -36,6 +36,8 @@ impl Machine {
             changes: 0,
             rounds: FxHashSet::default(),
             goes_round: false,
+            begun: Vec::new(),
+            looks_from: 0,
             needs_begun: false,
             endless: Endless::new(rules.max_steps),
             idle: Idle::default(),
@@ -124,7 +126,7 @@ impl Machine {
             thread.awaited = 0;
             thread.recent.clear();
             thread.unseen = 0;
-            thread.visits.clear();
+            thread.visits.begin();
             thread.forced = 0;
             thread.spun_at = None;
             thread.held_back.clear();
@@ -138,6 +140,8 @@ impl Machine {
         self.changes = 0;
         self.rounds.clear();
         self.goes_round = false;
+        self.begun.clear();
+        self.looks_from = self.rules.spin_bound;
         self.needs_begun = false;
         self.waiting = self.rules.waiting;
         if self.endless.begin() {
@@ -423,7 +427,7 @@ impl Machine {
         if self.steps <= self.plan.forced.len() {
             state.forced = id.index + 1;
         }
-        if id.index < self.rules.spin_bound || !self.waiting {
+        if id.index < self.looks_from || !self.waiting {
             state.unseen += 1; // No iteration can have repeated often enough to matter.
         } else if !self.is_of_patience(&event) {
             self.look(thread, at);

@@ -68,6 +68,7 @@ impl Machine {
 
     /// The execution ends where nothing can run.
     pub(super) fn ends_stuck(&mut self) {
+        self.run.halfway |= self.waits_within_a_round();
         self.collect_waiting();
         if self.run.waiting.is_empty() {
             self.finish(End::Complete);

@@ -19,6 +19,7 @@ mod dice;
 mod end;
 mod endless;
 mod freed;
+mod glimpse;
 mod graphs;
 mod idle;
 mod loops;
@@ -26,6 +27,7 @@ mod names;
 mod orders;
 mod patience;
 mod pure;
+mod rounds;
 mod rules;
 
 use std::sync::atomic::Ordering;
@@ -44,6 +46,7 @@ use crate::machine::names::Names;
 use crate::machine::orders::Orders;
 use crate::machine::patience::{Patience, Silence};
 use crate::machine::pure::Visits;
+use crate::machine::rounds::Round;
 use crate::model::Memory;
 use crate::step::{Plan, Run, Step, Watcher};
 use crate::trace::spin::{Recent, Watched};
@@ -52,8 +55,9 @@ use crate::trace::{Op, Site, Source};
 pub use self::accesses::Begun;
 pub use self::ahead::{Doubts, Place};
 pub use self::freed::{Suspect, may_have_suspects, suspects};
-pub use self::pure::{Glance, Glimpse, Preserved, State};
-pub use self::rules::{Rules, Sees};
+pub use self::glimpse::{Glance, Glimpse, Preserved};
+pub use self::pure::State;
+pub use self::rules::{Rules, Sees, rounds};
 
 /// The decision which thread goes on, or that the execution is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,6 +172,10 @@ pub struct Machine {
     /// The digests of the execution whenever an iteration was left out, and whether each thread runs alone from now on.
     rounds: FxHashSet<Digest>,
     goes_round: bool,
+    /// The rounds that threads begin if they go on.
+    begun: Vec<Round>,
+    /// From this event of a thread on, its events are looked at: no iteration can have repeated often enough before.
+    looks_from: u32,
     /// Other threads need the beginning of an iteration that the plan forced.
     needs_begun: bool,
     endless: Endless,

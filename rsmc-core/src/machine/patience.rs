@@ -115,6 +115,7 @@ impl Machine {
     #[inline(never)]
     pub(super) fn look(&mut self, thread: ThreadId, at: usize) {
         let event = self.run.trace.events[at];
+        self.begins_a_round(&event);
         self.recall(thread, event.id.index);
         if let Some(iteration) = self.threads[thread].recent.event(&event) {
             self.iterated(thread, &iteration);

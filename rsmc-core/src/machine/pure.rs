@@ -30,6 +30,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::base::{Digest, EventId, LocId, ThreadId, mix};
 use crate::machine::ahead::Place;
+use crate::machine::glimpse::{Glance, Glimpse};
+use crate::machine::rounds::{Changed, FIRST, Rounds};
 use crate::machine::{HeldBack, Machine, SpinWait, Thread};
 use crate::step::{End, SchedulingPolicy, Step, Wait};
 use crate::trace::spin::Watched;
@@ -46,6 +48,8 @@ struct Visit {
     /// The number of the thread's events, and the number of all notes.
     events: u32,
     notes: u32,
+    /// The rounds that ended in this state.
+    rounds: Rounds,
 }
 
 /// The visits of a thread since it last changed something.
@@ -55,36 +59,10 @@ pub(super) struct Visits {
     /// By state: the number of the visit in the list, if there are many.
     numbers: FxHashMap<State, u32>,
     held: u64,
+    changed: Changed,
     /// The glimpses of the thread, also where states are not asked for: the first few, and numbers of the others.
     glances: Vec<Glimpse>,
     many_glances: FxHashSet<u64>,
-}
-
-/// The registers that a call preserves: so many as the platform has.
-pub type Preserved = [u64; if cfg!(target_arch = "aarch64") { 19 } else { 6 }];
-
-/// The part of a thread's state that is seen at a glance.
-#[derive(Clone, Copy, Debug)]
-pub struct Glimpse {
-    /// Its place, and the calls by which it came there.
-    pub calls: u64,
-    /// Its registers.
-    pub registers: Preserved,
-}
-
-impl Glimpse {
-    /// Whether it is the same as another one, as far as the registers are needed that have a bit.
-    #[inline]
-    fn is_same(&self, other: &Self, needed: u32) -> bool {
-        let mut pairs = self.registers.iter().zip(&other.registers).enumerate();
-        self.calls == other.calls && pairs.all(|(bit, (own, others))| own == others || needed >> bit & 1 == 0)
-    }
-
-    /// A number for the calls and the registers that are needed.
-    fn number(&self, needed: u32) -> u64 {
-        let registers = self.registers.iter().enumerate();
-        registers.fold(self.calls, |number, (bit, register)| mix(number, register * u64::from(needed >> bit & 1)))
-    }
 }
 
 /// The number of times that threads may wake each other in an execution before each runs alone.
@@ -92,17 +70,6 @@ const ROUNDS: usize = 64;
 
 /// The largest number of visits or glimpses that are searched one by one.
 const FEW: usize = 32;
-
-/// The task of an executor where a thread comes to an operation or a hint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Glance {
-    /// The thread was not here before in this state.
-    New,
-    /// It was here before: the executor reports what it sees without much cost, by [`Machine::glance_closer`].
-    Closer,
-    /// It may have been here in this state: the executor reports the state, by [`Machine::visit`].
-    Ask,
-}
 
 impl Visits {
     /// Forgets them: the thread changed something.
@@ -120,6 +87,12 @@ impl Visits {
     fn clear_many(&mut self) {
         self.numbers.clear();
         self.many_glances.clear();
+    }
+
+    /// Forgets everything: a new execution starts.
+    pub(super) fn begin(&mut self) {
+        self.clear();
+        self.changed.clear();
     }
 
     /// Whether the thread was at this place before; if not, it is noted.
@@ -176,6 +149,13 @@ impl Visits {
         self.push(visit);
     }
 
+    /// Notes that the thread changes an atomic. It forgets the states before if that cannot be taken back.
+    pub(super) fn change(&mut self, event: &Event) {
+        if !self.changed.add(event) {
+            self.clear();
+        }
+    }
+
     /// Notes that a lock is taken, or given back.
     #[inline]
     pub(super) fn turn(&mut self, lock: LocId) {
@@ -201,7 +181,10 @@ impl Machine {
         if self.places.iter().any(|&(known, _)| known == place) {
             return Glance::Ask;
         }
-        if self.threads[thread].visits.glance(glimpse()) { Glance::Closer } else { Glance::New }
+        let visits = &mut self.threads[thread].visits;
+        let Glimpse { calls, registers } = glimpse();
+        let glimpse = Glimpse { calls: calls ^ visits.changed.number, registers };
+        if visits.glance(glimpse) { Glance::Closer } else { Glance::New }
     }
 
     /// Looks closer at a running thread that comes to a place where it was before. `needed` has a bit for each of its
@@ -210,7 +193,9 @@ impl Machine {
     /// If these are the same, it may be in the same state, for which the machine did not ask the first time. So the
     /// execution ends and is to be run again: see [`Machine::is_to_run_again`].
     pub fn glance_closer(&mut self, thread: ThreadId, place: Place, glimpse: Glimpse, needed: u32) {
-        if !self.hides(place) && self.threads[thread].visits.glance_closer(glimpse, needed) && !self.over {
+        let visits = &mut self.threads[thread].visits;
+        let glimpse = Glimpse { calls: glimpse.calls ^ visits.changed.number, ..glimpse };
+        if visits.glance_closer(glimpse, needed) && !self.hides(place) && !self.over {
             self.places.push(place);
             self.again = true;
             self.finish(End::Learned);
@@ -254,8 +239,8 @@ impl Machine {
         let events = self.run.trace.count(thread);
         let notes = self.run.trace.notes.len() as u32;
         let visits = &mut self.threads[thread].visits;
-        let state = state ^ State::from(visits.held) << 32;
-        let visit = Visit { state, events, notes };
+        let state = state ^ State::from(visits.held ^ visits.changed.number) << 32;
+        let visit = Visit { state, events, notes, rounds: Rounds::default() };
         let Some(before) = visits.find(state) else {
             visits.push(visit);
             return false;
@@ -267,6 +252,12 @@ impl Machine {
         let visits = &mut self.threads[thread].visits;
         visits.truncate(before + 1);
         if first.events == events {
+            return false;
+        }
+        if self.has_taken_back(thread, first.events) {
+            let iteration = self.run.trace.of_thread(thread)[first.events as usize..].to_vec();
+            let rounds = self.goes_round(thread, &iteration, first.rounds, (site, place));
+            self.threads[thread].visits.list[before] = Visit { rounds, ..visit };
             return false;
         }
         let is_left_out = self.leave_out(thread, first, site, place);
@@ -563,7 +554,7 @@ impl Machine {
 
     /// The places before which a thread waits that does this iteration again and again: those of its first operation,
     /// of the first that the plan does not force, and of those behind hints.
-    fn sites_of_waiting(&self, iteration: &[u32], forced: usize) -> Vec<Site> {
+    pub(super) fn sites_of_waiting(&self, iteration: &[u32], forced: usize) -> Vec<Site> {
         let thread = self.run.trace.events[iteration[0] as usize].id.thread;
         let site = |&at: &u32| self.run.trace.events[at as usize].op.site;
         let mut sites: Vec<Site> = [0, forced].iter().filter_map(|&at| iteration.get(at)).map(site).collect();
@@ -593,7 +584,9 @@ impl Machine {
         let visits = &mut self.threads[event.id.thread].visits;
         match event.op.action {
             Action::Acquire | Action::TryAcquire | Action::Release { poisoned: false } => visits.turn(event.op.loc),
-            Action::Rmw(_) | Action::Cas { .. } | Action::Unpark if written == event.read => {}
+            Action::Rmw(_) | Action::Cas { .. } | Action::Unpark
+                if written == event.read && !visits.changed.has(event.op.loc) => {}
+            Action::Rmw(_) | Action::Cas { .. } | Action::Store(_) if event.id.index >= FIRST => visits.change(event),
             _ => visits.clear(),
         }
     }

@@ -52,3 +52,9 @@ impl Rules {
         Self { memory, max_steps, spin_bound: 32, spurious: 1, waiting, sees, reuse: false, stirred, pardons: true }
     }
 }
+
+/// The number of times in a row that a loop that takes back what it changes may do the same before it waits, where the
+/// bound of loops that count is `spin_bound`. Others can see each of these rounds, so they are fewer.
+pub fn rounds(spin_bound: u32) -> u32 {
+    (spin_bound / 8).max(1)
+}

@@ -247,6 +247,9 @@ impl Config {
     /// counts, either waits for another thread or gives up. The check explores both. It does not explore how often the
     /// loop looks beyond the bound: a loop that sees a change sees it in the next look, and a loop that gives up had
     /// equal looks since the bound. The report names such loops. At least 1.
+    ///
+    /// A loop that changes something in every round and takes it back waits after an eighth of so many equal rounds,
+    /// but at least one, since other threads can see each of them.
     pub fn spin_bound(mut self, repeats: u32) -> Self {
         self.spin_bound = repeats;
         self

@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 
 use crate::base::Digest;
 use crate::explore::up_to_date;
+use crate::machine::rounds;
 use crate::seed::Seed;
 use crate::session::driver::{Next, Ran, Sink};
 use crate::session::failure_signature::FailureSignature;
@@ -325,8 +326,8 @@ impl<'c> Findings<'c> {
         let elapsed = clock.elapsed();
         self.notes.extend(self.tally.of_hiding());
         self.notes.extend(self.tally.of_bounded(self.config.spin_bound));
-        let Tally { executions, runs, blocked, causes, threads, events, shares, unmodelled, bounded: _, hiding: _ } =
-            self.tally;
+        self.notes.extend(self.tally.of_rounds(rounds(self.config.spin_bound)));
+        let Tally { executions, runs, blocked, causes, threads, events, shares, unmodelled, .. } = self.tally;
         debug_assert!(runs >= executions);
         Report {
             failures: causes.executions() + u64::from(self.of_pinned.is_some()),

@@ -25,6 +25,8 @@ pub(super) struct Tally {
     pub(super) unmodelled: bool,
     /// The places of bounded loops, and whether each was bounded since this build compares no states.
     pub(super) bounded: BTreeMap<String, bool>,
+    /// The places of loops that were bounded, since they take back what they change.
+    pub(super) rounds: BTreeSet<String>,
     /// The places of loops that keep state where rsmc does not see it.
     pub(super) hiding: BTreeSet<String>,
 }
@@ -45,6 +47,7 @@ impl Tally {
         for site in &run.bounded {
             self.bounded.insert(site.to_string(), run.is_blind);
         }
+        self.rounds.extend(run.rounds.iter().map(Site::to_string));
         self.hiding.extend(run.hiding.iter().map(Site::to_string));
     }
 
@@ -59,6 +62,7 @@ impl Tally {
         self.shares |= other.shares;
         self.unmodelled |= other.unmodelled;
         self.bounded.extend(other.bounded.iter().map(|(site, &is_blind)| (site.clone(), is_blind)));
+        self.rounds.extend(other.rounds.iter().cloned());
         self.hiding.extend(other.hiding.iter().cloned());
     }
 
@@ -74,6 +78,16 @@ impl Tally {
         Some(format!(
             "the loop at {first}{others} {why}: after {bound} equal iterations it either waits for a change or gives up; see \
              `spin_bound`"
+        ))
+    }
+
+    /// The note about loops that take back what they change.
+    pub(super) fn of_rounds(&self, rounds: u32) -> Option<String> {
+        let first = self.rounds.first()?;
+        let others = and_others(self.rounds.len() - 1);
+        let rounds = if rounds == 1 { "one round".to_owned() } else { format!("{rounds} equal rounds") };
+        Some(format!(
+            "the loop at {first}{others} changes something and takes it back: after {rounds} it waits for a change; see `spin_bound`"
         ))
     }
 

@@ -307,6 +307,8 @@ pub struct Run {
     pub observed: Observed,
     /// The places of loops that were bounded, since no state of their threads repeated.
     pub bounded: Vec<Site>,
+    /// The places of loops that were bounded, since they take back what they change (`machine::rounds`).
+    pub rounds: Vec<Site>,
     /// The places of loops that keep state where rsmc does not see it.
     pub hiding: Vec<Site>,
     /// True if the states of threads are not compared: this platform or build shows none.
@@ -332,6 +334,7 @@ impl Run {
         self.waits.clear();
         self.looks.clear();
         self.bounded.clear();
+        self.rounds.clear();
         self.hiding.clear();
         self.is_blind = false;
         self.choices.clear();

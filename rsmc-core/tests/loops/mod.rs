@@ -112,6 +112,23 @@ const COUNTING: &[&str] = &[
     "while a == 0 {; a = X; if i < 6 { i = i + 1 }; }",
 ];
 
+/// Loops that change something in every iteration, and take it back as long as they wait.
+const TAKING_BACK: &[&str] = &[
+    "while s == 0 {; a = add(X, 2); if a == 0 { s = 1 } else { a = sub(X, 2) }; spin?; }; b = Y?; X = 0?",
+    "while s == 0 {; a = add(X, 2); if a < 2 { s = 1 } else { c = sub(X, 2) }; }",
+    "while s == 0 {; or(X, 2); a = Y; if a { s = 1 }; and(X, 1); }",
+    "while a == 0 {; c = xor(X, 4); a = Y; c = xor(X, 4); spin?; }",
+    "while a == 0 {; c = xor(X, 4); d = xor(Y, 4); a = z; d = xor(Y, 4); c = xor(X, 4); }",
+    "while a + b < 2 {; c = add(X, 1); b = Y; c = sub(X, 1); a = X; }",
+    "while a == 0 {; g = cas(X, 0, 3); if g { a = Y; X = 0 }; spin?; }",
+    "while a == 0 {; g = swap(X, 3); a = Y; X = 0; spin?; }",
+    "while a == 0 {; g = 1; while g == 1 {; g = swap(X, 1); }; a = Y; X.rel = 0; spin?; }",
+    "while a == 0 {; g = cas(X, 0, 1); b = swap(Y, g); if b == 0 { a = z }; Y = b; if g { X = 0 }; }",
+    "while a == 0 {; lock m; c = add(X, 1); a = Y; c = sub(X, 1); unlock m; }",
+    "while a == 0 {; l = trylock m; if l { c = add(X, 1); a = Y; c = sub(X, 1); unlock m }; spin?; }",
+    "while a + c == 0 {; d = add(X, 1); a = Y; d = sub(X, 1); c = choose 2; }",
+];
+
 /// Loops that are drawn in one of sixteen cases: they write for ever, or wait in some other way.
 const ODD: &[&str] = &[
     "while a == 0 {; Y = 1; a = X; }",
@@ -221,11 +238,20 @@ fn writer(text: &mut String, draw: &mut Draw, thread: u64, threads: u64) {
 /// A program for C11, whose executions are many: a loop, and one or two threads with little to do. It does not choose,
 /// of which the axioms say nothing.
 pub fn small(seed: u64, memory: MemoryModel) -> Program {
+    let loops: Vec<&str> = LOOPS.iter().copied().filter(|text| !text.contains("choose")).collect();
+    small_with(&loops, seed, memory)
+}
+
+/// A small program with a loop that takes back what it changes.
+pub fn taking_back(seed: u64, memory: MemoryModel) -> Program {
+    small_with(TAKING_BACK, seed, memory)
+}
+
+fn small_with(loops: &[&str], seed: u64, memory: MemoryModel) -> Program {
     let mut draw = Draw(mix(seed, 23));
     let mut text = String::from("t1:\n");
     let alone = draw.below(3) == 0;
-    let loops: Vec<&str> = LOOPS.iter().copied().filter(|text| !text.contains("choose")).collect();
-    looper(&mut text, &mut draw, &loops, alone);
+    looper(&mut text, &mut draw, loops, alone);
     if draw.below(4) == 0 {
         text += "    assert a == 1\n";
     }

@@ -1,0 +1,203 @@
+//! Loops that change something and take it back: such a loop is bounded.
+//!
+//! Problem. A thread that tries for a lock may add itself to a counter and subtract itself again, or set a flag for the
+//! time in which it looks. An iteration of such a loop is a part of the execution, since others can see it. But memory
+//! and the thread are as they were behind it, so that there is an execution for every number of iterations.
+//!
+//! Method. [`Visits`](crate::machine::pure) keep the locations that a thread has changed and not changed back. A thread
+//! that is where it was, and holds no change, has gone a *round*. When it has gone [`rules::rounds`] of them with the
+//! same values in a row, it waits until a location that it read from others holds another value. Its state is the same,
+//! so it does nothing else until then, and needs no choice (`machine::patience`).
+//!
+//! An update is taken back by the thread's own updates of that location, each of which reads what the one before has
+//! written, or by a store of the first value behind one of them.
+//!
+//! Loss. More rounds in a row: an execution in which others see the location change and change back more often while
+//! the thread reads the same.
+
+use crate::base::{Digest, EventId, LocId, ThreadId, mix};
+use crate::machine::{Machine, SpinWait, rules};
+use crate::trace::spin::Watched;
+use crate::trace::{Action, Event, Site, Source};
+
+/// The largest number of locations that a thread may have changed.
+const MOST: usize = 8;
+
+/// The number of first events of a thread that are taken for ordinary code: most threads have no others, and to watch
+/// them has a price.
+pub(super) const FIRST: u32 = 2;
+
+/// The locations that a thread has changed, and not changed back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Changed {
+    list: Vec<Change>,
+    /// A number for these locations and what they hold.
+    pub(super) number: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    loc: LocId,
+    first: u64,
+    now: u64,
+}
+
+/// The rounds that a thread has gone from one of its visits, with the same values.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rounds {
+    count: u32,
+    values: Digest,
+}
+
+/// The round that a thread begins if it goes on after it has gone as many as it may.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Round {
+    thread: ThreadId,
+    /// The number of the thread's events before it, and that of a round.
+    start: u32,
+    length: usize,
+    site: Site,
+}
+
+impl Change {
+    fn number(&self) -> u64 {
+        mix(mix(11, self.loc.0.into()), self.now)
+    }
+}
+
+impl Changed {
+    pub(super) fn clear(&mut self) {
+        self.list.clear();
+        self.number = 0;
+    }
+
+    /// Whether the thread has changed this location.
+    #[inline]
+    pub(super) fn has(&self, loc: LocId) -> bool {
+        !self.list.is_empty() && self.list.iter().any(|change| change.loc == loc)
+    }
+
+    /// Adds an event that changes an atomic. False if it is not known what the location held when the first of these
+    /// changes came.
+    pub(super) fn add(&mut self, event: &Event) -> bool {
+        let (loc, Some(now)) = (event.op.loc, event.written) else { return false };
+        let reads = event.source != Source::None;
+        let known = self.list.iter().position(|change| change.loc == loc).map(|number| self.list.swap_remove(number));
+        self.number ^= known.map_or(0, |change| change.number());
+        let first = match known {
+            Some(change) if !reads || event.read == change.now => change.first,
+            None if reads && self.list.len() < MOST => event.read,
+            None if reads => {
+                self.clear();
+                return false;
+            }
+            _ => return false,
+        };
+        if now != first {
+            let change = Change { loc, first, now };
+            self.number ^= change.number();
+            self.list.push(change);
+        }
+        true
+    }
+}
+
+impl Machine {
+    /// Whether a thread has changed an atomic since this event, and taken it back.
+    pub(super) fn has_taken_back(&self, thread: ThreadId, since: u32) -> bool {
+        let own = &self.run.trace.of_thread(thread)[since as usize..];
+        let mut events = own.iter().map(|&at| &self.run.trace.events[at as usize]);
+        events.any(|event| {
+            event.changes() && matches!(event.op.action, Action::Rmw(_) | Action::Cas { .. } | Action::Store(_))
+        })
+    }
+
+    /// Notes that a thread is where it was before these events, and has taken back what it changed. Returns its rounds.
+    pub(super) fn goes_round(
+        &mut self,
+        thread: ThreadId,
+        iteration: &[u32],
+        before: Rounds,
+        (site, place): (Site, Option<u64>),
+    ) -> Rounds {
+        let mut values = Digest::EMPTY;
+        for event in iteration.iter().map(|&at| &self.run.trace.events[at as usize]) {
+            if event.op.action.alternative() > 0 {
+                return Rounds::default(); // It need not choose that again.
+            }
+            let written = event.written.map_or(0, |written| written.wrapping_add(1));
+            values.add(&[u64::from(event.op.loc.0), event.read, written]);
+        }
+        let rounds = Rounds { count: 1 + if before.values == values { before.count } else { 0 }, values };
+        let most = rules::rounds(self.rules.spin_bound);
+        if rounds.count > most {
+            self.run.repeated.get_or_insert(self.steps as u32);
+        }
+        if rounds.count >= most && self.threads[thread].spin.is_none() {
+            self.waits_behind_rounds(thread, iteration, (site, place));
+        }
+        rounds
+    }
+
+    /// Makes a thread wait that has gone as many rounds as it may, if it does the same again and again.
+    fn waits_behind_rounds(&mut self, thread: ThreadId, iteration: &[u32], (site, place): (Site, Option<u64>)) {
+        if let Some(place) = place {
+            if self.runs_ahead(thread, (place, site), iteration) {
+                return;
+            }
+            self.trust.waits_at(thread, (place, site));
+        }
+        let start = self.run.trace.count(thread);
+        let wait = SpinWait { watched: self.from_others(iteration, 0), exact: true, hinted: true, site };
+        let sites = self.sites_of_waiting(iteration, 0);
+        self.run.rounds.push(site);
+        self.begin_to_wait(EventId { thread, index: start }, 0, wait);
+        self.note_loop(&sites);
+        self.begun.retain(|round| round.thread != thread);
+        self.looks_from = 0;
+        self.begun.push(Round { thread, start, length: iteration.len(), site });
+    }
+
+    /// The locations that these events of one thread read from others, but for the first `done` of them, with what they
+    /// held.
+    fn from_others(&self, iteration: &[u32], done: usize) -> Vec<Watched> {
+        let (mut watched, events) = (Vec::new(), &self.run.trace.events);
+        for event in iteration[done..].iter().map(|&at| &events[at as usize]) {
+            let is_in = matches!(event.source, Source::At(at) if iteration[done..].contains(&at));
+            let one = Watched { loc: event.op.loc, value: event.read, writer: None };
+            if event.source != Source::None && !is_in && !watched.contains(&one) {
+                watched.push(one);
+            }
+        }
+        watched
+    }
+
+    /// Notes what a thread does that has gone as many rounds as it may. If it begins another one, since the plan says
+    /// so or something changed, it waits before each operation until what it would still read has changed.
+    #[cold]
+    pub(super) fn begins_a_round(&mut self, event: &Event) {
+        let thread = event.id.thread;
+        let Some(number) = self.begun.iter().position(|round| round.thread == thread) else { return };
+        let Round { start, length, site, .. } = self.begun[number];
+        let own = self.run.trace.of_thread(thread);
+        let done = (event.id.index + 1 - start) as usize;
+        let before = &self.run.trace.events[own[event.id.index as usize - length] as usize];
+        if done >= length || (before.op, before.read, before.written) != (event.op, event.read, event.written) {
+            self.begun.swap_remove(number);
+            return;
+        }
+        let last = own[start as usize - length..start as usize].to_vec();
+        let wait = SpinWait { watched: self.from_others(&last, done), exact: true, hinted: true, site };
+        if !wait.watched.is_empty() {
+            let all = SpinWait { watched: self.from_others(&last, 0), ..wait.clone() };
+            self.begin_to_wait(EventId { thread, index: event.id.index + 1 }, done as u32, all);
+            self.threads[thread].spin = Some(wait);
+        }
+    }
+
+    /// Whether a thread waits within a round that it has begun.
+    pub(super) fn waits_within_a_round(&self) -> bool {
+        let is_within = |round: &&Round| self.run.trace.count(round.thread) > round.start;
+        self.begun.iter().filter(is_within).any(|round| self.waits_in_loop(round.thread))
+    }
+}
