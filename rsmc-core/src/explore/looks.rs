@@ -19,6 +19,15 @@ pub(super) struct Looks {
     known: FxHashMap<u64, Look>,
     /// The number of these when the exploration started.
     at_start: u32,
+    late: Late,
+}
+
+/// Whether a read became known when it was too late, so that the exploration has to start over; and the number of runs
+/// before it started.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Late {
+    is_some: bool,
+    runs_before: u64,
 }
 
 /// The known reads, as data.
@@ -27,6 +36,7 @@ pub struct SavedLooks {
     /// In the order in which they became known.
     reads: Vec<(u64, u32)>,
     at_start: u32,
+    late: Late,
 }
 
 impl SavedLooks {
@@ -66,27 +76,49 @@ impl Looks {
         run.looks.last().is_some_and(|(look, _)| self.known.get(look).is_some_and(|look| look.since >= self.at_start))
     }
 
+    /// Notes that one of these became known when it was too late.
+    pub(super) fn note_late(&mut self) {
+        self.late.is_some = true;
+    }
+
+    /// The number of runs before the exploration started.
+    pub(super) fn runs_before(&self) -> u64 {
+        self.late.runs_before
+    }
+
+    /// Whether the exploration, which has made so many runs in all, has to start over now. It does not before it has
+    /// made as many runs as all before it, or is over: so it starts over a few times only, however many reads become
+    /// known.
+    pub(super) fn start_over(&self, runs: u64, is_over: bool) -> bool {
+        self.late.is_some && (is_over || runs >= self.late.runs_before.saturating_mul(2))
+    }
+
     /// The known reads, as data.
     pub(super) fn save(&self) -> SavedLooks {
         let mut all: Vec<(u64, Look)> = self.known.iter().map(|(&key, &look)| (key, look)).collect();
         all.sort_unstable_by_key(|(_, look)| look.since);
-        SavedLooks { reads: all.into_iter().map(|(key, look)| (key, look.before)).collect(), at_start: self.at_start }
+        SavedLooks {
+            reads: all.into_iter().map(|(key, look)| (key, look.before)).collect(),
+            at_start: self.at_start,
+            late: self.late,
+        }
     }
 
-    /// The known reads, for an exploration that starts over.
-    pub(super) fn to_start_over(&self) -> SavedLooks {
-        SavedLooks { at_start: self.count(), ..self.save() }
+    /// The known reads, for an exploration that starts over after so many runs.
+    pub(super) fn to_start_over(&self, runs: u64) -> SavedLooks {
+        SavedLooks { at_start: self.count(), late: Late { is_some: false, runs_before: runs }, ..self.save() }
     }
 
     /// The reads that were saved.
     pub(super) fn restore(saved: &SavedLooks) -> Self {
-        let mut looks = Self { at_start: saved.at_start, ..Self::default() };
+        let mut looks = Self { at_start: saved.at_start, late: saved.late, ..Self::default() };
         looks.add(&saved.reads);
         looks
     }
 
     /// Adds the reads that another explorer knows.
     pub(super) fn adopt(&mut self, saved: &SavedLooks) {
+        self.late.is_some |= saved.late.is_some;
         self.add(&saved.reads);
     }
 

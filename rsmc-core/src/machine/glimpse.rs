@@ -35,7 +35,11 @@ pub enum Glance {
     /// The thread was not here before in this state.
     New,
     /// It was here before: the executor reports what it sees without much cost, by [`Machine::glance_closer`].
+    ///
+    /// [`Machine::glance_closer`]: crate::machine::Machine::glance_closer
     Closer,
     /// It may have been here in this state: the executor reports the state, by [`Machine::visit`].
+    ///
+    /// [`Machine::visit`]: crate::machine::Machine::visit
     Ask,
 }

@@ -148,7 +148,7 @@ impl Machine {
             self.trust.waits_at(thread, (place, site));
         }
         let start = self.run.trace.count(thread);
-        let wait = SpinWait { watched: self.from_others(iteration, 0), exact: true, hinted: true, site };
+        let wait = SpinWait { watched: self.read_of_others(iteration, 0), exact: true, hinted: true, site };
         let sites = self.sites_of_waiting(iteration, 0);
         self.run.rounds.push(site);
         self.begin_to_wait(EventId { thread, index: start }, 0, wait);
@@ -160,7 +160,7 @@ impl Machine {
 
     /// The locations that these events of one thread read from others, but for the first `done` of them, with what they
     /// held.
-    fn from_others(&self, iteration: &[u32], done: usize) -> Vec<Watched> {
+    fn read_of_others(&self, iteration: &[u32], done: usize) -> Vec<Watched> {
         let (mut watched, events) = (Vec::new(), &self.run.trace.events);
         for event in iteration[done..].iter().map(|&at| &events[at as usize]) {
             let is_in = matches!(event.source, Source::At(at) if iteration[done..].contains(&at));
@@ -187,9 +187,9 @@ impl Machine {
             return;
         }
         let last = own[start as usize - length..start as usize].to_vec();
-        let wait = SpinWait { watched: self.from_others(&last, done), exact: true, hinted: true, site };
+        let wait = SpinWait { watched: self.read_of_others(&last, done), exact: true, hinted: true, site };
         if !wait.watched.is_empty() {
-            let all = SpinWait { watched: self.from_others(&last, 0), ..wait.clone() };
+            let all = SpinWait { watched: self.read_of_others(&last, 0), ..wait.clone() };
             self.begin_to_wait(EventId { thread, index: event.id.index + 1 }, done as u32, all);
             self.threads[thread].spin = Some(wait);
         }

@@ -148,8 +148,11 @@ impl Driver<'_> {
                 return Some(Ended::At(limit));
             }
         }
-        if !explorer.next_plan(plan) {
-            return Some(Ended::Complete);
+        while !explorer.next_plan(plan) {
+            if !explorer.starts_over() {
+                return Some(Ended::Complete);
+            }
+            self.sink.start_over();
         }
         plan.may_probe = self.may_probe;
         let counted = self.sink.counts();

@@ -383,7 +383,9 @@ impl Explorer for RfSmc {
         plan.modification.clear();
         plan.frozen.clear();
         plan.names_loops = self.bound.most.is_some();
-        let Some(next) = self.take_next() else { return false };
+        let next = self.take_next();
+        self.waits.is_over = next.is_none();
+        let Some(next) = next else { return false };
         (self.current, self.started) = (next, true);
         let schedule = if let Chosen::Schedule(schedule) = &self.current { Some(schedule) } else { None };
         self.finder.steps.force(schedule, plan);
@@ -427,7 +429,7 @@ impl Explorer for RfSmc {
     }
 
     fn starts_over(&mut self) -> bool {
-        self.inherited == 0 && std::mem::take(&mut self.waits.starts_over)
+        self.start_over()
     }
 
     fn misplaced(&self, run: &Run) -> Option<usize> {
@@ -441,9 +443,6 @@ impl Explorer for RfSmc {
         self.waits.learn(run);
         if run.repeated.is_some() && self.purpose != Purpose::Livelock {
             self.observe_wait(run);
-            if self.waits.starts_over {
-                return;
-            }
             self.runs += u64::from(!run.is_maximal());
         }
         if run.is_maximal() && self.purpose != Purpose::Livelock {

@@ -55,8 +55,6 @@ pub struct Found {
     pub(super) livelocks: Vec<(Digest, Route)>,
     /// The reads that are known to complete an iteration that changes nothing.
     pub(super) looks: SavedLooks,
-    /// One of these became known when it was too late (`wait`): the exploration has to start over.
-    pub starts_over: bool,
 }
 
 impl Decision {
@@ -101,7 +99,6 @@ impl RfSmc {
             own: own.iter().map(saved).collect(),
             livelocks: self.waits.livelocks.iter().map(|(class, witness)| (*class, witness.route())).collect(),
             looks: self.waits.looks.save(),
-            starts_over: self.waits.starts_over,
         }
     }
 }

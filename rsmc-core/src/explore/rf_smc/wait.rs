@@ -30,7 +30,8 @@
 //! An update may complete an iteration only where it comes before an update that its decision has before it. Its
 //! decision then has that answer, too: what others do before these updates shows only where its thread stays. But that
 //! the iteration changes nothing may become known in the run that reverses the two, when that decision is explored.
-//! Then the exploration starts over with the reads that are known.
+//! Then the exploration starts over with the reads that are known: when it has made as many runs as those before it, or
+//! is over, since more reads may become known too late until then.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -124,7 +125,7 @@ impl RfSmc {
         let is_new = decision.stays.is_some() && self.waits.looks.has_newer(run, decision.asked);
         let may_stay = (decision.contested || is_new) && !decision.frozen && !went_on_anyway(run, decision);
         if is_reversed_with(run, decision, waiting) && self.waits.looks.became_known(run) {
-            self.start_over();
+            self.waits.looks.note_late();
         } else if is_its_own && !is_planned && may_stay {
             self.graph.compute(run);
             self.find_entries(run);
@@ -133,15 +134,18 @@ impl RfSmc {
         }
     }
 
-    /// Starts over with the reads that are known. A worker says so in what it found.
-    fn start_over(&mut self) {
-        if self.inherited == 0 {
-            let model = self.graph.model();
-            let Self { finder, waits, budget, bound, .. } = std::mem::take(self);
-            *self = Self { finder, budget: budget.anew(), bound: bound.anew(), ..Self::new(model) };
-            self.waits.looks = Looks::restore(&waits.looks.to_start_over());
+    /// Starts over with the reads that are known, if it is time to.
+    pub(super) fn start_over(&mut self) -> bool {
+        let runs = self.waits.looks.runs_before().saturating_add(self.runs);
+        // A worker says so in what it found.
+        if self.inherited > 0 || !self.waits.looks.start_over(runs, self.waits.is_over) {
+            return false;
         }
-        self.waits.starts_over = true;
+        let model = self.graph.model();
+        let Self { finder, waits, budget, bound, .. } = std::mem::take(self);
+        *self = Self { finder, budget: budget.anew(), bound: bound.anew(), ..Self::new(model) };
+        self.waits.looks = Looks::restore(&waits.looks.to_start_over(runs));
+        true
     }
 }
 
@@ -152,8 +156,8 @@ pub(super) struct Waits {
     pub(super) livelocks: Vec<(Digest, Witness)>,
     pub(super) known: FxHashSet<Digest>,
     pub(super) looks: Looks,
-    /// One of these became known when it was too late.
-    pub(super) starts_over: bool,
+    /// There is no further plan.
+    pub(super) is_over: bool,
     /// The locks of the run at which threads look without waiting for them.
     tried: Vec<LocId>,
     /// The events of the run that are part of the livelock that is asked about.

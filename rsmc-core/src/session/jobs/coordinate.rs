@@ -162,7 +162,7 @@ impl Coordinator<'_, '_, '_> {
             self.give_jobs();
             if !self.team.states.iter().any(|state| matches!(state, State::Busy { .. })) {
                 if !self.has_more() {
-                    return self.complete();
+                    return self.starts_over(true).unwrap_or_else(|| self.complete());
                 }
                 if let Some(most) = self.findings.config.enough_executions().filter(|_| self.grant().is_none()) {
                     return self.over(Verdict::Incomplete(Limit::Executions(most)));
@@ -175,6 +175,11 @@ impl Coordinator<'_, '_, '_> {
                 return then;
             }
         }
+    }
+
+    /// Whether the exploration has to start over, when all of it is explored at the latest.
+    fn starts_over(&self, is_over: bool) -> Option<Then> {
+        self.shared.starts_over(self.findings.tally.runs, is_over).map(Then::StartOver)
     }
 
     fn has_more(&self) -> bool {
@@ -298,7 +303,7 @@ impl Coordinator<'_, '_, '_> {
         if over || (fails && !keep_going) {
             return Some(self.over(Verdict::Verified));
         }
-        self.shared.starts_over().map(Then::StartOver)
+        self.starts_over(false)
     }
 
     /// Notes a failure, if its rank is the least: the fewest steps, and of these the first in the order of the steps.
@@ -348,7 +353,7 @@ impl Coordinator<'_, '_, '_> {
         }
         self.take_back();
         if !self.has_more() {
-            return self.complete();
+            return self.starts_over(true).unwrap_or_else(|| self.complete());
         }
         if !self.clock.is_long() {
             return self.over(Verdict::Incomplete(limit));

@@ -94,7 +94,7 @@ pub struct Answer {
 impl Answer {
     /// Whether the exploration has to start over.
     pub fn learned(&self) -> bool {
-        self.learned || self.found.as_ref().is_some_and(|found| found.starts_over)
+        self.learned
     }
 }
 

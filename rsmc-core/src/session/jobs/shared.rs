@@ -114,8 +114,8 @@ impl Shared {
     }
 
     /// The reads with which the exploration has to start over, if it has to ([`Tree::starts_over`]).
-    pub(super) fn starts_over(&self) -> Option<SavedLooks> {
-        if let Shared::Tree(tree) = self { tree.starts_over() } else { None }
+    pub(super) fn starts_over(&self, runs: u64, is_over: bool) -> Option<SavedLooks> {
+        if let Shared::Tree(tree) = self { tree.starts_over(runs, is_over) } else { None }
     }
 
     /// The state for a checkpoint, after all parts were taken back. `None` if a failure ends the check.

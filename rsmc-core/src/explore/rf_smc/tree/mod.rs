@@ -83,7 +83,6 @@ pub struct Tree {
     known: FxHashSet<Digest>,
     /// The reads that are known to complete an iteration that changes nothing.
     looks: Looks,
-    starts_over: bool,
 }
 
 impl Tree {
@@ -120,9 +119,10 @@ impl Tree {
         added.into_iter().rev().for_each(|number| self.update(number));
     }
 
-    /// The reads with which the exploration has to start over, since one of them became known too late.
-    pub fn starts_over(&self) -> Option<SavedLooks> {
-        self.starts_over.then(|| self.looks.to_start_over())
+    /// The reads with which the exploration, which has made so many runs in all, has to start over now, if one of them
+    /// became known too late.
+    pub fn starts_over(&self, runs: u64, is_over: bool) -> Option<SavedLooks> {
+        self.looks.start_over(runs, is_over).then(|| self.looks.to_start_over(runs))
     }
 
     /// Whether no schedule is pending. Tickets that are out may bring some.
@@ -170,7 +170,6 @@ impl Tree {
     /// Adds the results of exploring a part.
     pub fn take_in(&mut self, mut ticket: Ticket, found: Found) {
         self.looks.adopt(&found.looks);
-        self.starts_over |= found.starts_over;
         let path = self.path(ticket.node);
         debug_assert_eq!(path.len(), found.discovered.len());
         for (&number, discovered) in path.iter().zip(found.discovered) {
