@@ -1,6 +1,8 @@
 //! Loops that change something and take it back in every round: they end, with what they hide, and the report names
 //! them.
 
+use std::time::{Duration, Instant};
+
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::{AtomicU32, Ordering};
 use rsmc::{Config, Report, Verdict, hint, render, thread};
@@ -95,6 +97,40 @@ fn readers_that_take_themselves_back() {
 fn a_writer_that_forgets_a_reader() {
     in_each(quick(), Panic("too many readers"), || reads_and_writes(clear));
 }
+
+/// Where a round is not bounded, since a cell is read in it, a failure is still shown soon: the schedules that are
+/// tried in place of the one that was found are not much longer.
+#[test]
+fn a_failure_beside_a_loop_without_an_end_is_shown_soon() {
+    let started = Instant::now();
+    let config = Config::default().max_duration(Duration::from_secs(60));
+    let body = || {
+        let (state, seen, words) = (AtomicU32::new(0), AtomicU32::new(0), UnsafeCell::new(7));
+        let words = Shared(words);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                state.fetch_add(WRITER, SeqCst);
+                seen.store(1, SeqCst);
+                state.swap(0, SeqCst);
+            });
+            while state.fetch_add(READER, SeqCst) & WRITER != 0 {
+                // SAFETY: nobody writes.
+                words.0.with(|word| assert_eq!(unsafe { *word }, 7));
+                assert!(state.fetch_sub(READER, SeqCst) >= READER, "subtracts from nothing");
+            }
+        });
+    };
+    let report = check_body(&config, &body, |body| body.check().run()).unwrap();
+    let Verdict::Failed(failure) = &report.verdict else { panic!("{}", first_line(&report)) };
+    assert!(failure.message.contains("subtracts from nothing"), "{}", failure.message);
+    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+}
+
+/// A cell that threads share.
+struct Shared(UnsafeCell<u32>);
+
+// SAFETY: it is only read.
+unsafe impl Sync for Shared {}
 
 /// A thread that polls under a lock of the user's own: it waits as under a `Mutex`.
 #[test]

@@ -38,6 +38,7 @@ impl Machine {
             goes_round: false,
             begun: Vec::new(),
             looks_from: 0,
+            most_events: 0,
             needs_begun: false,
             endless: Endless::new(rules.max_steps),
             idle: Idle::default(),
@@ -137,6 +138,7 @@ impl Machine {
         self.spinning = 0;
         self.steps = 0;
         self.idle = Idle::default();
+        self.most_events = plan.most_events.min(self.rules.max_steps as usize);
         self.changes = 0;
         self.rounds.clear();
         self.goes_round = false;

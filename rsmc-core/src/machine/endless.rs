@@ -167,7 +167,7 @@ impl Machine {
     /// Whether the execution is so long that it is to be watched, or has come to its limit. Then it is over.
     pub(super) fn is_too_long(&mut self) -> bool {
         let events = self.run.trace.events.len();
-        let max_steps = self.rules.max_steps as usize;
+        let max_steps = self.most_events;
         let Endless { from, probe_from, watch, lap, .. } = &self.endless;
         let may_watch = *watch == Watch::Not && self.plan.policy == SchedulingPolicy::RunOn;
         let may_probe = self.plan.may_probe && events >= *probe_from;

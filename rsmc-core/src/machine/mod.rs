@@ -167,6 +167,8 @@ pub struct Machine {
     spinning: u32,
     /// The number of steps that were taken.
     steps: usize,
+    /// The number of events after which the execution ends.
+    most_events: usize,
     /// The number of changes of memory.
     changes: u32,
     /// The digests of the execution whenever an iteration was left out, and whether each thread runs alone from now on.

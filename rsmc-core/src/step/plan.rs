@@ -123,6 +123,8 @@ pub struct Plan {
     pub names_loops: bool,
     /// The thread that is held before an access, if any.
     pub hold: Option<Hold>,
+    /// The number of events after which the run ends, if the executor has no lower limit.
+    pub most_events: usize,
 }
 
 impl Plan {
@@ -165,6 +167,7 @@ impl Clone for Plan {
             may_probe,
             names_loops,
             hold,
+            most_events,
         } = other;
         self.forced.clone_from(forced);
         self.modification.clone_from(modification);
@@ -178,6 +181,7 @@ impl Clone for Plan {
         self.may_probe = *may_probe;
         self.names_loops = *names_loops;
         self.hold = *hold;
+        self.most_events = *most_events;
     }
 }
 
@@ -196,6 +200,7 @@ impl Default for Plan {
             may_probe: false,
             names_loops: false,
             hold: None,
+            most_events: usize::MAX,
         }
     }
 }

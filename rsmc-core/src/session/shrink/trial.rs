@@ -9,6 +9,9 @@ use crate::session::shrink::{Cost, LONGEST, plan};
 use crate::session::{Config, Fewest};
 use crate::step::{End, Executor, Knowledge, Run, Step};
 
+/// Every run may have so many events, and four times those of the schedule that failed.
+const SHORT: usize = 100;
+
 /// A schedule with the failure.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
@@ -43,6 +46,8 @@ pub(super) struct Trial<'a> {
     runs: u64,
     started: Instant,
     late: bool,
+    /// The number of events after which a run ends: with so many more it would be no better.
+    most_events: usize,
     /// By number of switches: the best candidate with so many.
     found: BTreeMap<u32, Candidate>,
     /// The last run.
@@ -59,7 +64,8 @@ impl<'a> Trial<'a> {
         let knowledge = executor.knowledge();
         let (started, found, run) = (Instant::now(), BTreeMap::new(), Run::default());
         // One run is for the schedule that is shown in the end.
-        Self { executor, config, same, knowledge, most: most - 1, runs: 0, started, late: false, found, run }
+        let (most, most_events) = (most - 1, usize::MAX);
+        Self { executor, config, same, knowledge, most, runs: 0, started, late: false, most_events, found, run }
     }
 
     pub(super) fn runs(&self) -> u64 {
@@ -83,7 +89,9 @@ impl<'a> Trial<'a> {
 
     /// Runs the initial schedule; returns its cost if it fails the same way.
     pub(super) fn first(&mut self, steps: &[Step]) -> Option<Cost> {
-        (self.attempt(steps, false) == Went::Same).then(|| Cost::of(&self.run))
+        let fails = self.attempt(steps, false) == Went::Same;
+        self.most_events = 4 * self.run.trace.events.len() + SHORT;
+        fails.then(|| Cost::of(&self.run))
     }
 
     /// Runs a schedule, and notes it if it fails the same way. With `choices`, the run records the other possible
@@ -91,6 +99,7 @@ impl<'a> Trial<'a> {
     pub(super) fn attempt(&mut self, steps: &[Step], choices: bool) -> Went {
         let mut plan = plan(steps);
         plan.record_choices = choices;
+        plan.most_events = self.most_events;
         loop {
             self.late |= self.started.elapsed() >= LONGEST;
             if self.left() == 0 || self.late || self.executor.is_broken() {
