@@ -81,6 +81,11 @@ impl Looks {
         self.late.is_some = true;
     }
 
+    /// Whether one of these became known when it was too late.
+    pub(super) fn are_late(&self) -> bool {
+        self.late.is_some
+    }
+
     /// The number of runs before the exploration started.
     pub(super) fn runs_before(&self) -> u64 {
         self.late.runs_before
@@ -90,7 +95,7 @@ impl Looks {
     /// made as many runs as all before it, or is over: so it starts over a few times only, however many reads become
     /// known.
     pub(super) fn start_over(&self, runs: u64, is_over: bool) -> bool {
-        self.late.is_some && (is_over || runs >= self.late.runs_before.saturating_mul(2))
+        self.are_late() && (is_over || runs >= self.late.runs_before.saturating_mul(2))
     }
 
     /// The known reads, as data.

@@ -36,6 +36,7 @@ impl Machine {
             changes: 0,
             rounds: FxHashSet::default(),
             goes_round: false,
+            may_take_back: false,
             begun: Vec::new(),
             looks_from: 0,
             most_events: 0,
@@ -127,12 +128,15 @@ impl Machine {
             thread.awaited = 0;
             thread.recent.clear();
             thread.unseen = 0;
-            thread.visits.begin();
+            thread.visits.clear();
             thread.forced = 0;
             thread.spun_at = None;
             thread.held_back.clear();
             thread.patience.clear();
             thread.turns = Turns::default();
+        }
+        if std::mem::take(&mut self.may_take_back) {
+            self.threads.values_mut().for_each(|thread| thread.visits.changed.clear());
         }
         self.last = ThreadId::MAIN;
         self.spinning = 0;

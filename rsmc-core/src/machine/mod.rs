@@ -174,6 +174,8 @@ pub struct Machine {
     /// The digests of the execution whenever an iteration was left out, and whether each thread runs alone from now on.
     rounds: FxHashSet<Digest>,
     goes_round: bool,
+    /// A thread has changed something that it may take back (`rounds`).
+    may_take_back: bool,
     /// The rounds that threads begin if they go on.
     begun: Vec<Round>,
     /// From this event of a thread on, its events are looked at: no iteration can have repeated often enough before.

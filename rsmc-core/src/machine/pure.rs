@@ -59,7 +59,7 @@ pub(super) struct Visits {
     /// By state: the number of the visit in the list, if there are many.
     numbers: FxHashMap<State, u32>,
     held: u64,
-    changed: Changed,
+    pub(super) changed: Changed,
     /// The glimpses of the thread, also where states are not asked for: the first few, and numbers of the others.
     glances: Vec<Glimpse>,
     many_glances: FxHashSet<u64>,
@@ -87,12 +87,6 @@ impl Visits {
     fn clear_many(&mut self) {
         self.numbers.clear();
         self.many_glances.clear();
-    }
-
-    /// Forgets everything: a new execution starts.
-    pub(super) fn begin(&mut self) {
-        self.clear();
-        self.changed.clear();
     }
 
     /// Whether the thread was at this place before; if not, it is noted.
@@ -147,13 +141,6 @@ impl Visits {
     fn restart(&mut self, visit: Visit) {
         self.truncate(0);
         self.push(visit);
-    }
-
-    /// Notes that the thread changes an atomic. It forgets the states before if that cannot be taken back.
-    pub(super) fn change(&mut self, event: &Event) {
-        if !self.changed.add(event) {
-            self.clear();
-        }
     }
 
     /// Notes that a lock is taken, or given back.
@@ -586,7 +573,12 @@ impl Machine {
             Action::Acquire | Action::TryAcquire | Action::Release { poisoned: false } => visits.turn(event.op.loc),
             Action::Rmw(_) | Action::Cas { .. } | Action::Unpark
                 if written == event.read && !visits.changed.has(event.op.loc) => {}
-            Action::Rmw(_) | Action::Cas { .. } | Action::Store(_) if event.id.index >= FIRST => visits.change(event),
+            Action::Rmw(_) | Action::Cas { .. } | Action::Store(_) if event.id.index >= FIRST => {
+                self.may_take_back = true;
+                if !visits.changed.add(event) {
+                    visits.clear();
+                }
+            }
             _ => visits.clear(),
         }
     }

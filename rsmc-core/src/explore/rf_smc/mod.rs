@@ -383,9 +383,10 @@ impl Explorer for RfSmc {
         plan.modification.clear();
         plan.frozen.clear();
         plan.names_loops = self.bound.most.is_some();
-        let next = self.take_next();
-        self.waits.is_over = next.is_none();
-        let Some(next) = next else { return false };
+        let Some(next) = self.take_next() else {
+            self.waits.is_over = true;
+            return false;
+        };
         (self.current, self.started) = (next, true);
         let schedule = if let Chosen::Schedule(schedule) = &self.current { Some(schedule) } else { None };
         self.finder.steps.force(schedule, plan);
@@ -429,7 +430,7 @@ impl Explorer for RfSmc {
     }
 
     fn starts_over(&mut self) -> bool {
-        self.start_over()
+        self.waits.looks.are_late() && self.start_over()
     }
 
     fn misplaced(&self, run: &Run) -> Option<usize> {
