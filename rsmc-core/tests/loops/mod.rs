@@ -63,9 +63,9 @@ const LOOPS: &[&str] = &[
     "a = 1; while a == 1 {; a = swap(X, 1); }; b = Y?; X.rel = 0?",
     "while a == 0 {; a = swap(X, 0); spin?; }",
     "while a == 0 {; a = add(X, 0); }",
-    // They take back what they have changed.
-    "while s == 0 {; a = add(X, 1); if a == 0 { s = 1 } else { a = sub(X, 1) }; spin?; }; b = Y?; X = 0?",
-    "while s == 0 {; or(X, 2); a = Y; if a { s = 1 }; and(X, 1); }",
+    // They go on with something else. (`TAKING_BACK` has those that take back what they have changed.)
+    "while a == 0 {; a = X; spin?; }; b = Y?; X = 0?",
+    "while s == 0 {; b = X; a = Y; if a { s = 1 }; }",
     // They wake others, or themselves.
     "while a == 0 {; unpark t1; a = X; spin?; }; park?",
     "while a == 0 {; unpark t2; b = Y?; a = X; }",
