@@ -9,8 +9,9 @@
 //! else.
 //!
 //! Reads change nothing, nor do updates that leave the value as it was, tokens that are set again, and locks that are
-//! taken and given back, unless another thread has seen them held. Everything else (a store, a spawn, a join, a cell
-//! that is read or written, a reference that is dropped) makes the thread forget the states before it.
+//! taken and given back, unless another thread has seen them held. What a thread changes and takes back is a part of
+//! the execution, and [`rounds`](super::rounds) bounds it. Everything else (a store that takes nothing back, a spawn, a
+//! join, a cell that is read or written, a reference that is dropped) makes the thread forget the states before it.
 //!
 //! Spurious outcomes, and alternatives of a choice other than the first, do not last: an iteration that one of them
 //! made go on is left out as well, but the thread need not wait, since it may do something else where it is. Where an
@@ -81,6 +82,12 @@ impl Visits {
         if !self.numbers.is_empty() || !self.many_glances.is_empty() {
             self.clear_many();
         }
+    }
+
+    /// Whether the thread has been at so many places that it is in no short round. One that counts by updates would
+    /// never forget a place.
+    fn are_many(&self) -> bool {
+        self.list.len() >= FEW || self.glances.len() >= FEW
     }
 
     #[cold]
@@ -575,7 +582,7 @@ impl Machine {
                 if written == event.read && !visits.changed.has(event.op.loc) => {}
             Action::Rmw(_) | Action::Cas { .. } | Action::Store(_) if event.id.index >= FIRST => {
                 self.may_take_back = true;
-                if !visits.changed.add(event) {
+                if visits.are_many() || !visits.changed.add(event) {
                     visits.clear();
                 }
             }

@@ -13,7 +13,7 @@
 //! written, or by a store of the first value behind one of them.
 //!
 //! Loss. More rounds in a row: an execution in which others see the location change and change back more often while
-//! the thread reads the same.
+//! the thread reads the same. Not bounded are rounds of more than 32 places.
 
 use crate::base::{Digest, EventId, LocId, ThreadId, mix};
 use crate::machine::{Machine, SpinWait, rules};
@@ -27,7 +27,8 @@ const MOST: usize = 8;
 /// them has a price.
 pub(super) const FIRST: u32 = 2;
 
-/// The locations that a thread has changed, and not changed back.
+/// The locations that a thread has changed, and not changed back. They stay where visits are forgotten: two visits are
+/// alike if they hold the same changes, whenever these came.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Changed {
     list: Vec<Change>,
