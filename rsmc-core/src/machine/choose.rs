@@ -232,8 +232,8 @@ impl Machine {
     }
 
     fn choose(&mut self) -> Option<Step> {
-        if self.plan.policy == SchedulingPolicy::RunOn || self.goes_round {
-            let step = match self.goes_round {
+        if self.plan.policy == SchedulingPolicy::RunOn || self.runs_alone {
+            let step = match self.runs_alone {
                 _ if self.is_watched() => self.take_turns(),
                 true => self.run_alone(),
                 false => self.run_on(),
@@ -279,14 +279,14 @@ impl Machine {
     /// round a loop is alone until it waits. Where threads wake each other for ever, those that wait in no loop come
     /// first.
     fn run_alone(&self) -> Option<Step> {
-        if self.rules.stirred.is_some() && !self.goes_round {
+        if self.rules.stirred.is_some() && !self.runs_alone {
             return self.stirred_step();
         }
         if self.is_enabled(self.last) {
             return Some(Step::Run(self.last));
         }
         let mut enabled = self.threads.ids().filter(|&thread| self.is_enabled(thread));
-        let lowest = || match self.goes_round {
+        let lowest = || match self.runs_alone {
             true => enabled.min_by_key(|&thread| self.threads[thread].spin.is_some()).map(Step::Run),
             false => enabled.next().map(Step::Run),
         };

@@ -34,8 +34,8 @@ impl Machine {
             spinning: 0,
             steps: 0,
             changes: 0,
-            rounds: FxHashSet::default(),
-            goes_round: false,
+            left_out: FxHashSet::default(),
+            runs_alone: false,
             may_take_back: false,
             begun: Vec::new(),
             looks_from: 0,
@@ -144,8 +144,8 @@ impl Machine {
         self.idle = Idle::default();
         self.most_events = plan.most_events.min(self.rules.max_steps as usize);
         self.changes = 0;
-        self.rounds.clear();
-        self.goes_round = false;
+        self.left_out.clear();
+        self.runs_alone = false;
         self.begun.clear();
         self.looks_from = self.rules.spin_bound;
         self.needs_begun = false;

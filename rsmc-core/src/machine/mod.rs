@@ -172,8 +172,8 @@ pub struct Machine {
     /// The number of changes of memory.
     changes: u32,
     /// The digests of the execution whenever an iteration was left out, and whether each thread runs alone from now on.
-    rounds: FxHashSet<Digest>,
-    goes_round: bool,
+    left_out: FxHashSet<Digest>,
+    runs_alone: bool,
     /// A thread has changed something that it may take back (`rounds`).
     may_take_back: bool,
     /// The rounds that threads begin if they go on.

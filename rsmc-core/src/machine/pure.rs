@@ -67,7 +67,7 @@ pub(super) struct Visits {
 }
 
 /// The number of times that threads may wake each other in an execution before each runs alone.
-const ROUNDS: usize = 64;
+const WAKINGS: usize = 64;
 
 /// The largest number of visits or glimpses that are searched one by one.
 const FEW: usize = 32;
@@ -324,7 +324,7 @@ impl Machine {
             self.threads[thread].spun_at = Some(self.changes);
             self.begin_to_wait(EventId { thread, index: since.events + forced as u32 }, forced as u32, wait);
             self.note_loop(&sites);
-            self.note_round();
+            self.note_left_out();
         }
         true
     }
@@ -408,8 +408,8 @@ impl Machine {
     /// Notes a digest of the execution where an iteration has just been left out. If it was noted before, or so many
     /// were noted that threads seem to wake each other for ever, each thread runs alone from now on. But an explorer
     /// that tries all choices has nothing new to try where the execution is as it was.
-    fn note_round(&mut self) {
-        if self.goes_round {
+    fn note_left_out(&mut self) {
+        if self.runs_alone {
             return;
         }
         let mut digest = Digest::EMPTY;
@@ -433,11 +433,11 @@ impl Machine {
             let waits = u64::from(self.threads[thread].spin.is_some()) + u64::from(self.waits_in_loop(thread));
             digest.add(&[1, u64::from(thread.0), waits, self.memory.waiting_of(thread).len() as u64]);
         }
-        let is_known = !self.rounds.insert(digest);
+        let is_known = !self.left_out.insert(digest);
         if is_known && self.plan.record_choices && self.plan.policy == SchedulingPolicy::RunOn {
             self.run.repeated.get_or_insert(self.steps as u32);
         } else {
-            self.goes_round = is_known || self.rounds.len() > ROUNDS;
+            self.runs_alone = is_known || self.left_out.len() > WAKINGS;
         }
     }
 
