@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use rsmc::cell::UnsafeCell;
+use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicU32, Ordering};
 use rsmc::{Config, Report, Verdict, hint, render, thread};
 use rsmc_core::session::check_body;
@@ -75,6 +76,10 @@ fn report_of(config: Config, body: impl Fn() + Sync) -> Report {
     check_body(&config.shrink(0), &body, |body| body.check().run()).unwrap()
 }
 
+fn on_one_line(report: &Report) -> String {
+    render(report, None).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Brute force tries too many orders.
 fn quick() -> impl Iterator<Item = Config> {
     pairs().filter(|config| config.explorer != rsmc::Explorer::Exhaustive)
@@ -85,11 +90,10 @@ fn quick() -> impl Iterator<Item = Config> {
 fn readers_that_take_themselves_back() {
     in_each(quick(), Verified, || reads_and_writes(leave));
     let report = report_of(Config::default(), || reads_and_writes(leave));
-    let text = render(&report, None);
+    let text = on_one_line(&report);
     assert!(matches!(report.verdict, Verdict::Verified), "{text}");
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("note: the loop at tests/rounds.rs:"), "{text}");
-    assert!(text.contains("takes it back: after 4 equal rounds it waits for a change"), "{text}");
+    assert!(text.contains("changes nothing that lasts: after 4 equal rounds it waits for a change"), "{text}");
 }
 
 /// One that clears the whole word forgets a reader, which then subtracts itself from nothing.
@@ -98,15 +102,15 @@ fn a_writer_that_forgets_a_reader() {
     in_each(quick(), Panic("too many readers"), || reads_and_writes(clear));
 }
 
-/// Where a round is not bounded, since a cell is read in it, a failure is still shown soon: the schedules that are
-/// tried in place of the one that was found are not much longer.
+/// Where rounds are not bounded, since they are counted, a failure is still shown soon: the schedules that are tried in
+/// place of the one that was found are not much longer.
 #[test]
 fn a_failure_beside_a_loop_without_an_end_is_shown_soon() {
     let started = Instant::now();
     let config = Config::default().max_duration(Duration::from_secs(60));
     let body = || {
-        let (state, seen, words) = (AtomicU32::new(0), AtomicU32::new(0), UnsafeCell::new(7));
-        let words = Shared(words);
+        let (state, seen) = (AtomicU32::new(0), AtomicU32::new(0));
+        let mut rounds = 0_u64;
         thread::scope(|scope| {
             scope.spawn(|| {
                 state.fetch_add(WRITER, SeqCst);
@@ -114,10 +118,10 @@ fn a_failure_beside_a_loop_without_an_end_is_shown_soon() {
                 state.swap(0, SeqCst);
             });
             while state.fetch_add(READER, SeqCst) & WRITER != 0 {
-                // SAFETY: nobody writes.
-                words.0.with(|word| assert_eq!(unsafe { *word }, 7));
+                rounds += 1;
                 assert!(state.fetch_sub(READER, SeqCst) >= READER, "subtracts from nothing");
             }
+            std::hint::black_box(rounds);
         });
     };
     let report = check_body(&config, &body, |body| body.check().run()).unwrap();
@@ -125,12 +129,6 @@ fn a_failure_beside_a_loop_without_an_end_is_shown_soon() {
     assert!(failure.message.contains("subtracts from nothing"), "{}", failure.message);
     assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
 }
-
-/// A cell that threads share.
-struct Shared(UnsafeCell<u32>);
-
-// SAFETY: it is only read.
-unsafe impl Sync for Shared {}
 
 /// A thread that polls under a lock of the user's own: it waits as under a `Mutex`.
 #[test]
@@ -186,3 +184,104 @@ fn a_loop_that_ends_is_not_bounded() {
     }
     assert_eq!(executions, [13, 13]);
 }
+
+/// What a round reads in plain memory is watched by the locks that guard it: who had one last counts, since it always
+/// holds the same.
+#[test]
+fn rounds_that_look_at_plain_memory() {
+    let under_a_mutex = |sets: bool| {
+        let (looking, ready) = (AtomicU32::new(0), Mutex::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                if sets {
+                    *ready.lock().unwrap() = true;
+                }
+            });
+            loop {
+                looking.fetch_add(1, SeqCst);
+                if *ready.lock().unwrap() {
+                    break;
+                }
+                looking.fetch_sub(1, SeqCst);
+                hint::spin_loop();
+            }
+        });
+    };
+    in_each(quick(), Verified, || under_a_mutex(true));
+    everywhere(Livelock, || under_a_mutex(false));
+    in_each(quick(), Verified, || looks_under_its_own(true, Plain::default()));
+    everywhere(Livelock, || looks_under_its_own(false, Plain::default()));
+}
+
+/// As in plain memory, and in a cell that is tracked: the accesses stay in the execution.
+#[test]
+fn rounds_that_look_at_a_cell() {
+    in_each(quick(), Verified, || looks_under_its_own(true, Tracked::default()));
+    everywhere(Livelock, || looks_under_its_own(false, Tracked::default()));
+    let text = on_one_line(&report_of(Config::default(), || looks_under_its_own(true, Tracked::default())));
+    assert!(text.contains("changes nothing that lasts: after 4 equal rounds it waits for a change"), "{text}");
+}
+
+/// One thread may set what the other looks for, under a lock that they made.
+fn looks_under_its_own(sets: bool, ready: impl Flag) {
+    let lock = AtomicU32::new(0);
+    let locked = |sets: bool| {
+        while lock.swap(1, SeqCst) == 1 {
+            hint::spin_loop();
+        }
+        let result = ready.get();
+        if sets {
+            ready.set();
+        }
+        lock.store(0, SeqCst);
+        result
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| sets && locked(true));
+        while !locked(false) {
+            hint::spin_loop();
+        }
+    });
+}
+
+/// Something that a lock guards.
+trait Flag: Sync {
+    fn get(&self) -> bool;
+    fn set(&self);
+}
+
+/// A cell that is tracked.
+#[derive(Default)]
+struct Tracked(UnsafeCell<bool>);
+
+// SAFETY: the lock guards it.
+unsafe impl Sync for Tracked {}
+
+impl Flag for Tracked {
+    fn get(&self) -> bool {
+        // SAFETY: its caller has the lock.
+        self.0.with(|flag| unsafe { *flag })
+    }
+
+    fn set(&self) {
+        // SAFETY: its caller has the lock.
+        self.0.with_mut(|flag| unsafe { *flag = true });
+    }
+}
+
+/// Memory that no check sees.
+#[derive(Default)]
+struct Plain(std::cell::Cell<bool>);
+
+impl Flag for Plain {
+    fn get(&self) -> bool {
+        self.0.get()
+    }
+
+    fn set(&self) {
+        self.0.set(true);
+    }
+}
+
+// SAFETY: the lock guards it.
+unsafe impl Sync for Plain {}

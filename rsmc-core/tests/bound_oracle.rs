@@ -12,7 +12,7 @@ use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::session::{Check, Config, ExplorerKind, PreemptionBound, Seen};
 use rsmc_core::step::{Choice, End, Executor, Pending, Plan, Run, Step, Why};
-use rsmc_core::trace::spin::Watched;
+use rsmc_core::trace::spin::{Watched, Writer};
 use rsmc_core::trace::{Action, Effect, Event, Note, NoteKind, Source, reads_from_class};
 use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, parse};
 
@@ -152,8 +152,8 @@ fn could_go_on(run: &Run, thread: ThreadId, at: usize, hints: bool) -> bool {
         // It waits in a loop at the end, but not yet if it would have seen something else.
         (None, Some(Pending { why: Why::Spin { watched, .. }, .. })) => {
             let is_there = |watched: &Watched| match watched.writer {
-                Some(writer) => last(watched.loc).map(|write| write.id) == writer,
-                None => value(watched.loc) == watched.value,
+                Writer::One(writer) => last(watched.loc).map(|write| write.id) == writer,
+                Writer::Any | Writer::Known(_) => value(watched.loc) == watched.value,
             };
             return !watched.iter().all(is_there);
         }

@@ -19,6 +19,7 @@ use rsmc_testkit::litmus::{Expr, Operator, Program, Stmt, StmtKind, ThreadProgra
 struct Shared {
     tags: RefCell<BTreeMap<String, &'static Tag>>,
     ids: RefCell<BTreeMap<String, ThreadId>>,
+    plain: RefCell<BTreeMap<String, u64>>,
 }
 
 impl Shared {
@@ -123,6 +124,14 @@ impl Walker<'_> {
             }
             StmtKind::CellRead(cell) => hook::cells::cell(self.shared.object("UnsafeCell", cell), CellAccess::Read),
             StmtKind::CellWrite(cell) => hook::cells::cell(self.shared.object("UnsafeCell", cell), CellAccess::Write),
+            StmtKind::Peek { to, cell } => {
+                let value = self.shared.plain.borrow().get(cell).copied().unwrap_or(0);
+                self.set(Some(to), value);
+            }
+            StmtKind::Poke { cell, value } => {
+                let value = self.eval(value);
+                self.shared.plain.borrow_mut().insert(cell.clone(), value);
+            }
             StmtKind::Park => hook::tokens::park(self.shared.object("park token", &self.thread.name).tag),
             StmtKind::Unpark(thread) => hook::tokens::unpark(self.shared.object("park token", thread).tag),
             StmtKind::Spin => drop(hook::loops::hint()),

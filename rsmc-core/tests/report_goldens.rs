@@ -14,7 +14,7 @@ use rsmc_core::machine::Rules;
 use rsmc_core::report;
 use rsmc_core::session::{Check, Config, ExplorerKind, FailureKind, Fewest, Limit, MemoryModel, Needs, Progress};
 use rsmc_core::step::{Executor, Explorer, Plan, Run, Why};
-use rsmc_core::trace::spin::Watched;
+use rsmc_core::trace::spin::{Watched, Writer};
 use rsmc_core::trace::{Action, NoteKind, Site};
 use rsmc_testkit::litmus::{Interpreter, parse};
 
@@ -182,7 +182,7 @@ fn livelock() {
     s.step(MAIN, cas(0, 1), locked, AcqRel, 17);
     s.step(MAIN, Action::Load, turn, Acquire, 18);
     let spin = |watched: Vec<(LocId, u64)>, line| Why::Spin {
-        watched: watched.into_iter().map(|(loc, value)| Watched { loc, value, writer: None }).collect(),
+        watched: watched.into_iter().map(|(loc, value)| Watched { loc, value, writer: Writer::Any }).collect(),
         hinted: line == 19,
         site: Site::Place { file: "src/spin.rs", line },
     };

@@ -238,12 +238,12 @@ fn drawn_loops_are_exact_under_c11() {
 /// Loops that take back what they change, as often as the bound says: no class is missed, and none run twice. Another
 /// thread may have seen the beginning of one more round, which brute force does not begin, so there are more. `view`
 /// may miss one of a livelock (docs/limits.md).
-fn compare_rounds(memory: MemoryModel) {
+fn compare_rounds(memory: MemoryModel, program: fn(u64, MemoryModel) -> Program) {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let (drawn, first) = (number("RSMC_ORACLE_PROGRAMS").unwrap_or(40), number("RSMC_ORACLE_SEED").unwrap_or(0));
     let (mut programs, mut livelocks) = (0, 0);
     for seed in first..first + drawn {
-        let program = loops::taking_back(seed, memory);
+        let program = program(seed, memory);
         let Some((every, _)) = classes(&program, memory, ExplorerKind::Exhaustive, reads_from_class) else { continue };
         for exploration in explorations(ExplorerKind::ReadsFrom) {
             let (twice, missed, _) = differences(&program, memory, &every, exploration, reads_from_class);
@@ -258,22 +258,42 @@ fn compare_rounds(memory: MemoryModel) {
 
 #[test]
 fn rounds_are_exact() {
-    compare_rounds(MemoryModel::Sc);
+    compare_rounds(MemoryModel::Sc, loops::taking_back);
 }
 
 #[test]
 fn rounds_are_exact_under_tso() {
-    compare_rounds(MemoryModel::Tso);
+    compare_rounds(MemoryModel::Tso, loops::taking_back);
 }
 
 #[test]
 fn rounds_are_exact_under_pso() {
-    compare_rounds(MemoryModel::Pso);
+    compare_rounds(MemoryModel::Pso, loops::taking_back);
 }
 
 #[test]
 fn rounds_are_exact_under_c11() {
-    compare_rounds(MemoryModel::C11);
+    compare_rounds(MemoryModel::C11, loops::taking_back);
+}
+
+#[test]
+fn looks_under_a_lock_are_exact() {
+    compare_rounds(MemoryModel::Sc, loops::guarded);
+}
+
+#[test]
+fn looks_under_a_lock_are_exact_under_tso() {
+    compare_rounds(MemoryModel::Tso, loops::guarded);
+}
+
+#[test]
+fn looks_under_a_lock_are_exact_under_pso() {
+    compare_rounds(MemoryModel::Pso, loops::guarded);
+}
+
+#[test]
+fn looks_under_a_lock_are_exact_under_c11() {
+    compare_rounds(MemoryModel::C11, loops::guarded);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{EventId, LocId};
 use crate::step::{Run, Wait};
-use crate::trace::spin::Watched;
+use crate::trace::spin::{Watched, Writer};
 use crate::trace::{Effect, Event, Histories, Op, Source, Trace};
 
 /// The known reads, by what their threads know then.
@@ -211,7 +211,8 @@ fn replaces(event: &Event) -> bool {
 }
 
 fn watched(op: &Op, value: u64, writer: Option<EventId>) -> Watched {
-    Watched { loc: op.loc, value, writer: op.action.locks().then_some(writer) }
+    let writer = if op.action.locks() { Writer::One(writer) } else { Writer::Any };
+    Watched { loc: op.loc, value, writer }
 }
 
 /// A way in which threads may wait for ever.
@@ -227,7 +228,7 @@ pub(super) struct Way {
 impl Way {
     /// The way of a thread. A lock that it took again after it had given it back is free in the end as before.
     fn new(watched: impl Iterator<Item = Watched>, begun: Vec<EventId>) -> Self {
-        let is_left_out = |one: &Watched| one.writer.flatten().is_some_and(|writer| begun.contains(&writer));
+        let is_left_out = |one: &Watched| one.writer.event().is_some_and(|writer| begun.contains(&writer));
         Self { watched: watched.filter(|one| !is_left_out(one)).collect(), begun }
     }
 

@@ -426,11 +426,12 @@ impl Machine {
     }
 
     fn has_seen_no_change(&self, thread: ThreadId) -> bool {
+        let Some(spin) = &self.threads[thread].spin else { return false };
         let changed = |watched: &Watched| {
             let now = self.memory.view(thread, watched.loc);
-            now.value != watched.value || watched.writer.is_some_and(|writer| writer != self.write_of(now.writer))
+            now.value != watched.value || !watched.writer.is(&self.run.trace, now.writer)
         };
-        self.threads[thread].spin.as_ref().is_some_and(|spin| !spin.watched.iter().any(changed))
+        !spin.watched.iter().any(changed)
     }
 
     /// Every step that is possible. A thread that waits in a loop takes none before something has changed: what it

@@ -392,8 +392,10 @@ impl Machine {
         }
         let at = self.run.trace.events.len() as u32;
         self.run.trace.notes.push(Note { at, thread, kind, site });
-        if !matches!(kind, NoteKind::Hint | NoteKind::Fence(_) | NoteKind::Flush(_) | NoteKind::Pending) {
-            self.threads[thread].visits.clear();
+        match kind {
+            NoteKind::Hint | NoteKind::Fence(_) | NoteKind::Flush(_) | NoteKind::Pending => {}
+            _ if kind.is_of_cell() => self.note_access(thread),
+            _ => self.threads[thread].visits.clear(),
         }
         self.show();
     }

@@ -32,11 +32,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::base::{Digest, EventId, LocId, ThreadId, mix};
 use crate::machine::ahead::Place;
 use crate::machine::glimpse::{Glance, Glimpse};
-use crate::machine::rounds::{Changed, FIRST, Rounds};
+use crate::machine::rounds::{Changed, Rounds};
 use crate::machine::{HeldBack, Machine, SpinWait, Thread};
 use crate::step::{End, SchedulingPolicy, Step, Wait};
-use crate::trace::spin::Watched;
-use crate::trace::{Action, Event, Histories, NoteKind, Op, Site, Source};
+use crate::trace::spin::{Watched, Writer};
+use crate::trace::{Action, Histories, NoteKind, Op, Site, Source};
 
 /// A fingerprint of all that a thread's next steps depend on: equal states have the same future if they read the same.
 pub type State = u128;
@@ -86,7 +86,7 @@ impl Visits {
 
     /// Whether the thread has been at so many places that it is in no short round. One that counts by updates would
     /// never forget a place.
-    fn are_many(&self) -> bool {
+    pub(super) fn are_many(&self) -> bool {
         self.list.len() >= FEW || self.glances.len() >= FEW
     }
 
@@ -141,6 +141,13 @@ impl Visits {
     fn truncate(&mut self, length: usize) {
         for visit in self.list.drain(length..) {
             self.numbers.remove(&visit.state);
+        }
+    }
+
+    /// Adapts to the removal of the notes at these positions.
+    fn forget_notes(&mut self, gone: &[u32]) {
+        for visit in &mut self.list {
+            visit.notes -= gone.partition_point(|&at| at < visit.notes) as u32;
         }
     }
 
@@ -248,7 +255,7 @@ impl Machine {
         if first.events == events {
             return false;
         }
-        if self.has_taken_back(thread, first.events) {
+        if self.has_taken_back(thread, first.events) || self.accessed_cells(thread, first.notes) {
             let iteration = self.run.trace.of_thread(thread)[first.events as usize..].to_vec();
             let rounds = self.goes_round(thread, &iteration, first.rounds, (site, place));
             self.threads[thread].visits.list[before] = Visit { rounds, ..visit };
@@ -288,7 +295,7 @@ impl Machine {
         if let Some(place) = place {
             self.trust.leaves_out(place, &wait);
         }
-        if wait.watched.iter().any(|watched| watched.writer.is_some()) {
+        if wait.watched.iter().any(|watched| matches!(watched.writer, Writer::One(_))) {
             self.endless.turns_locks();
         }
         let sites = if chose { Vec::new() } else { self.sites_of_waiting(&gone, forced) };
@@ -395,7 +402,11 @@ impl Machine {
     /// noted after the first `notes` notes. Events that read from them read from `sources`.
     fn take_back(&mut self, thread: ThreadId, notes: usize, gone: &[u32], sources: &[Source]) {
         self.drop_choices(thread, gone.len());
-        let places = self.run.trace.remove_last_of(thread, gone, notes, sources);
+        let notes = self.run.trace.notes_of_iteration(thread, notes);
+        let places = self.run.trace.remove_last_of(thread, gone, &notes, sources);
+        if !notes.is_empty() {
+            self.threads.values_mut().for_each(|thread| thread.visits.forget_notes(&notes));
+        }
         let trace = &self.run.trace;
         self.memory.renumber(&places, |loc, source| match source {
             Source::At(at) => trace.events[at as usize].written.expect("a writer writes"),
@@ -494,7 +505,7 @@ impl Machine {
                 Source::At(at) => Some(events[at as usize].id),
                 _ => None,
             };
-            let writer = event.op.action.locks().then_some(writer);
+            let writer = if event.op.action.locks() { Writer::One(writer) } else { Writer::Any };
             let one = Watched { loc: event.op.loc, value: event.read, writer };
             if !watched.contains(&one) {
                 watched.push(one);
@@ -567,26 +578,6 @@ impl Machine {
         sites.iter().for_each(|&site| self.loops.note_line(site));
         if is_first || (self.loops.known.lines.len() > known && self.plan.names_loops) {
             self.finish(End::Learned);
-        }
-    }
-
-    /// Notes whether an event that has just happened changes what other threads can see.
-    #[inline]
-    pub(super) fn note_effect(&mut self, event: &Event) {
-        let Some(written) = event.written else { return };
-        self.changes += u32::from(event.changes());
-        let visits = &mut self.threads[event.id.thread].visits;
-        match event.op.action {
-            Action::Acquire | Action::TryAcquire | Action::Release { poisoned: false } => visits.turn(event.op.loc),
-            Action::Rmw(_) | Action::Cas { .. } | Action::Unpark
-                if written == event.read && !visits.changed.has(event.op.loc) => {}
-            Action::Rmw(_) | Action::Cas { .. } | Action::Store(_) if event.id.index >= FIRST => {
-                self.may_take_back = true;
-                if visits.are_many() || !visits.changed.add(event) {
-                    visits.clear();
-                }
-            }
-            _ => visits.clear(),
         }
     }
 }

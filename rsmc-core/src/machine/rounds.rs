@@ -1,23 +1,29 @@
-//! Loops that change something and take it back: such a loop is bounded.
+//! Loops that change nothing that lasts: such a loop is bounded.
 //!
 //! Problem. A thread that tries for a lock may add itself to a counter and subtract itself again, or set a flag for the
 //! time in which it looks. An iteration of such a loop is a part of the execution, since others can see it. But memory
 //! and the thread are as they were behind it, so that there is an execution for every number of iterations.
 //!
 //! Method. [`Visits`](crate::machine::pure) keep the locations that a thread has changed and not changed back. A thread
-//! that is where it was, and holds no change, has gone a *round*. When it has gone [`rules::rounds`] of them with the
-//! same values in a row, it waits until a location that it read from others holds another value. Its state is the same,
-//! so it does nothing else until then, and needs no choice (`machine::patience`).
+//! that is where it was, and holds no change, has gone a *round*; also if it only accessed cells meanwhile. When it has
+//! gone [`rules::rounds`] of them with the same values in a row, it waits. Its state is the same, so it does nothing
+//! else until something is different, and needs no choice (`machine::patience`).
+//!
+//! What may be different is a value that it read, or memory that no location stands for, as the data behind a lock of
+//! the user's. For that the thread has to read from a write that another one has made since, be it of the same value:
+//! then it *takes over* what that one did ([`Trace::takes_over`](crate::trace::Trace::takes_over)). Rounds of others
+//! hand nothing over, so two threads that go rounds do not wake each other for ever. A round in which the thread takes
+//! something over may be one more than it may go.
 //!
 //! An update is taken back by the thread's own updates of that location, each of which reads what the one before has
 //! written, or by a store of the first value behind one of them.
 //!
 //! Loss. More rounds in a row: an execution in which others see the location change and change back more often while
-//! the thread reads the same. Not bounded are rounds of more than 32 places.
+//! the thread reads the same. Not bounded are rounds of more than 32 places, and those with an alternative.
 
 use crate::base::{Digest, EventId, LocId, ThreadId, mix};
 use crate::machine::{Machine, SpinWait, rules};
-use crate::trace::spin::Watched;
+use crate::trace::spin::{Watched, Writer};
 use crate::trace::{Action, Event, Site, Source};
 
 /// The largest number of locations that a thread may have changed.
@@ -25,7 +31,7 @@ const MOST: usize = 8;
 
 /// The number of first events of a thread that are taken for ordinary code: most threads have no others, and to watch
 /// them has a price.
-pub(super) const FIRST: u32 = 2;
+const FIRST: u32 = 2;
 
 /// The locations that a thread has changed, and not changed back. They stay where visits are forgotten: two visits are
 /// alike if they hold the same changes, whenever these came.
@@ -104,6 +110,26 @@ impl Changed {
 }
 
 impl Machine {
+    /// Notes whether an event that has just happened changes what other threads can see.
+    #[inline]
+    pub(super) fn note_effect(&mut self, event: &Event) {
+        let Some(written) = event.written else { return };
+        self.changes += u32::from(event.changes());
+        let visits = &mut self.threads[event.id.thread].visits;
+        match event.op.action {
+            Action::Acquire | Action::TryAcquire | Action::Release { poisoned: false } => visits.turn(event.op.loc),
+            Action::Rmw(_) | Action::Cas { .. } | Action::Unpark
+                if written == event.read && !visits.changed.has(event.op.loc) => {}
+            Action::Rmw(_) | Action::Cas { .. } | Action::Store(_) if event.id.index >= FIRST => {
+                self.may_take_back = true;
+                if visits.are_many() || !visits.changed.add(event) {
+                    visits.clear();
+                }
+            }
+            _ => visits.clear(),
+        }
+    }
+
     /// Whether a thread has changed an atomic since this event, and taken it back.
     pub(super) fn has_taken_back(&self, thread: ThreadId, since: u32) -> bool {
         let own = &self.run.trace.of_thread(thread)[since as usize..];
@@ -111,6 +137,23 @@ impl Machine {
         events.any(|event| {
             event.changes() && matches!(event.op.action, Action::Rmw(_) | Action::Cas { .. } | Action::Store(_))
         })
+    }
+
+    /// Notes that a thread accesses a cell: what it changes there is a part of its state, and the access stays in the
+    /// execution.
+    #[inline]
+    pub(super) fn note_access(&mut self, thread: ThreadId) {
+        let is_early = self.run.trace.count(thread) < FIRST;
+        let visits = &mut self.threads[thread].visits;
+        if is_early || visits.are_many() {
+            visits.clear();
+        }
+    }
+
+    /// Whether a thread has accessed a cell since there were so many notes.
+    pub(super) fn accessed_cells(&self, thread: ThreadId, since: u32) -> bool {
+        let notes = &self.run.trace.notes[since as usize..];
+        notes.iter().any(|note| note.thread == thread && note.kind.is_of_cell())
     }
 
     /// Notes that a thread is where it was before these events, and has taken back what it changed. Returns its rounds.
@@ -121,6 +164,13 @@ impl Machine {
         before: Rounds,
         (site, place): (Site, Option<u64>),
     ) -> Rounds {
+        let since = self.run.trace.count(thread) - iteration.len() as u32;
+        let mut events = iteration.iter().map(|&at| &self.run.trace.events[at as usize]);
+        let takes_over = events.any(|event| self.run.trace.takes_over(thread, event.source, since));
+        if !takes_over {
+            let index = self.run.trace.count(thread) - 1;
+            self.run.trace.idle.add(EventId { thread, index });
+        }
         let mut values = Digest::EMPTY;
         for event in iteration.iter().map(|&at| &self.run.trace.events[at as usize]) {
             if event.op.action.alternative() > 0 {
@@ -129,8 +179,9 @@ impl Machine {
             let written = event.written.map_or(0, |written| written.wrapping_add(1));
             values.add(&[u64::from(event.op.loc.0), event.read, written]);
         }
-        let rounds = Rounds { count: 1 + if before.values == values { before.count } else { 0 }, values };
         let most = rules::rounds(self.rules.spin_bound);
+        let count = 1 + if before.values == values { before.count } else { 0 };
+        let rounds = Rounds { count: if takes_over { count.min(most) } else { count }, values };
         if rounds.count > most {
             self.run.repeated.get_or_insert(self.steps as u32);
         }
@@ -149,7 +200,8 @@ impl Machine {
             self.trust.waits_at(thread, (place, site));
         }
         let start = self.run.trace.count(thread);
-        let wait = SpinWait { watched: self.read_of_others(iteration, 0), exact: true, hinted: true, site };
+        let watched = self.read_of_others(iteration, 0);
+        let wait = SpinWait { watched, exact: true, hinted: true, site };
         let sites = self.sites_of_waiting(iteration, 0);
         self.run.rounds.push(site);
         self.begin_to_wait(EventId { thread, index: start }, 0, wait);
@@ -165,7 +217,7 @@ impl Machine {
         let (mut watched, events) = (Vec::new(), &self.run.trace.events);
         for event in iteration[done..].iter().map(|&at| &events[at as usize]) {
             let is_in = matches!(event.source, Source::At(at) if iteration[done..].contains(&at));
-            let one = Watched { loc: event.op.loc, value: event.read, writer: None };
+            let one = Watched { loc: event.op.loc, value: event.read, writer: Writer::Known(event.id.thread) };
             if event.source != Source::None && !is_in && !watched.contains(&one) {
                 watched.push(one);
             }
@@ -183,12 +235,14 @@ impl Machine {
         let own = self.run.trace.of_thread(thread);
         let done = (event.id.index + 1 - start) as usize;
         let before = &self.run.trace.events[own[event.id.index as usize - length] as usize];
-        if done >= length || (before.op, before.read, before.written) != (event.op, event.read, event.written) {
+        let is_like = |other: &Event| (other.op, other.read, other.written) == (event.op, event.read, event.written);
+        if done >= length || !is_like(before) || self.run.trace.takes_over(thread, event.source, event.id.index) {
             self.begun.swap_remove(number);
             return;
         }
         let last = own[start as usize - length..start as usize].to_vec();
-        let wait = SpinWait { watched: self.read_of_others(&last, done), exact: true, hinted: true, site };
+        let watched = self.read_of_others(&last, done);
+        let wait = SpinWait { watched, exact: true, hinted: true, site };
         if !wait.watched.is_empty() {
             let all = SpinWait { watched: self.read_of_others(&last, 0), ..wait.clone() };
             self.begin_to_wait(EventId { thread, index: event.id.index + 1 }, done as u32, all);

@@ -87,7 +87,7 @@ impl Tally {
         let others = and_others(self.rounds.len() - 1);
         let rounds = if rounds == 1 { "one round".to_owned() } else { format!("{rounds} equal rounds") };
         Some(format!(
-            "the loop at {first}{others} changes something and takes it back: after {rounds} it waits for a change; see `spin_bound`"
+            "the loop at {first}{others} changes nothing that lasts: after {rounds} it waits for a change; see `spin_bound`"
         ))
     }
 

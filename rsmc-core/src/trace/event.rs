@@ -289,6 +289,11 @@ pub enum Explore {
 }
 
 impl NoteKind {
+    /// Whether it says that a tracked cell is accessed, or no longer.
+    pub fn is_of_cell(self) -> bool {
+        matches!(self, NoteKind::CellRead(_) | NoteKind::CellWrite(_) | NoteKind::CellEnd { .. })
+    }
+
     /// Whether it says that memory was freed.
     pub fn frees(self) -> bool {
         matches!(self, NoteKind::Freed(_) | NoteKind::FreedAny)

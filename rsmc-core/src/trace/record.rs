@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::base::{EventId, Id, IdVec, LocId, ThreadId};
-use crate::trace::{CallPaths, Calls, Event, Explore, LocInfo, Note, NoteKind, Source, ThreadInfo};
+use crate::trace::{CallPaths, Calls, Event, Explore, Idle, LocInfo, Note, NoteKind, Source, ThreadInfo};
 
 /// One execution, in the order in which it happened. Reused from run to run.
 #[derive(Debug, Default)]
@@ -26,6 +26,8 @@ pub struct Trace {
     pub frees: u32,
     /// Whether a note asks for a part not to be explored.
     pub pauses: bool,
+    /// The events by which threads hand nothing over.
+    pub idle: Idle,
     by_thread: IdVec<ThreadId, Vec<u32>>,
 }
 
@@ -47,7 +49,7 @@ impl Clone for Trace {
 
     /// Keeps the memory.
     fn clone_from(&mut self, other: &Self) {
-        let Self { events, notes, locs, threads, labels, calls, paths, frees, pauses, by_thread } = other;
+        let Self { events, notes, locs, threads, labels, calls, paths, frees, pauses, idle, by_thread } = other;
         self.events.clone_from(events);
         self.notes.clone_from(notes);
         self.locs.clone_from(locs);
@@ -57,6 +59,7 @@ impl Clone for Trace {
         self.paths.clone_from(paths);
         self.frees = *frees;
         self.pauses = *pauses;
+        self.idle.clone_from(idle);
         self.by_thread.clone_from(by_thread);
     }
 }
@@ -72,6 +75,7 @@ impl Trace {
         self.paths.clear();
         self.frees = 0;
         self.pauses = false;
+        self.idle.clear();
         self.by_thread.values_mut().for_each(Vec::clear);
         for info in self.threads.values_mut() {
             info.present = false;
@@ -100,10 +104,19 @@ impl Trace {
         self.notes.truncate(notes);
     }
 
-    /// Removes the events at these positions, in ascending order, which are the last ones of one thread, and its hints
-    /// and fences after the first `notes` notes. Events that read from them read from `sources` instead, by removed
-    /// event. Returns the new position of every event; removed ones have none.
-    pub fn remove_last_of(&mut self, thread: ThreadId, gone: &[u32], notes: usize, sources: &[Source]) -> Vec<Source> {
+    /// The positions of the notes of a thread behind the first `notes` notes that a left-out iteration may
+    /// have: hints and fences.
+    pub fn notes_of_iteration(&self, thread: ThreadId, notes: usize) -> Vec<u32> {
+        let is_of = |note: &Note| {
+            note.thread == thread && matches!(note.kind, NoteKind::Hint | NoteKind::Fence(_) | NoteKind::Pending)
+        };
+        (notes..self.notes.len()).filter(|&at| is_of(&self.notes[at])).map(|at| at as u32).collect()
+    }
+
+    /// Removes the events at these positions, in ascending order, which are the last ones of one thread, and the notes
+    /// at these positions. Events that read from them read from `sources` instead, by removed event. Returns the new
+    /// position of every event; removed ones have none.
+    pub fn remove_last_of(&mut self, thread: ThreadId, gone: &[u32], notes: &[u32], sources: &[Source]) -> Vec<Source> {
         let mut places = Vec::with_capacity(self.events.len());
         let mut kept = 0;
         for at in 0..self.events.len() as u32 {
@@ -120,11 +133,9 @@ impl Trace {
         }
         let first = gone.first().map_or(self.events.len(), |&at| at as usize);
         let removed_before = |at: u32| gone.partition_point(|&other| other < at) as u32;
-        let mut number = 0;
+        let mut positions = 0..;
         self.notes.retain_mut(|note| {
-            number += 1;
-            let leaves_nothing = matches!(note.kind, NoteKind::Hint | NoteKind::Fence(_) | NoteKind::Pending);
-            let is_gone = number > notes && note.thread == thread && leaves_nothing;
+            let is_gone = positions.next().is_some_and(|position| notes.binary_search(&position).is_ok());
             note.at -= removed_before(note.at);
             if let NoteKind::Flush(store) = &mut note.kind {
                 *store -= removed_before(*store);
@@ -163,6 +174,16 @@ impl Trace {
     #[inline]
     pub fn position(&self, id: EventId) -> Option<usize> {
         self.by_thread.get(id.thread)?.get(id.index as usize).map(|&at| at as usize)
+    }
+
+    /// Whether a thread takes something over from another one if it reads from this source, after the first `after` of
+    /// its events.
+    pub fn takes_over(&self, thread: ThreadId, source: Source, after: u32) -> bool {
+        let Source::At(write) = source else { return false };
+        let write = self.events[write as usize].id;
+        let own = || &self.of_thread(thread)[..after as usize];
+        let is_known = || own().iter().any(|&at| self.events[at as usize].source == source);
+        write.thread != thread && !self.idle.has(write) && !is_known()
     }
 
     /// The name of the write an event read from; `None` for the initial value or no read.

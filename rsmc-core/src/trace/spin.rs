@@ -9,8 +9,8 @@
 //! for itself. When an iteration has repeated as often in a row as the bound says, the thread chooses whether it waits,
 //! until a location that the iteration read holds another value, or gives up (the machine's `patience`).
 
-use crate::base::{Digest, EventId, LocId};
-use crate::trace::{Action, Event, Op, Site};
+use crate::base::{Digest, EventId, LocId, ThreadId};
+use crate::trace::{Action, Event, Op, Site, Source, Trace};
 
 /// The longest iteration without a hint that is recognised, in operations.
 const LONGEST: usize = 64;
@@ -22,15 +22,50 @@ pub struct Watched {
     pub loc: LocId,
     /// The value that was read.
     pub value: u64,
+    /// The writes of that value that are no change.
+    pub writer: Writer,
+}
+
+/// The writes of the value of a watched location that are no change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writer {
+    /// All of them.
+    Any,
     /// For a lock, which always holds the same where it is free: the event that released it (`None`: no thread has had
     /// it).
-    pub writer: Option<Option<EventId>>,
+    One(Option<EventId>),
+    /// Those from which this thread takes nothing over ([`Trace::takes_over`]).
+    Known(ThreadId),
+}
+
+impl Writer {
+    /// Whether a write of the value is no change in an execution.
+    pub fn is(self, trace: &Trace, source: Source) -> bool {
+        match self {
+            Writer::Any => true,
+            Writer::One(writer) => match source {
+                Source::At(at) => writer == Some(trace.events[at as usize].id),
+                Source::Init | Source::None => writer.is_none(),
+            },
+            Writer::Known(thread) => !trace.takes_over(thread, source, trace.count(thread)),
+        }
+    }
+
+    /// The event that released a lock.
+    pub fn event(self) -> Option<EventId> {
+        if let Writer::One(writer) = self { writer } else { None }
+    }
 }
 
 impl Watched {
     /// A name for it within one execution.
     pub fn name(&self) -> Digest {
-        let writer = self.writer.flatten().map_or(0, |id| (u64::from(id.thread.0) << 32) + u64::from(id.index) + 1);
+        let number = |id: EventId| (u64::from(id.thread.0) << 32) + u64::from(id.index) + 1;
+        let writer = match self.writer {
+            Writer::Any => 0,
+            Writer::One(writer) => writer.map_or(0, number),
+            Writer::Known(thread) => u64::MAX - u64::from(thread.0),
+        };
         Digest::of(&[u64::from(self.loc.0), self.value, writer])
     }
 }
@@ -153,7 +188,7 @@ impl Recent {
         let seen = if iteration.hinted { &self.previous[..] } else { self.last_period() };
         let mut watched: Vec<Watched> = Vec::new();
         for &Seen { loc, value, .. } in seen.iter().filter(|seen| seen.action.reads()) {
-            let one = Watched { loc, value, writer: None };
+            let one = Watched { loc, value, writer: Writer::Any };
             if !watched.contains(&one) {
                 watched.push(one);
             }

@@ -129,6 +129,22 @@ const TAKING_BACK: &[&str] = &[
     "while a + c == 0 {; d = add(X, 1); a = Y; d = sub(X, 1); c = choose 2; }",
 ];
 
+/// Loops that look at plain memory under a lock, which `TAKE` takes, `TRY` tries to take, and `GIVE` gives back. A line
+/// that ends with `?` is optional.
+const GUARDED: &[&str] = &[
+    "while a == 0 {; TAKE; a = peek c; GIVE; spin?; }",
+    "while a == 0 {; TAKE; a = peek c; b = peek d; GIVE; }",
+    "while a + b < 2 {; TAKE; a = peek c; GIVE; TAKE; b = peek d; GIVE; spin?; }",
+    "while a == 0 {; TAKE; a = peek c; if a { poke c 0 }; GIVE; }; b = y?",
+    "while a == 0 {; TRY; if l { a = peek c; GIVE }; spin?; }",
+    "while a == 0 {; TRY; if l { a = peek c; GIVE } else { b = y }; }",
+    "while a == 0 {; TAKE; b = peek c; poke c b + 1; a = peek d; poke c b; GIVE; }",
+    "while a == 0 {; h = add(y, 1); TAKE; a = peek c; GIVE; h = sub(y, 1); spin?; }",
+    "while a == 0 {; TAKE; h = add(y, 1); a = peek c; h = sub(y, 1); GIVE; }",
+    "while a == 0 {; b = y; if b { TAKE; a = peek c; GIVE } else { spin }; }",
+    "while i < 2 {; TAKE; a = peek c; GIVE; if a != b { i = i + 1; b = a }; }",
+];
+
 /// Loops that are drawn in one of sixteen cases: they write for ever, or wait in some other way.
 const ODD: &[&str] = &[
     "while a == 0 {; Y = 1; a = X; }",
@@ -245,6 +261,59 @@ pub fn small(seed: u64, memory: MemoryModel) -> Program {
 /// A small program with a loop that takes back what it changes.
 pub fn taking_back(seed: u64, memory: MemoryModel) -> Program {
     small_with(TAKING_BACK, seed, memory)
+}
+
+/// A program whose threads look at plain memory and change it under one lock, which is a `Mutex` or their own.
+pub fn guarded(seed: u64, memory: MemoryModel) -> Program {
+    let mut draw = Draw(mix(seed, 29));
+    let orders = if memory == MemoryModel::C11 { "" } else { ".rel" };
+    let (take, attempt, give) = match draw.below(4) {
+        0 => ("lock m".to_owned(), "l = trylock m", "unlock m".to_owned()),
+        1 => ("g = 0\nwhile g == 0 {\ng = cas(x, 0, 1)\n}".to_owned(), "l = cas(x, 0, 1)", format!("x{orders} = 0")),
+        _ => ("g = 1\nwhile g == 1 {\ng = swap(x, 1)\n}".to_owned(), "l = cas(x, 0, 1)", format!("x{orders} = 0")),
+    };
+    let mut text = String::from("t1:\n");
+    for line in draw.one_of(GUARDED).split("; ") {
+        if !line.ends_with('?') || draw.below(2) == 0 {
+            text += &format!("{}\n", line.trim_end_matches([';', '?']));
+        }
+    }
+    let threads = 2 + draw.below(2);
+    for thread in 2..=threads {
+        text += &format!("t{thread}:\n");
+        guarded_writer(&mut text, &mut draw, threads);
+    }
+    let is_tracked = draw.below(3) == 0;
+    let mut whole = String::new();
+    for part in text.lines().flat_map(|line| line.split("; ")) {
+        whole += &part.replace("TAKE", &take).replace("TRY", attempt).replace("GIVE", &give);
+        whole.push('\n');
+    }
+    if is_tracked {
+        for (register, cell) in ["a", "b", "e"].into_iter().flat_map(|register| [(register, "c"), (register, "d")]) {
+            let peek = format!("{register} = peek {cell}");
+            whole = whole.replace(&peek, &format!("read {cell}; {peek}"));
+        }
+        for poke in ["poke c", "poke d"] {
+            whole = whole.replace(poke, &format!("{}; {poke}", poke.replace("poke", "write")));
+        }
+    }
+    parse(&whole).unwrap_or_else(|error| panic!("{error} in\n{whole}"))
+}
+
+/// The code of a thread that changes plain memory under the lock.
+fn guarded_writer(text: &mut String, draw: &mut Draw, threads: u64) {
+    for _ in 0..1 + draw.below(4 - threads) {
+        let cell = draw.one_of(&["c", "c", "d"]);
+        *text += &match draw.below(6) {
+            0 => format!("TAKE\ne = peek {cell}\nGIVE\n"),
+            1 => format!("TAKE\ne = peek {cell}\npoke {cell} e + 1\nGIVE\n"),
+            2 => format!("TRY\nif l {{\npoke {cell} 1\nGIVE\n}}\n"),
+            3 => "y = 1\n".to_owned(),
+            4 => format!("TAKE\npoke {cell} 2\ny = 1\nGIVE\n"),
+            _ => format!("TAKE\npoke {cell} 1\nGIVE\n"),
+        };
+    }
 }
 
 fn small_with(loops: &[&str], seed: u64, memory: MemoryModel) -> Program {

@@ -38,7 +38,9 @@ pub(super) fn names(program: &Program) -> Result<(), Error> {
             | StmtKind::Unlock(name)
             | StmtKind::TryLock { lock: name, .. }
             | StmtKind::CellRead(name)
-            | StmtKind::CellWrite(name) => well_named(name, line),
+            | StmtKind::CellWrite(name)
+            | StmtKind::Peek { cell: name, .. }
+            | StmtKind::Poke { cell: name, .. } => well_named(name, line),
             _ => Ok(()),
         }
     })

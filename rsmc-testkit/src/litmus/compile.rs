@@ -27,6 +27,8 @@ pub(super) enum Instruction {
     Choose { to: Register, of: Option<u32>, place: Place },
     CellRead(Place),
     CellWrite(Place),
+    Peek { to: Register, cell: Place },
+    Poke { cell: Place, value: Expr<Register> },
     Park(Place),
     Unpark(Place),
     Spin,
@@ -205,6 +207,10 @@ impl Code<'_> {
             }
             StmtKind::CellRead(cell) => Instruction::CellRead(self.names.cell(cell)),
             StmtKind::CellWrite(cell) => Instruction::CellWrite(self.names.cell(cell)),
+            StmtKind::Peek { to, cell } => Instruction::Peek { to: self.register(to), cell: self.names.cell(cell) },
+            StmtKind::Poke { cell, value } => {
+                Instruction::Poke { cell: self.names.cell(cell), value: self.expr(value) }
+            }
             StmtKind::Park => Instruction::Park(self.names.token(self.number)),
             StmtKind::Unpark(thread) => Instruction::Unpark(self.names.token(self.names.thread(thread, line)?)),
             StmtKind::Spin => Instruction::Spin,

@@ -31,6 +31,8 @@ pub struct Interpreter {
     /// By id of a thread in this execution: the number of the thread in the program.
     numbers: IdVec<ThreadId, usize>,
     locs: Vec<Option<LocId>>,
+    /// By place: the value of plain memory.
+    plain: Vec<u64>,
     stuck: bool,
     panicked: bool,
 }
@@ -46,6 +48,8 @@ struct Thread {
     stood: Vec<u64>,
     /// The locks it holds in the order of acquisition, and whether it found them poisoned.
     held: Vec<(Place, bool)>,
+    /// A number for what it has changed of plain memory, and not changed back.
+    changes: u64,
     panicked: bool,
 }
 
@@ -120,6 +124,7 @@ impl Interpreter {
             threads: vec![Thread::default(); compiled.threads.len()],
             numbers: IdVec::new(),
             locs: Vec::new(),
+            plain: Vec::new(),
             stuck: false,
             panicked: false,
             compiled: Arc::new(compiled),
@@ -161,10 +166,13 @@ impl Interpreter {
             thread.registers.resize(code.registers, 0);
             thread.stood.clear();
             thread.held.clear();
+            thread.changes = 0;
             thread.panicked = false;
         }
         self.locs.clear();
         self.locs.resize(self.compiled.places.len(), None);
+        self.plain.clear();
+        self.plain.resize(self.compiled.places.len(), 0);
         self.started(ThreadId::MAIN, 0);
     }
 
@@ -216,11 +224,13 @@ impl Interpreter {
         }
     }
 
-    /// A thread comes to an operation or a hint: its future depends on its position, locks, registers and panic only.
+    /// A thread comes to an operation or a hint: its future depends on its position, locks, registers and
+    /// panic, and on plain memory, of which its own changes count.
     fn visit(&mut self, id: ThreadId, site: Site) {
         let thread = &self.threads[self.numbers[id]];
         let held = thread.held.iter().flat_map(|&(place, poisoned)| [place as u64, u64::from(poisoned)]);
-        let parts = [thread.at as u64, u64::from(thread.panicked)].into_iter().chain(held).chain([u64::MAX]);
+        let parts =
+            [thread.at as u64, u64::from(thread.panicked), thread.changes].into_iter().chain(held).chain([u64::MAX]);
         let [low, high] = parts
             .chain(thread.registers.iter().copied())
             .fold([1, 2], |[low, high], part| [mix(low, part), mix(high, part)]);
@@ -295,6 +305,18 @@ impl Interpreter {
             Instruction::CellWrite(cell) => {
                 let loc = self.locate(compiled, *cell, site);
                 self.machine.note(id, NoteKind::CellWrite(loc), site);
+                Then::Next
+            }
+            Instruction::Peek { to, cell } => {
+                let value = self.plain[*cell];
+                thread.set(Some(*to), value);
+                Then::Next
+            }
+            Instruction::Poke { cell, value } => {
+                let value = thread.eval(value);
+                let before = std::mem::replace(&mut self.plain[*cell], value);
+                let number = |value| mix(*cell as u64, value);
+                thread.changes = thread.changes.wrapping_add(number(value)).wrapping_sub(number(before));
                 Then::Next
             }
             Instruction::Spin => {

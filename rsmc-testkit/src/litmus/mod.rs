@@ -30,6 +30,7 @@
 //! lock m          unlock m        a = trylock m                    a: 1 if it took the lock
 //! read c          write c                                          accesses of a tracked cell, without a value;
 //!                                                                  of a location: no atomic operations
+//! a = peek c      poke c e                                         plain memory, which no model sees
 //! park            unpark t1       spin                             spin: `hint::spin_loop`
 //! if e { … } else { … }           while e { … }                    while e upto 3 { … }: at most 3 iterations
 //! assert e        spawn t1        join t1
@@ -56,6 +57,8 @@
 //! - `lock` takes a poisoned lock like any other, and `unlock` leaves it poisoned, as in std.
 //! - A cell is an `UnsafeCell` as the shim has it. Its accesses are no visible operations: they count for data races
 //!   only. No value is read or written, since that of a racy read would depend on what no class fixes.
+//! - `peek` and `poke` are accesses of plain memory, as through a raw pointer: they happen at once and are no events.
+//!   Where threads race for them, executions of one class may differ.
 //! - A thread that ends without `unlock` keeps the lock for good.
 //! - A spin loop is recognised by its lines, so a loop that waits should share none with other accesses.
 

@@ -32,7 +32,14 @@ impl<'p> Names<'p> {
         program.visit(|stmt| {
             let (names, name) = match &stmt.kind {
                 StmtKind::Lock(lock) | StmtKind::Unlock(lock) | StmtKind::TryLock { lock, .. } => (&mut locks, lock),
-                StmtKind::CellRead(cell) | StmtKind::CellWrite(cell) if !is_location(cell) => (&mut cells, cell),
+                StmtKind::CellRead(cell)
+                | StmtKind::CellWrite(cell)
+                | StmtKind::Peek { cell, .. }
+                | StmtKind::Poke { cell, .. }
+                    if !is_location(cell) =>
+                {
+                    (&mut cells, cell)
+                }
                 _ => return,
             };
             let number = names.len();

@@ -106,6 +106,10 @@ pub enum StmtKind {
     CellRead(String),
     /// `write c`
     CellWrite(String),
+    /// `a = peek c`
+    Peek { to: String, cell: String },
+    /// `poke c e`
+    Poke { cell: String, value: Expr },
     /// `park`
     Park,
     /// `unpark t1`
@@ -178,6 +182,7 @@ impl Stmt {
             StmtKind::Load { to, .. }
             | StmtKind::Assign { to, .. }
             | StmtKind::TryLock { to, .. }
+            | StmtKind::Peek { to, .. }
             | StmtKind::Choose { to, .. } => (Some(to), None),
             StmtKind::Rmw { to, .. } => (to.as_ref(), None),
             StmtKind::Cas { success, old, .. } => (success.as_ref(), old.as_ref()),
@@ -242,8 +247,8 @@ pub(super) fn names_location(name: &str) -> bool {
 }
 
 /// Words with a meaning of their own.
-const RESERVED: [&str; 33] = [
-    "name", "init", "expect", "if", "else", "while", "upto", "lock", "unlock", "trylock", "read", "write", "park",
-    "unpark", "spin", "assert", "spawn", "join", "fence", "ok", "stuck", "panic", "add", "sub", "swap", "and", "nand",
-    "or", "xor", "umax", "umin", "smax", "smin",
+const RESERVED: [&str; 35] = [
+    "name", "init", "expect", "if", "else", "while", "upto", "lock", "unlock", "trylock", "read", "write", "peek",
+    "poke", "park", "unpark", "spin", "assert", "spawn", "join", "fence", "ok", "stuck", "panic", "add", "sub", "swap",
+    "and", "nand", "or", "xor", "umax", "umin", "smax", "smin",
 ];

@@ -128,6 +128,7 @@ impl<'a> Statements<'a> {
             "unlock" => Ok(StmtKind::Unlock(self.name("a lock")?)),
             "read" => Ok(StmtKind::CellRead(self.name("a cell")?)),
             "write" => Ok(StmtKind::CellWrite(self.name("a cell")?)),
+            "poke" => Ok(StmtKind::Poke { cell: self.name("a cell")?, value: self.expression()? }),
             "park" => Ok(StmtKind::Park),
             "unpark" => Ok(StmtKind::Unpark(self.name("a thread")?)),
             "spin" => Ok(StmtKind::Spin),
@@ -204,6 +205,9 @@ impl<'a> Statements<'a> {
         let (Some(to), None) = (to, old) else { return Err(self.unexpected("a read-modify-write")) };
         if self.accept_word("trylock") {
             return Ok(StmtKind::TryLock { to, lock: self.name("a lock")? });
+        }
+        if self.accept_word("peek") {
+            return Ok(StmtKind::Peek { to, cell: self.name("a cell")? });
         }
         if self.accept_word("choose") {
             return Ok(StmtKind::Choose { to, of: Some(self.number()?.max(1)) });

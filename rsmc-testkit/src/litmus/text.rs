@@ -174,6 +174,8 @@ fn head(kind: &StmtKind) -> String {
         StmtKind::Choose { to, of: None } => format!("{to} = maybe"),
         StmtKind::CellRead(cell) => format!("read {cell}"),
         StmtKind::CellWrite(cell) => format!("write {cell}"),
+        StmtKind::Peek { to, cell } => format!("{to} = peek {cell}"),
+        StmtKind::Poke { cell, value } => format!("poke {cell} {value}"),
         StmtKind::Park => "park".to_owned(),
         StmtKind::Unpark(thread) => format!("unpark {thread}"),
         StmtKind::Spin => "spin".to_owned(),

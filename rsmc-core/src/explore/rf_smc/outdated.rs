@@ -13,13 +13,14 @@
 //! Monotone. More events only add to what happens before and to what is newer, so a part of an execution has no more
 //! such reads than the execution.
 //!
-//! Cost. For locations with such a read only: the square of the number of accesses.
+//! Cost. For locations with such a read only: the square of the number of accesses, and the cube of that of writes
+//! over 64.
 //!
 //! Source. loom never takes an old value in this case. Here it may, at a price.
 
 use rustc_hash::FxHashMap;
 
-use crate::base::{LocId, ThreadId};
+use crate::base::{BitMatrix, LocId, ThreadId, ones};
 use crate::consistency::{Member, Takes};
 
 /// An event with its number in the search.
@@ -36,8 +37,7 @@ pub(super) struct Outdated {
     hints: FxHashMap<ThreadId, u32>,
     /// The reads of what was seen before a hint.
     again: Vec<Access>,
-    /// Each write with one that is newer.
-    newer: Vec<(Takes, u32)>,
+    newer: Newer,
 }
 
 impl Outdated {
@@ -62,46 +62,81 @@ impl Outdated {
         self.accesses.push((number, member));
     }
 
-    /// Calls `found` with each of these reads and each write that is newer than what it takes. `happens_before` takes
-    /// two events by their numbers.
+    /// Calls `found` with each of these reads and the writes that are newer than what it takes, but not newer than
+    /// another one that is: where one of the others has happened, one of these has. `happens_before` takes two events
+    /// by their numbers.
     pub(super) fn find(&mut self, happens_before: impl Fn(u32, u32) -> bool, mut found: impl FnMut(u32, u32)) {
-        let mut loc = None;
         self.again.sort_unstable_by_key(|(_, read)| read.op.loc);
-        for &(number, Member { op, takes, .. }) in &self.again {
-            if loc.replace(op.loc) != Some(op.loc) {
-                self.newer.clear();
-                order_writes(&self.accesses, op.loc, &happens_before, &mut self.newer);
+        for reads in self.again.chunk_by(|(_, one), (_, other)| one.op.loc == other.op.loc) {
+            self.newer.order(&self.accesses, reads[0].1.op.loc, &happens_before);
+            for &(number, Member { takes, .. }) in reads {
+                self.newer.next(takes).filter(|&write| write != number).for_each(|write| found(number, write));
             }
-            let (mut writes, mut open) = (Vec::new(), vec![takes]);
-            while let Some(old) = open.pop() {
-                for &(_, write) in self.newer.iter().filter(|&&(known, write)| known == old && write != number) {
-                    if !writes.contains(&write) {
-                        writes.push(write);
-                        open.push(Takes::From(write));
-                    }
-                }
-            }
-            writes.into_iter().for_each(|write| found(number, write));
         }
     }
 }
 
-/// Finds which writes of a location are newer than which, from one access to those that it happens before.
-fn order_writes(
-    accesses: &[Access],
-    loc: LocId,
-    happens_before: impl Fn(u32, u32) -> bool,
-    newer: &mut Vec<(Takes, u32)>,
-) {
-    let own = || accesses.iter().filter(|(_, access)| access.op.loc == loc);
-    for (at, &(write, second)) in own().enumerate().filter(|(_, (_, second))| second.writes) {
-        newer.extend([(Takes::Initial, write), (second.takes, write)]);
-        for &(number, first) in own().take(at) {
-            if first.thread == second.thread || happens_before(number, write) {
-                newer.push((if first.writes { Takes::From(number) } else { first.takes }, write));
+/// The writes of a location, and which is newer than which.
+#[derive(Debug, Default)]
+struct Newer {
+    /// The numbers of the writes, in order. The first has place 1, and the initial value has place 0.
+    writes: Vec<u32>,
+    /// The accesses of the location, each with the place of the write that it makes known.
+    known: Vec<(u32, ThreadId, usize)>,
+    /// By place: the writes that are newer.
+    all: BitMatrix,
+    /// By place: the newer ones that are not newer than another newer one.
+    next: BitMatrix,
+}
+
+impl Newer {
+    fn place_of(&self, takes: Takes) -> Option<usize> {
+        match takes {
+            Takes::Nothing => None,
+            Takes::Initial => Some(0),
+            Takes::From(write) => self.writes.iter().position(|&other| other == write).map(|place| place + 1),
+        }
+    }
+
+    /// Turns to a location.
+    fn order(&mut self, accesses: &[Access], loc: LocId, happens_before: impl Fn(u32, u32) -> bool) {
+        let own = || accesses.iter().filter(|(_, access)| access.op.loc == loc);
+        self.writes.clear();
+        self.writes.extend(own().filter(|(_, access)| access.writes).map(|(number, _)| number));
+        self.known.clear();
+        self.all.reset(self.writes.len() + 1);
+        self.next.reset(self.writes.len() + 1);
+        let mut place = 0;
+        for &(number, Member { thread, takes, writes, .. }) in own() {
+            let taken = self.place_of(takes);
+            if writes {
+                place += 1;
+                self.all.set(0, place);
+                taken.into_iter().for_each(|taken| self.all.set(taken, place));
+                for &(first, other, known) in &self.known {
+                    if !self.all.get(known, place) && (other == thread || happens_before(first, number)) {
+                        self.all.set(known, place);
+                    }
+                }
+            }
+            self.known.extend(if writes { Some(place) } else { taken }.map(|known| (number, thread, known)));
+        }
+        // A newer write comes later.
+        for place in (0..=self.writes.len()).rev() {
+            self.next.row_mut(place).copy_from_slice(self.all.row(place));
+            for newer in place + 1..=self.writes.len() {
+                if self.next.get(place, newer) {
+                    let behind = self.all.row(newer);
+                    self.next.row_mut(place).iter_mut().zip(behind).for_each(|(own, behind)| *own &= !behind);
+                    self.all.union_rows(place, newer);
+                }
             }
         }
     }
-    newer.sort_unstable();
-    newer.dedup();
+
+    /// The writes that are newer than this one, but not newer than another one that is.
+    fn next(&self, takes: Takes) -> impl Iterator<Item = u32> + '_ {
+        let places = self.place_of(takes).into_iter().flat_map(|place| ones(self.next.row(place)));
+        places.map(|place| self.writes[place - 1])
+    }
 }

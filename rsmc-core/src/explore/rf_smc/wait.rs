@@ -412,7 +412,7 @@ struct Look {
 fn look(run: &Run, graph: &Graph, stay: &[usize], &Watched { loc, value, writer }: &Watched) -> Look {
     let writes = || graph.writes(loc).filter(|at| stay.binary_search(at).is_ok());
     let overwritten = |write: usize| writes().any(|other| graph.reaches_memory_before(write, other));
-    let is_it = |write: usize| writer.is_none_or(|writer| writer == Some(run.trace.events[write].id));
+    let is_it = |write: usize| writer.is(&run.trace, Source::At(write as u32));
     let ends = |&write: &usize| run.trace.events[write].written == Some(value) && is_it(write) && !overwritten(write);
     let is_unwritten = writes().next().is_none() && run.trace.locs[loc].init == value;
     let last = writes().filter(ends).map(Some);

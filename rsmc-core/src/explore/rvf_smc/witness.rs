@@ -7,6 +7,7 @@ use crate::explore::rvf_smc::Options;
 use crate::explore::rvf_smc::known::Next;
 use crate::explore::rvf_smc::node::{Choice, Node};
 use crate::step::Forced;
+use crate::trace::Source;
 use crate::trace::spin::Watched;
 
 /// Asks questions; keeps its memory from one to the next.
@@ -52,13 +53,13 @@ impl Asker {
     /// Adds a read at the end of everything, by no thread of the run.
     fn add_look(&mut self, node: &Node, &Watched { loc, value, writer }: &Watched) {
         let look = self.instance.push(Shape::direct(loc, true, false));
-        if node.known.trace.locs[loc].init == value && writer.is_none_or(|writer| writer.is_none()) {
+        if node.known.trace.locs[loc].init == value && writer.is(&node.known.trace, Source::Init) {
             self.instance.good(look, None);
         }
         for (number, &at) in self.members.iter().enumerate() {
             let event = &node.known.trace.events[at];
             self.instance.edge(number, look);
-            let is_it = writer.is_none_or(|writer| writer == Some(event.id));
+            let is_it = writer.is(&node.known.trace, Source::At(at as u32));
             if event.op.loc == loc && event.written == Some(value) && is_it {
                 self.instance.good(look, Some(number));
             }

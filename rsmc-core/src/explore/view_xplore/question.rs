@@ -99,7 +99,7 @@ impl Asker {
     fn add_look(&mut self, snapshot: &Snapshot, &Watched { loc, value, writer }: &Watched) -> bool {
         let nobody = ThreadId(u32::MAX);
         let look = self.instance.push(Shape { thread: nobody, ..Shape::direct(loc, true, false) });
-        let mut any = snapshot.loc(loc).init == value && writer.is_none_or(|writer| writer.is_none());
+        let mut any = snapshot.loc(loc).init == value && writer.is(&snapshot.trace, Source::Init);
         if any {
             self.instance.good(look, None);
         }
@@ -108,8 +108,8 @@ impl Asker {
             if snapshot.trace.events[self.members[write.number]].buffered {
                 self.instance.fence(write.number, look);
             }
-            let id = snapshot.trace.events[self.members[write.number]].id;
-            if write.value == value && writer.is_none_or(|writer| writer == Some(id)) {
+            let source = Source::At(self.members[write.number] as u32);
+            if write.value == value && writer.is(&snapshot.trace, source) {
                 self.instance.good(look, Some(write.number));
                 any = true;
             }

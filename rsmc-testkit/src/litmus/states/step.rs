@@ -299,6 +299,14 @@ impl Steps<'_> {
                 thread.registers[*to] = thread.eval(value);
                 Then::Next
             }
+            Instruction::Peek { to, cell } => {
+                thread.registers[*to] = state.memory[*cell];
+                Then::Next
+            }
+            Instruction::Poke { cell, value } => {
+                state.memory[*cell] = thread.eval(value);
+                Then::Next
+            }
             Instruction::Assert(condition) if thread.eval(condition) == 0 => Then::Panic,
             Instruction::JumpUnless { condition, to } if thread.eval(condition) == 0 => Then::Jump(*to),
             Instruction::Jump(to) => Then::Jump(*to),
