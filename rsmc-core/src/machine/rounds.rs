@@ -156,7 +156,8 @@ impl Machine {
         notes.iter().any(|note| note.thread == thread && note.kind.is_of_cell())
     }
 
-    /// Notes that a thread is where it was before these events, and has taken back what it changed. Returns its rounds.
+    /// Notes that a thread is where it was before these events, and has taken back what it changed. The last event is
+    /// idle if the thread has taken nothing over. Returns its rounds.
     pub(super) fn goes_round(
         &mut self,
         thread: ThreadId,

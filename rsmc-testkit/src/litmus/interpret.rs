@@ -224,8 +224,8 @@ impl Interpreter {
         }
     }
 
-    /// A thread comes to an operation or a hint: its future depends on its position, locks, registers and
-    /// panic, and on plain memory, of which its own changes count.
+    /// A thread comes to an operation or a hint: its future depends on its position, locks, registers, panic
+    /// and plain memory. Of the latter its own changes count.
     fn visit(&mut self, id: ThreadId, site: Site) {
         let thread = &self.threads[self.numbers[id]];
         let held = thread.held.iter().flat_map(|&(place, poisoned)| [place as u64, u64::from(poisoned)]);

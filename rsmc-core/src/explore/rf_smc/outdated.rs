@@ -85,7 +85,7 @@ struct Newer {
     known: Vec<(u32, ThreadId, usize)>,
     /// By place: the writes that are newer.
     all: BitMatrix,
-    /// By place: the newer ones that are not newer than another newer one.
+    /// By place: those of the newer writes that are not newer than another one of them.
     next: BitMatrix,
 }
 
