@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicU32, Ordering};
-use rsmc::{Config, Report, Verdict, hint, render, thread};
+use rsmc::{Config, FailureKind, Report, Verdict, hint, render, thread};
 use rsmc_core::session::check_body;
 
 use crate::support::everywhere::{Livelock, Panic, Verified, everywhere, first_line, in_each};
@@ -159,6 +159,41 @@ fn polling_under_a_lock_of_ones_own() {
     };
     in_each(quick(), Verified, || polls(true));
     everywhere(Livelock, || polls(false));
+}
+
+/// Where no bound is known, an execution without an end is a failure, also in a run for which an explorer keeps another
+/// thread back: nothing is proven then, and it is no livelock either.
+#[test]
+fn a_loop_that_nothing_bounds_is_no_proof() {
+    let polls_and_counts = || {
+        let (lock, ready) = (AtomicU32::new(0), AtomicU32::new(0));
+        let mut polls = 0_u64;
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while lock.swap(1, SeqCst) == 1 {}
+                ready.store(1, SeqCst);
+                lock.store(0, SeqCst);
+            });
+            loop {
+                while lock.swap(1, SeqCst) == 1 {}
+                let is_ready = ready.load(SeqCst) == 1;
+                lock.store(0, SeqCst);
+                if is_ready {
+                    break;
+                }
+                polls = std::hint::black_box(polls + 1);
+            }
+        });
+    };
+    for config in quick() {
+        let config = config.max_steps(2_000).max_duration(Duration::from_secs(1));
+        let report = report_of(config, polls_and_counts);
+        let is_right = match &report.verdict {
+            Verdict::Failed(failure) => failure.kind == FailureKind::StepLimit,
+            verdict => matches!(verdict, Verdict::Incomplete(_)),
+        };
+        assert!(is_right, "{}", render(&report, None));
+    }
 }
 
 /// A loop that has an end is ordinary code, however alike its rounds are.

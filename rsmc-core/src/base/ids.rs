@@ -113,6 +113,11 @@ impl<I: Id, T> IdVec<I, T> {
         self.entries.get(id.index())
     }
 
+    /// As [`get`](Self::get), to change.
+    pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
+        self.entries.get_mut(id.index())
+    }
+
     /// Removes every entry and keeps the memory.
     pub fn clear(&mut self) {
         self.entries.clear();

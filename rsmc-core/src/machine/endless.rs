@@ -169,7 +169,9 @@ impl Machine {
         let events = self.run.trace.events.len();
         let max_steps = self.most_events;
         let Endless { from, probe_from, watch, lap, .. } = &self.endless;
-        let may_watch = *watch == Watch::Not && self.plan.policy == SchedulingPolicy::RunOn;
+        // Where a thread is frozen, no cycle is fair.
+        let may_watch =
+            *watch == Watch::Not && self.plan.policy == SchedulingPolicy::RunOn && self.plan.frozen.is_empty();
         let may_probe = self.plan.may_probe && events >= *probe_from;
         if may_watch && (may_probe || events >= (*from).min(max_steps)) {
             self.endless.next = if may_probe { Watch::Probe(0) } else { Watch::Plan };

@@ -164,7 +164,9 @@ impl Driver<'_> {
     /// Counts a run and judges it.
     fn judge<'r>(&mut self, plan: &'r Plan, run: &'r Run) -> Ran<'r> {
         let explores = plan.policy == SchedulingPolicy::RunOn && self.config.replay.is_none();
-        let worth = if explores { Worth::of(run, plan.purpose) } else { Worth::Class };
+        let is_final = is_final(&run.end) || self.executor.is_broken();
+        // No run follows one that is final, so none shows what it shows.
+        let worth = if explores && !is_final { Worth::of(run, plan.purpose) } else { Worth::Class };
         let (is_shown, livelock) = match worth {
             Worth::Nothing => (false, None),
             Worth::Class => (true, None),
@@ -181,7 +183,6 @@ impl Driver<'_> {
         } else {
             tally.blocked += 1;
         }
-        let is_final = is_final(&run.end) || self.executor.is_broken();
         Ran { plan, run, counts: is_shown && run.is_maximal(), livelock, finding, is_final }
     }
 }

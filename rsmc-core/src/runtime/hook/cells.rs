@@ -2,8 +2,8 @@
 
 use std::panic::Location;
 
-use crate::base::LocId;
-use crate::machine::Begun;
+use crate::base::{LocId, ThreadId};
+use crate::machine::{Begun, Machine};
 use crate::runtime::hook::enter::{enter, here, meet};
 use crate::runtime::identity::Object;
 use crate::trace::NoteKind;
@@ -66,26 +66,24 @@ pub fn cell_begins(object: Object<'_>, access: CellAccess) -> Option<Begun> {
 
 /// Ends an access of a cell.
 pub fn cell_ends(begun: Begun) {
-    ends(begun, |_| false);
+    with_access(|machine, thread| machine.access_ends(thread, begun, false));
 }
 
-/// Ends an access of a cell that was last used when the thread had performed so many operations ([`operations`]). If it
-/// has performed others since, the access ended with the last of them, which may release it.
-pub fn cell_was_left(begun: Begun, used: u32) {
-    ends(begun, |operations| operations > used);
+/// Notes that what is accessed is used now.
+pub fn cell_is_used(begun: Begun) {
+    with_access(|machine, thread| machine.access_is_used(thread, begun));
 }
 
-fn ends(begun: Begun, early: impl FnOnce(u32) -> bool) {
+/// Ends an access of a cell, which may have ended with the last operation of its thread. It has if the thread has
+/// performed operations since the access was last used ([`cell_is_used`]).
+pub fn cell_was_left(begun: Begun) {
+    with_access(|machine, thread| machine.access_ends(thread, begun, true));
+}
+
+fn with_access(note: impl FnOnce(&mut Machine, ThreadId)) {
     enter(|execution| {
         if !execution.unwinding.get() {
-            let (thread, machine) = (execution.running.get(), &mut execution.core.borrow_mut().machine);
-            let early = early(machine.run().trace.count(thread));
-            machine.access_ends(thread, begun, early);
+            note(&mut execution.core.borrow_mut().machine, execution.running.get());
         }
     });
-}
-
-/// The number of operations that the running thread has performed; 0 outside executions.
-pub fn operations() -> u32 {
-    enter(|execution| execution.core.borrow().machine.run().trace.count(execution.running.get())).unwrap_or(0)
 }

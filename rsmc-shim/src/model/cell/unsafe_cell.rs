@@ -1,6 +1,5 @@
 //! `UnsafeCell`.
 
-use std::cell::Cell;
 use std::fmt;
 use std::mem::ManuallyDrop;
 
@@ -171,28 +170,25 @@ impl Drop for GoingOn {
 /// a guard whose destructor gives a lock back and whose pointer is dropped after that.
 #[doc(hidden)]
 #[must_use = "the access ends when it is dropped"]
-pub struct Lasting {
-    begun: Option<Begun>,
-    /// The number of operations that the thread had performed at its last known use.
-    used: Cell<u32>,
-}
+pub struct Lasting(Option<Begun>);
 
 impl Lasting {
     fn new(going_on: GoingOn) -> Self {
-        let begun = ManuallyDrop::new(going_on).0;
-        Self { begun, used: Cell::new(hook::cells::operations()) }
+        Self(ManuallyDrop::new(going_on).0)
     }
 
     /// Notes that the value is used now.
     pub fn uses(&self) {
-        self.used.set(hook::cells::operations());
+        if let Some(begun) = self.0 {
+            hook::cells::cell_is_used(begun);
+        }
     }
 }
 
 impl Drop for Lasting {
     fn drop(&mut self) {
-        if let Some(begun) = self.begun {
-            hook::cells::cell_was_left(begun, self.used.get());
+        if let Some(begun) = self.0 {
+            hook::cells::cell_was_left(begun);
         }
     }
 }
