@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use rsmc::cell::UnsafeCell;
-use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicU32, Ordering};
+use rsmc::sync::{Arc, Mutex, RwLock};
 use rsmc::{Config, FailureKind, Report, Verdict, hint, render, thread};
 use rsmc_core::session::check_body;
 
@@ -161,33 +161,64 @@ fn polling_under_a_lock_of_ones_own() {
     everywhere(Livelock, || polls(false));
 }
 
-/// Where no bound is known, an execution without an end is a failure, also in a run for which an explorer keeps another
-/// thread back: nothing is proven then, and it is no livelock either.
+/// Polls under a lock of one's own, does something in each round, and counts the rounds. Another thread takes the lock
+/// once, and may set what the first looks for.
+fn polls_and(sets: bool, most: u64, work: impl Fn() + Sync) -> bool {
+    let (lock, ready) = (AtomicU32::new(0), AtomicU32::new(0));
+    let locked = |work: &dyn Fn() -> u32| {
+        while lock.swap(1, SeqCst) == 1 {
+            hint::spin_loop();
+        }
+        let result = work();
+        lock.store(0, SeqCst);
+        result
+    };
+    let set = || {
+        if sets {
+            ready.store(1, SeqCst);
+        }
+        0
+    };
+    let look = || {
+        work();
+        ready.load(SeqCst)
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| locked(&set));
+        (0..most).any(|_| locked(&look) == 1)
+    })
+}
+
+/// A thread that counts its rounds is never where it was, nor is one that allocates in each or takes a lock whose guard
+/// has a number: it waits after as many equal rounds as the bound of loops that count says, or gives up.
+#[test]
+fn rounds_that_are_never_alike() {
+    let each = || quick().map(|config| config.spin_bound(8));
+    let bounded = |body: &(dyn Fn() + Sync)| {
+        in_each(each(), Verified, body);
+        let text = on_one_line(&report_of(Config::default().spin_bound(8), body));
+        assert!(text.contains("after 8 equal iterations it either waits for a change or gives up"), "{text}");
+    };
+    bounded(&|| assert!(polls_and(true, u64::MAX, || ())));
+    bounded(&|| assert!(polls_and(true, u64::MAX, || drop(std::hint::black_box(Box::new(1))))));
+    let lock = || (RwLock::new(0), Arc::new(0));
+    bounded(&|| {
+        let (lock, shared) = lock();
+        assert!(polls_and(true, u64::MAX, || drop((lock.read().unwrap(), shared.clone()))));
+    });
+    in_each(each(), Livelock, || assert!(polls_and(false, u64::MAX, || ())));
+    in_each(each(), Panic("gave up"), || assert!(polls_and(true, 100, || ()), "gave up"));
+    in_each(each(), Verified, || assert!(!polls_and(false, 100, || ())));
+}
+
+/// Where nothing bounds a loop, an execution without an end is a failure, also in a run for which an explorer keeps
+/// another thread back: nothing is proven then, and it is no livelock either.
 #[test]
 fn a_loop_that_nothing_bounds_is_no_proof() {
-    let polls_and_counts = || {
-        let (lock, ready) = (AtomicU32::new(0), AtomicU32::new(0));
-        let mut polls = 0_u64;
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                while lock.swap(1, SeqCst) == 1 {}
-                ready.store(1, SeqCst);
-                lock.store(0, SeqCst);
-            });
-            loop {
-                while lock.swap(1, SeqCst) == 1 {}
-                let is_ready = ready.load(SeqCst) == 1;
-                lock.store(0, SeqCst);
-                if is_ready {
-                    break;
-                }
-                polls = std::hint::black_box(polls + 1);
-            }
-        });
-    };
     for config in quick() {
         let config = config.max_steps(2_000).max_duration(Duration::from_secs(1));
-        let report = report_of(config, polls_and_counts);
+        // An atomic that a round makes is never the same.
+        let report = report_of(config, || assert!(polls_and(true, u64::MAX, || AtomicU32::new(0).store(1, SeqCst))));
         let is_right = match &report.verdict {
             Verdict::Failed(failure) => failure.kind == FailureKind::StepLimit,
             verdict => matches!(verdict, Verdict::Incomplete(_)),

@@ -55,6 +55,8 @@ struct Family {
     rules: Rules,
     /// A register that counts looks: how often a loop looks that gives up is not explored beyond the bound.
     counter: Option<&'static str>,
+    /// Whether loops change something in rounds that are counted: it is not explored what comes in the last rounds.
+    counts_rounds: bool,
     /// Whether locks are polled: no program panics, and each has more executions.
     polls: bool,
     /// Whether loops take back what they change: each program has more executions, and few panic.
@@ -68,7 +70,15 @@ impl Family {
     /// Loops of every kind, at most three looks each if they count.
     fn loops(memory: MemoryModel) -> Self {
         let rules = Rules::new(memory, 400);
-        Self { program: loops::program, rules, counter: None, polls: false, takes_back: false, plain: false }
+        Self {
+            program: loops::program,
+            rules,
+            counter: None,
+            counts_rounds: false,
+            polls: false,
+            takes_back: false,
+            plain: false,
+        }
     }
 
     /// Loops that look more often than the bound.
@@ -80,6 +90,11 @@ impl Family {
     /// Loops that change something and take it back, in every round.
     fn taking_back(memory: MemoryModel) -> Self {
         Self { program: loops::taking_back, takes_back: true, ..Self::loops(memory) }
+    }
+
+    /// Loops that take back what they change, and go more rounds than the bound.
+    fn counting_back(memory: MemoryModel) -> Self {
+        Self { program: loops::counting_back, takes_back: true, counts_rounds: true, ..Self::counting(memory) }
     }
 
     /// Looks at plain memory under a lock.
@@ -99,9 +114,25 @@ impl Family {
 
     /// The part of an outcome that is compared.
     fn visible(self, mut outcome: Outcome) -> Outcome {
-        let is_counter = |name: &str| self.counter.is_some_and(|counter| name.rsplit('.').next() == Some(counter));
-        outcome.registers.retain(|name, _| !is_counter(name));
+        outcome.registers.retain(|name, _| self.counter != Some(register(name)));
         outcome
+    }
+
+    /// The outcomes of which an explorer may lose none: only the end of the rounds if there were too many.
+    fn required(self, outcomes: &BTreeSet<Outcome>) -> BTreeSet<Outcome> {
+        let mut required = outcomes.clone();
+        if self.counts_rounds {
+            let ends = |outcome: &Outcome| {
+                outcome.registers.iter().any(|(name, &value)| value > 0 && "as".contains(register(name)))
+            };
+            let only = |mut outcome: Outcome| {
+                let gives_up = !ends(&outcome);
+                outcome.registers.retain(|name, _| !gives_up && !"bcdgl".contains(register(name)));
+                outcome
+            };
+            required = required.into_iter().map(only).collect();
+        }
+        required
     }
 
     fn states(self, program: &Program) -> Option<States> {
@@ -168,14 +199,20 @@ fn explore_all(program: &Program, family: Family, explorer: ExplorerKind) -> Opt
     (executor.left > 0).then_some(found)
 }
 
+/// The name of a register without that of its thread.
+fn register(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
 /// The differences between an explorer's findings and the states that there are, each with its kind and details.
-fn difference(found: &Found, states: &States) -> Vec<(&'static str, String)> {
+fn difference(found: &Found, states: &States, family: Family) -> Vec<(&'static str, String)> {
     let list = |a: &BTreeSet<Outcome>, b| a.difference(b).map(Outcome::to_string).collect::<Vec<_>>().join(" | ");
     let ended = !found.endless;
     if !found.panic.is_empty() {
         return vec![("panics", found.panic.clone())];
     }
-    let lost = if ended { list(&states.outcomes, &found.outcomes) } else { String::new() };
+    let [all, required] = [&found.outcomes, &states.outcomes].map(|outcomes| family.required(outcomes));
+    let lost = if ended { list(&required, &all) } else { String::new() };
     let may_not_end = ended || states.writes || states.turns || found.busy;
     let mut all = vec![
         ("invents outcomes", list(&found.outcomes, &states.outcomes)),
@@ -272,7 +309,7 @@ fn differences(program: &Program, family: Family, tally: &mut Tally) -> Vec<Diff
         tally.compared += 1;
         waits |= found.waits;
         tally.named += u64::from(explorer == ExplorerKind::ReadsFrom && states.busy && found.livelock);
-        all.extend(difference(&found, &states).into_iter().map(|(how, details)| (explorer, how, details)));
+        all.extend(difference(&found, &states, family).into_iter().map(|(how, details)| (explorer, how, details)));
     }
     tally.waits += u64::from(waits);
     all
@@ -286,7 +323,7 @@ fn smallest(program: &Program, family: Family, explorer: ExplorerKind, how: &str
     let fails = |program: &Program| {
         let states = family.states(program)?;
         let found = explore(program, family, explorer)?;
-        difference(&found, &states).into_iter().find(|(other, _)| *other == how).map(|(_, details)| details)
+        difference(&found, &states, family).into_iter().find(|(other, _)| *other == how).map(|(_, details)| details)
     };
     let mut smallest = (program.clone(), String::new());
     while let Some(smaller) = shrink(&smallest.0).find_map(|smaller| fails(&smaller).map(|details| (smaller, details)))
@@ -316,7 +353,8 @@ fn compare(family: Family) {
     let is_slow = family.polls || family.takes_back || memory == MemoryModel::C11;
     let drawn = if is_slow { programs.div_ceil(4) } else { programs };
     // `view` has very many cuts where there are rounds.
-    let drawn = if family.takes_back { drawn.min(if family.plain { 40 } else { 20 }) } else { drawn };
+    let most = if family.plain || family.counts_rounds { 40 } else { 20 };
+    let drawn = if family.takes_back { drawn.min(most) } else { drawn };
     let first = number("RSMC_ORACLE_SEED").unwrap_or(0);
     let mut tally = Tally::default();
     let mut wrong = Vec::new();
@@ -330,7 +368,11 @@ fn compare(family: Family) {
     assert!(wrong.is_empty(), "{}{memory}: {} differ of {tally:?}", wrong.concat(), wrong.len());
     // Few of the loops that count wait for ever.
     let some = |part: u64| part * if family.counter.is_some() { 40 } else { 20 } > drawn;
-    let for_ever = if family.takes_back { tally.busy } else { tally.livelocks };
+    let for_ever = match family {
+        Family { counts_rounds: true, .. } => tally.waits,
+        Family { takes_back: true, .. } => tally.busy,
+        _ => tally.livelocks,
+    };
     // Where threads take turns at a lock of their own, another one may be kept out for ever by a fair scheduler.
     let fine = if family.plain { tally.ends } else { tally.fine };
     let are_many = [tally.waits, for_ever, fine].map(some);
@@ -440,6 +482,21 @@ fn loops_that_take_back_end_under_tso() {
 #[test]
 fn loops_that_take_back_end_under_pso() {
     compare(Family::taking_back(MemoryModel::Pso));
+}
+
+#[test]
+fn rounds_that_are_counted_give_up() {
+    compare(Family::counting_back(MemoryModel::Sc));
+}
+
+#[test]
+fn rounds_that_are_counted_give_up_under_tso() {
+    compare(Family::counting_back(MemoryModel::Tso));
+}
+
+#[test]
+fn rounds_that_are_counted_give_up_under_pso() {
+    compare(Family::counting_back(MemoryModel::Pso));
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod accesses;
 mod ahead;
 mod choose;
 mod core;
+mod counted;
 mod dice;
 mod end;
 mod endless;
@@ -37,6 +38,7 @@ use rustc_hash::FxHashSet;
 use crate::base::{Digest, IdVec, ThreadId};
 use crate::machine::accesses::Accesses;
 use crate::machine::ahead::Trust;
+use crate::machine::counted::Repeats;
 use crate::machine::dice::Dice;
 use crate::machine::endless::{Endless, Turns};
 use crate::machine::graphs::Graphs;
@@ -140,6 +142,7 @@ struct Thread {
     unseen: u32,
     visits: Visits,
     patience: Patience,
+    repeats: Repeats,
     turns: Turns,
     /// The number of its events that the plan forced.
     forced: u32,

@@ -45,6 +45,8 @@ pub(super) struct Patience {
     then: Option<Op>,
     /// The loop about which it has chosen.
     chosen: Option<Loop>,
+    /// Whether it goes one more round before it waits.
+    owes: bool,
 }
 
 impl Patience {
@@ -52,6 +54,28 @@ impl Patience {
     #[inline]
     pub(super) fn clear(&mut self) {
         *self = Self::default();
+    }
+
+    /// Whether the thread has ever had such a choice.
+    pub(super) fn has_asked(&self) -> bool {
+        self.loc.is_some()
+    }
+
+    /// Whether the thread has chosen about rounds, and has done nothing else since: of its operations so many are the
+    /// last ones that equal those a round before.
+    pub(super) fn has_chosen(&self, operations: usize, equal: usize) -> bool {
+        let since = self.chosen.as_ref().and_then(|chosen| chosen.since);
+        since.is_some_and(|since| equal >= operations.saturating_sub(since))
+    }
+
+    /// Notes that the thread did something else than before, in an iteration that changes nothing.
+    fn forget_choice(&mut self) {
+        self.chosen.take_if(|chosen| chosen.since.is_none());
+    }
+
+    /// Notes whether the thread goes one more round before it waits. Returns whether it was to.
+    pub(super) fn owes_round(&mut self, owes: bool) -> bool {
+        std::mem::replace(&mut self.owes, owes)
     }
 }
 
@@ -62,6 +86,24 @@ struct Loop {
     /// Whether more iterations fit where the last ones are.
     fits: bool,
     wait: SpinWait,
+    /// Whether the thread has chosen to wait, and waits again if it begins another iteration.
+    waits_again: bool,
+    /// Whether it goes one more round, if it chooses to wait.
+    goes_on: bool,
+    /// The number of its operations before it chooses, if the loop goes rounds.
+    since: Option<usize>,
+}
+
+/// The terms on which a thread begins another iteration of a loop that counts.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Terms {
+    /// It chooses; an iteration changes nothing.
+    Chooses,
+    /// It chooses, after so many operations; an iteration is a round. If it chooses to wait and `goes_on`, it goes one
+    /// more round first.
+    Rounds { operations: usize, goes_on: bool },
+    /// It has chosen to wait, and waits again.
+    WaitsAgain,
 }
 
 /// A thread that goes on in silence.
@@ -120,6 +162,7 @@ impl Machine {
         if let Some(iteration) = self.threads[thread].recent.event(&event) {
             self.iterated(thread, &iteration);
         }
+        self.counts_rounds(&event);
     }
 
     /// Adds the events of a thread to its recent ones, up to the `count`-th, which were not added while that did not
@@ -135,34 +178,39 @@ impl Machine {
     /// Notes that a thread has finished an iteration that may be one of a spin loop.
     fn iterated(&mut self, thread: ThreadId, iteration: &Iteration) {
         if iteration.repeats < self.rules.spin_bound {
-            self.has_changed(thread);
-        } else {
-            self.has_repeated(thread, iteration);
+            return self.threads[thread].patience.forget_choice();
         }
-    }
-
-    /// Notes that a thread has repeated an iteration as often as the bound says, or more often.
-    pub(super) fn has_repeated(&mut self, thread: ThreadId, iteration: &Iteration) {
         let recent = &self.threads[thread].recent;
-        let wait = SpinWait {
-            watched: recent.watched(iteration),
-            exact: false,
-            hinted: iteration.hinted,
-            site: iteration.site,
-        };
-        if self.threads[thread].patience.chosen.is_some() {
-            self.run.repeated.get_or_insert(self.steps as u32);
-            self.waits_for_change(thread, wait);
+        let (watched, length) = (recent.watched(iteration), recent.length(iteration));
+        let wait = SpinWait { watched, exact: false, hinted: iteration.hinted, site: iteration.site };
+        self.has_repeated(thread, length, wait);
+    }
+
+    /// Notes that a thread has repeated an iteration of so many operations as often as the bound says, or more often.
+    fn has_repeated(&mut self, thread: ThreadId, length: usize, wait: SpinWait) {
+        if self.threads[thread].patience.chosen.as_ref().is_some_and(|chosen| chosen.since.is_none()) {
+            self.repeats_itself(thread, wait);
         } else {
-            let (iteration, fits) = self.last_iteration(thread, recent.length(iteration));
-            self.threads[thread].patience.asks = Some(Loop { iteration, fits, wait });
-            self.has_patience = true;
+            self.asks(thread, length, wait, Terms::Chooses);
         }
     }
 
-    /// Notes that a thread did something else than before.
-    pub(super) fn has_changed(&mut self, thread: ThreadId) {
-        self.threads[thread].patience.chosen = None;
+    /// Notes that a thread that has chosen to wait did the same again.
+    pub(super) fn repeats_itself(&mut self, thread: ThreadId, wait: SpinWait) {
+        self.run.repeated.get_or_insert(self.steps as u32);
+        self.waits_for_change(thread, wait);
+    }
+
+    /// Notes on which terms a thread may begin an iteration like its last one.
+    pub(super) fn asks(&mut self, thread: ThreadId, length: usize, wait: SpinWait, terms: Terms) {
+        let (iteration, fits) = self.last_iteration(thread, length);
+        let (waits_again, goes_on, since) = match terms {
+            Terms::Chooses => (false, false, None),
+            Terms::Rounds { operations, goes_on } => (false, goes_on, Some(operations)),
+            Terms::WaitsAgain => (true, false, None),
+        };
+        self.threads[thread].patience.asks = Some(Loop { iteration, fits, wait, waits_again, goes_on, since });
+        self.has_patience = true;
     }
 
     fn waits_for_change(&mut self, thread: ThreadId, wait: SpinWait) {
@@ -176,10 +224,13 @@ impl Machine {
     /// thread is.
     fn last_iteration(&self, thread: ThreadId, length: usize) -> (Vec<(Op, Outcome)>, bool) {
         let trace = &self.run.trace;
-        let own = trace.of_thread(thread);
         let event = |&at: &u32| &trace.events[at as usize];
+        let own = self.operations_of(thread);
+        let index = |id: EventId| own.iter().rposition(|at| event(at).id == id);
         let follows = |old: EventId, new: EventId| {
-            old.thread == thread && new.thread == thread && new.index == old.index + length as u32
+            old.thread == thread
+                && new.thread == thread
+                && index(old).zip(index(new)).is_some_and(|(old, new)| new == old + length)
         };
         let is_alike = |(old, new): (&Event, &Event)| {
             let sources = trace.source_id(old).zip(trace.source_id(new));
@@ -189,6 +240,12 @@ impl Machine {
         let fits = length == 1 || before.iter().map(event).zip(last.iter().map(event)).all(is_alike);
         let step = |event: &Event| (event.op, Outcome { read: event.read, written: event.written });
         (last.iter().map(event).map(step).collect(), fits)
+    }
+
+    /// The events of a thread but for those choices.
+    pub(super) fn operations_of(&self, thread: ThreadId) -> Vec<u32> {
+        let own = self.run.trace.of_thread(thread).iter().copied();
+        own.filter(|&at| !self.is_of_patience(&self.run.trace.events[at as usize])).collect()
     }
 
     /// The operation before which a thread stands that comes to this one: its choice, if it has one to make. `None` if
@@ -206,8 +263,14 @@ impl Machine {
             patience.asks = None; // It has left its loop.
             return Some(op);
         }
-        patience.then = Some(op);
+        if asks.waits_again {
+            let wait = asks.wait.clone();
+            patience.asks = None;
+            self.waits_for_change(thread, wait);
+            return Some(op);
+        }
         let site = asks.wait.site;
+        patience.then = Some(op);
         let loc = match patience.loc {
             Some(loc) => loc,
             None => self.add_location(LocInfo { kind: PATIENCE, created: site, init: 0, address: 0 }),
@@ -220,13 +283,18 @@ impl Machine {
     /// Makes the choice of a thread whose turn it is, if it stands before one: then it stands before its operation.
     pub(super) fn makes_choice(&mut self, thread: ThreadId) -> bool {
         let Some(op) = self.threads[thread].patience.then.take() else { return false };
+        let index = self.run.trace.count(thread);
         let Outcome { read, .. } = self.perform(thread);
         let state = &mut self.threads[thread];
+        state.visits.chooses(index);
         state.status = Status::Standing(op);
         let about = state.patience.asks.take().expect("it asks");
         self.run.bounded.push(about.wait.site);
         state.patience.chosen = Some(about.clone());
-        if read == 0 {
+        state.patience.owes = about.goes_on;
+        if read == 0 && about.goes_on {
+            // It waits behind the next round.
+        } else if read == 0 {
             self.waits_for_change(thread, about.wait);
         } else if about.fits || self.would_read_the_same(thread, &about.iteration) {
             self.be_silent(thread, about.iteration, self.rules.max_steps, Why::GivesUp);
@@ -335,7 +403,7 @@ impl Machine {
         let Some(Silence { why, .. }) = self.silence.take_if(|silence| silence.thread == thread) else { return false };
         let state = &mut self.threads[thread];
         state.forget_recent();
-        state.patience.chosen = None;
+        (state.patience.chosen, state.patience.owes) = (None, false);
         match why {
             Why::GivesUp => return false,
             Why::IsTested(op) => {

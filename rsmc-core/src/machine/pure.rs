@@ -157,6 +157,16 @@ impl Visits {
         self.push(visit);
     }
 
+    /// Notes that the thread has chosen, with this event, whether it waits: no iteration begins before that. It stands
+    /// where it stood.
+    pub(super) fn chooses(&mut self, index: u32) {
+        let here = self.list.last().copied().filter(|visit| visit.events == index);
+        self.truncate(0);
+        if let Some(here) = here {
+            self.push(Visit { events: index + 1, ..here });
+        }
+    }
+
     /// Notes that a lock is taken, or given back.
     #[inline]
     pub(super) fn turn(&mut self, lock: LocId) {

@@ -78,6 +78,11 @@ impl Changed {
         self.number = 0;
     }
 
+    /// The number of these locations.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// Whether the thread has changed this location.
     #[inline]
     pub(super) fn has(&self, loc: LocId) -> bool {
@@ -165,6 +170,7 @@ impl Machine {
         before: Rounds,
         (site, place): (Site, Option<u64>),
     ) -> Rounds {
+        self.threads[thread].repeats.forget();
         let since = self.run.trace.count(thread) - iteration.len() as u32;
         let mut events = iteration.iter().map(|&at| &self.run.trace.events[at as usize]);
         let takes_over = events.any(|event| self.run.trace.takes_over(thread, event.source, since));

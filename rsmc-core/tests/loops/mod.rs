@@ -263,6 +263,14 @@ pub fn taking_back(seed: u64, memory: MemoryModel) -> Program {
     small_with(TAKING_BACK, seed, memory)
 }
 
+/// A small program with a loop that takes back what it changes, and gives up after six rounds.
+pub fn counting_back(seed: u64, memory: MemoryModel) -> Program {
+    let waits_for_one = |text: &&&str| ["while a == 0 {", "while s == 0 {"].iter().any(|one| text.starts_with(one));
+    let loops = TAKING_BACK.iter().filter(waits_for_one);
+    let loops: Vec<String> = loops.map(|text| text.replacen(" {;", " upto 6 {;", 1)).collect();
+    small_with(&loops.iter().map(String::as_str).collect::<Vec<_>>(), seed, memory)
+}
+
 /// A program whose threads look at plain memory and change it under one lock, which is a `Mutex` or their own.
 pub fn guarded(seed: u64, memory: MemoryModel) -> Program {
     let mut draw = Draw(mix(seed, 29));

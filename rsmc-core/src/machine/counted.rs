@@ -1,0 +1,209 @@
+//! Rounds that are counted: such a loop waits, or gives up.
+//!
+//! Problem. A loop that changes something and takes it back has an execution for every number of rounds. If its thread
+//! is where it was behind a round, [`rounds`](super::rounds) bounds it. A thread that counts its rounds never is, nor
+//! is one that allocates in each, clones an `Arc`, or takes a lock whose guard has a number.
+//!
+//! Method. A round is a period of the thread's history: the same operations at the same places with the same values, of
+//! which one changes an atomic. The end of a round is where the thread holds the fewest changes, so that it does not
+//! wait while it has a lock of its own. When a round has repeated as often in a row as the bound of loops that count
+//! says, the thread chooses whether it waits or gives up ([`patience`](super::patience)).
+//!
+//! As behind other rounds, a thread that waits goes on if it could take something over. If it reads the same in this
+//! round, too, it waits again, without a choice. What it took over in the middle of a round may concern what it had
+//! done before: so it goes one more round first.
+//!
+//! Cost. For every eighth event of a thread that has so many, and for every 64th behind the 256th, a comparison with 64
+//! others; two events are compared for each event of what repeats.
+//!
+//! Loss. As that of loops that count: others see no more rounds than the bound says, and what comes in the middle of
+//! the last round is not seen. `reads-from` misses a few classes of threads that have chosen. Not bounded are rounds of
+//! more than 64 operations, those in which an atomic is made, and those that begin to change a location by a store.
+
+use crate::base::{EventId, LocId};
+use crate::machine::patience::Terms;
+use crate::machine::rounds::Changed;
+use crate::machine::{Machine, SpinWait, Thread};
+use crate::trace::spin::{Watched, Writer};
+use crate::trace::{Event, Source};
+
+/// The longest round, in operations.
+const LONGEST: usize = 64;
+
+/// The operations of a thread that equal those before them. All of it follows from the thread's operations, without
+/// those of iterations that were left out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Repeats {
+    /// Behind the first `since` operations, and behind each of the next ones.
+    runs: Vec<Equal>,
+    since: usize,
+    /// Its changes so far, as the first `seen` operations show them.
+    changed: Changed,
+    seen: usize,
+    /// The fewest changes that the thread held behind one of the operations of its last round.
+    fewest: usize,
+}
+
+/// The number of operations of a round, and the number of last ones each of which equals the one a round before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Equal {
+    length: usize,
+    count: usize,
+}
+
+impl Repeats {
+    /// Forgets the rounds: a new execution starts, or they are bounded in another way.
+    #[inline]
+    pub(super) fn forget(&mut self) {
+        if !self.runs.is_empty() {
+            *self = Self::default();
+        }
+    }
+
+    /// The knowledge behind the first `count` operations. The later ones were removed.
+    fn behind(&mut self, count: usize) -> Equal {
+        self.runs.truncate((count + 1).saturating_sub(self.since));
+        if self.since + self.runs.len() != count + 1 {
+            self.runs.clear();
+        }
+        self.runs.last().copied().unwrap_or_default()
+    }
+
+    /// Adds what is known behind the operation that comes next.
+    fn push(&mut self, count: usize, equal: Equal) {
+        if equal.length == 0 {
+            return self.forget();
+        }
+        if self.runs.is_empty() {
+            self.since = count;
+        }
+        self.runs.push(equal);
+    }
+
+    /// Adds the last one of so many operations. Returns what equals, if it ends a round that has repeated often enough.
+    fn ends_round<'t>(&mut self, operations: usize, bound: usize, event: impl Fn(usize) -> &'t Event) -> Option<Equal> {
+        let is_equal = |number: usize, length: usize| {
+            let (before, now) = (event(number - length), event(number));
+            (before.op, before.read, before.written) == (now.op, now.read, now.written)
+        };
+        let last = operations - 1;
+        let mut equal = self.behind(last);
+        if equal.length > 0 && is_equal(last, equal.length) {
+            equal.count += 1;
+        } else {
+            equal = Equal::default();
+            let longest = if is_looked_for(last as u32) { LONGEST.min(operations / 2) } else { 0 };
+            let repeats_all = |&length: &usize| (0..length).all(|back| is_equal(last - back, length));
+            if let Some(length) = (1..=longest).find(repeats_all) {
+                let count = (0..operations - length).take_while(|back| is_equal(last - back, length)).count();
+                equal = Equal { length, count };
+            }
+        }
+        self.push(operations, equal);
+        let is_often = equal.length > 0 && equal.count >= bound * equal.length;
+        (is_often && self.sees(operations, equal.length, event) && self.changed.len() == self.fewest).then_some(equal)
+    }
+
+    /// Adds what the thread has changed with its first `count` operations, of which the last ones are a round. False if
+    /// it is not known what it holds.
+    fn sees<'t>(&mut self, count: usize, length: usize, event: impl Fn(usize) -> &'t Event) -> bool {
+        let first = count - length;
+        if self.seen > count {
+            (self.seen, self.changed) = (0, Changed::default());
+        }
+        if self.seen <= first {
+            self.fewest = usize::MAX;
+        }
+        for number in self.seen..count {
+            let event = event(number);
+            let counts = event.written.is_some() && (event.changes() || self.changed.has(event.op.loc));
+            let is_known = !counts || self.changed.add(event);
+            if number >= first && !is_known {
+                self.forget();
+                return false;
+            }
+            if number >= first {
+                self.fewest = self.fewest.min(self.changed.len());
+            }
+        }
+        self.seen = count;
+        true
+    }
+}
+
+impl Machine {
+    /// Notes an event of a thread. If the thread has gone as many equal rounds as the bound says, it chooses before the
+    /// next one.
+    #[inline]
+    pub(super) fn counts_rounds(&mut self, event: &Event) {
+        let EventId { thread, index } = event.id;
+        if !self.may_take_back || index < 2 * self.rules.spin_bound {
+            return;
+        }
+        let Thread { repeats, patience, .. } = &self.threads[thread];
+        if !repeats.runs.is_empty() || is_looked_for(index) || patience.has_asked() {
+            self.looks_for_rounds(event.id);
+        }
+    }
+
+    fn looks_for_rounds(&mut self, id: EventId) {
+        let thread = id.thread;
+        let asked = self.threads[thread].patience.has_asked();
+        let without_choices = if asked { self.operations_of(thread) } else { Vec::new() };
+        let own = if asked { &without_choices[..] } else { self.run.trace.of_thread(thread) };
+        let event = |number: usize| &self.run.trace.events[own[number] as usize];
+        let repeats = &mut self.threads[thread].repeats;
+        let Some(equal) = repeats.ends_round(own.len(), self.rules.spin_bound as usize, event) else { return };
+        let (operations, length) = (own.len(), equal.length);
+        let iteration = &own[operations - length..].to_vec();
+        if !self.has_taken_back(thread, self.run.trace.events[iteration[0] as usize].id.index) {
+            return;
+        }
+        let trace = &mut self.run.trace;
+        let Event { id: first, op, .. } = trace.events[iteration[0] as usize];
+        let takes_over = |&at: &u32| trace.takes_over(thread, trace.events[at as usize].source, first.index);
+        let (at_first, later) = (takes_over(&iteration[0]), iteration[1..].iter().any(takes_over));
+        if !at_first && !later {
+            trace.idle.add(id);
+        }
+        let wait = SpinWait { watched: self.watched_behind(iteration), exact: false, hinted: true, site: op.site };
+        let patience = &mut self.threads[thread].patience;
+        let has_chosen = patience.has_chosen(operations, equal.count);
+        if wait.watched.is_empty() {
+            // It waits for nobody.
+        } else if !has_chosen {
+            // Whether it chooses must follow from what it has read, and not from who wrote that: so say the explorers
+            // that tell values only.
+            self.asks(thread, length, wait, Terms::Rounds { operations, goes_on: later });
+        } else if later {
+            patience.owes_round(true);
+        } else if patience.owes_round(false) || at_first {
+            self.asks(thread, length, wait, Terms::WaitsAgain);
+        } else {
+            self.repeats_itself(thread, wait);
+        }
+    }
+
+    /// The locations that a round read, with what they held, but for reads of what the thread had just written there.
+    fn watched_behind(&self, iteration: &[u32]) -> Vec<Watched> {
+        let (mut watched, mut own): (Vec<Watched>, Vec<(LocId, u64)>) = (Vec::new(), Vec::new());
+        for event in iteration.iter().map(|&at| &self.run.trace.events[at as usize]) {
+            let loc = event.op.loc;
+            let one = Watched { loc, value: event.read, writer: Writer::Known(event.id.thread) };
+            if event.source != Source::None && !own.contains(&(loc, event.read)) && !watched.contains(&one) {
+                watched.push(one);
+            }
+            if let Some(written) = event.written {
+                own.retain(|&(other, _)| other != loc);
+                own.push((loc, written));
+            }
+        }
+        watched
+    }
+}
+
+/// Whether a round is looked for behind this event of a thread, if none is known.
+#[inline]
+fn is_looked_for(index: u32) -> bool {
+    index.is_multiple_of(if index < 256 { 8 } else { 64 })
+}
