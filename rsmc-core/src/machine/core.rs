@@ -133,7 +133,7 @@ impl Machine {
             thread.spun_at = None;
             thread.held_back.clear();
             thread.patience.clear();
-            thread.repeats.forget();
+            thread.repeats.clear();
             thread.turns = Turns::default();
         }
         if std::mem::take(&mut self.may_take_back) {

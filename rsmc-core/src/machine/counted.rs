@@ -17,7 +17,8 @@
 //! others; two events are compared for each event of what repeats.
 //!
 //! Loss. As that of loops that count: others see no more rounds than the bound says, and what comes in the middle of
-//! the last round is not seen. `reads-from` misses a few classes of threads that have chosen. Not bounded are rounds of
+//! the last round is not seen. `reads-from` misses a few classes of threads that have chosen: where the last two rounds
+//! read from different writes, whether a thread may give up depends on the order at hand. Not bounded are rounds of
 //! more than 64 operations, those in which an atomic is made, and those that begin to change a location by a store.
 
 use crate::base::{EventId, LocId};
@@ -34,8 +35,11 @@ const LONGEST: usize = 64;
 /// those of iterations that were left out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Repeats {
-    /// Behind the first `since` operations, and behind each of the next ones.
-    runs: Vec<Equal>,
+    equal: Equal,
+    /// The number of operations behind which that is so.
+    known: usize,
+    /// The number of operations behind which rounds are counted. Those before are bounded in another way, or not at
+    /// all.
     since: usize,
     /// Its changes so far, as the first `seen` operations show them.
     changed: Changed,
@@ -52,32 +56,17 @@ struct Equal {
 }
 
 impl Repeats {
-    /// Forgets the rounds: a new execution starts, or they are bounded in another way.
+    /// Forgets everything: a new execution starts.
     #[inline]
-    pub(super) fn forget(&mut self) {
-        if !self.runs.is_empty() {
+    pub(super) fn clear(&mut self) {
+        if self.known + self.since > 0 {
             *self = Self::default();
         }
     }
 
-    /// The knowledge behind the first `count` operations. The later ones were removed.
-    fn behind(&mut self, count: usize) -> Equal {
-        self.runs.truncate((count + 1).saturating_sub(self.since));
-        if self.since + self.runs.len() != count + 1 {
-            self.runs.clear();
-        }
-        self.runs.last().copied().unwrap_or_default()
-    }
-
-    /// Adds what is known behind the operation that comes next.
-    fn push(&mut self, count: usize, equal: Equal) {
-        if equal.length == 0 {
-            return self.forget();
-        }
-        if self.runs.is_empty() {
-            self.since = count;
-        }
-        self.runs.push(equal);
+    /// Notes that rounds up to this number of operations are bounded in another way.
+    pub(super) fn begin_behind(&mut self, operations: usize) {
+        self.since = operations;
     }
 
     /// Adds the last one of so many operations. Returns what equals, if it ends a round that has repeated often enough.
@@ -86,48 +75,49 @@ impl Repeats {
             let (before, now) = (event(number - length), event(number));
             (before.op, before.read, before.written) == (now.op, now.read, now.written)
         };
-        let last = operations - 1;
-        let mut equal = self.behind(last);
-        if equal.length > 0 && is_equal(last, equal.length) {
-            equal.count += 1;
-        } else {
-            equal = Equal::default();
-            let longest = if is_looked_for(last as u32) { LONGEST.min(operations / 2) } else { 0 };
-            let repeats_all = |&length: &usize| (0..length).all(|back| is_equal(last - back, length));
-            if let Some(length) = (1..=longest).find(repeats_all) {
-                let count = (0..operations - length).take_while(|back| is_equal(last - back, length)).count();
-                equal = Equal { length, count };
-            }
+        if self.known + 1 != operations {
+            // Operations were removed, or not looked at.
+            *self = Self { since: self.since, ..Self::default() };
         }
-        self.push(operations, equal);
-        let is_often = equal.length > 0 && equal.count >= bound * equal.length;
-        (is_often && self.sees(operations, equal.length, event) && self.changed.len() == self.fewest).then_some(equal)
+        for last in self.known..operations {
+            let Equal { length, count } = self.equal;
+            if length > 0 && is_equal(last, length) {
+                self.equal.count = count + 1;
+                continue;
+            }
+            let longest = if is_looked_for(last as u32) { LONGEST.min((last + 1) / 2) } else { 0 };
+            let repeats_all = |&length: &usize| (0..length).all(|back| is_equal(last - back, length));
+            let length = (1..=longest).find(repeats_all).unwrap_or(0);
+            let count = (0..last + 1 - length).take_while(|back| length > 0 && is_equal(last - back, length)).count();
+            self.equal = Equal { length, count };
+        }
+        self.known = operations;
+        let Equal { length, count } = self.equal;
+        let is_often = length > 0 && count.min(operations.saturating_sub(self.since)) >= bound * length;
+        (is_often && self.sees(operations, length, event) && self.changed.len() == self.fewest).then_some(self.equal)
     }
 
     /// Adds what the thread has changed with its first `count` operations, of which the last ones are a round. False if
     /// it is not known what it holds.
     fn sees<'t>(&mut self, count: usize, length: usize, event: impl Fn(usize) -> &'t Event) -> bool {
         let first = count - length;
-        if self.seen > count {
-            (self.seen, self.changed) = (0, Changed::default());
-        }
+        let mut is_known = true;
         if self.seen <= first {
             self.fewest = usize::MAX;
         }
         for number in self.seen..count {
             let event = event(number);
             let counts = event.written.is_some() && (event.changes() || self.changed.has(event.op.loc));
-            let is_known = !counts || self.changed.add(event);
-            if number >= first && !is_known {
-                self.forget();
-                return false;
-            }
+            is_known &= !counts || self.changed.add(event) || number < first;
             if number >= first {
                 self.fewest = self.fewest.min(self.changed.len());
             }
         }
         self.seen = count;
-        true
+        if !is_known {
+            self.since = count;
+        }
+        is_known
     }
 }
 
@@ -140,8 +130,11 @@ impl Machine {
         if !self.may_take_back || index < 2 * self.rules.spin_bound {
             return;
         }
-        let Thread { repeats, patience, .. } = &self.threads[thread];
-        if !repeats.runs.is_empty() || is_looked_for(index) || patience.has_asked() {
+        let Thread { repeats, patience, .. } = &mut self.threads[thread];
+        let is_next = repeats.known == index as usize && !patience.has_asked();
+        if is_next && repeats.equal.length == 0 && !is_looked_for(index) {
+            repeats.known += 1;
+        } else {
             self.looks_for_rounds(event.id);
         }
     }

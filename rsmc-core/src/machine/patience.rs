@@ -4,8 +4,9 @@
 //! then does something else. To run every number of looks is hopeless, and to run none of the larger ones hides what
 //! the thread does when it gives up.
 //!
-//! Method. When [`crate::trace::spin`] finds that an iteration has repeated as often as the bound says, and the thread
-//! comes to its first operation again, the thread makes a choice, which is an event like that of [`Action::Choose`]:
+//! Method. When [`crate::trace::spin`] or [`counted`](super::counted) finds that an iteration has repeated as often as
+//! the bound says, and the thread comes to its first operation again, the thread makes a choice, which is an event like
+//! that of [`Action::Choose`]:
 //! - 0, it waits until something that it looked at has changed;
 //! - 1, it gives up: it goes on in silence. Its operations return what they returned in the last iteration, and are no
 //!   events, until it does something else.
