@@ -193,11 +193,11 @@ fn polls_and(sets: bool, most: u64, work: impl Fn() + Sync) -> bool {
 /// has a number: it waits after as many equal rounds as the bound of loops that count says, or gives up.
 #[test]
 fn rounds_that_are_never_alike() {
-    let each = || quick().map(|config| config.spin_bound(8));
+    let each = || quick().map(|config| config.spin_bound(4));
     let bounded = |body: &(dyn Fn() + Sync)| {
         in_each(each(), Verified, body);
-        let text = on_one_line(&report_of(Config::default().spin_bound(8), body));
-        assert!(text.contains("after 8 equal iterations it either waits for a change or gives up"), "{text}");
+        let text = on_one_line(&report_of(Config::default().spin_bound(4), body));
+        assert!(text.contains("after 4 equal iterations it either waits for a change or gives up"), "{text}");
     };
     bounded(&|| assert!(polls_and(true, u64::MAX, || ())));
     bounded(&|| assert!(polls_and(true, u64::MAX, || drop(std::hint::black_box(Box::new(1))))));
@@ -207,8 +207,8 @@ fn rounds_that_are_never_alike() {
         assert!(polls_and(true, u64::MAX, || drop((lock.read().unwrap(), shared.clone()))));
     });
     in_each(each(), Livelock, || assert!(polls_and(false, u64::MAX, || ())));
-    in_each(each(), Panic("gave up"), || assert!(polls_and(true, 100, || ()), "gave up"));
-    in_each(each(), Verified, || assert!(!polls_and(false, 100, || ())));
+    in_each(each(), Panic("gave up"), || assert!(polls_and(true, 40, || ()), "gave up"));
+    in_each(each(), Verified, || assert!(!polls_and(false, 40, || ())));
 }
 
 /// Where nothing bounds a loop, an execution without an end is a failure, also in a run for which an explorer keeps

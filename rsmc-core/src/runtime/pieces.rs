@@ -170,9 +170,10 @@ pub(super) fn is_much_left() -> bool {
     LEFT.load(Ordering::Relaxed) >= MUCH.load(Ordering::Relaxed)
 }
 
-/// Whether that is worth while where there is no room for a piece.
+/// Whether that is worth while where there is no room for a piece: an execution that leaves a few blocks behind takes a
+/// piece for them.
 pub(super) fn is_something_left() -> bool {
-    LEFT.load(Ordering::Relaxed) >= MUCH.load(Ordering::Relaxed) / 16
+    LEFT.load(Ordering::Relaxed) >= MUCH.load(Ordering::Relaxed) / 256
 }
 
 /// All pieces while no check gives one back or takes one.
