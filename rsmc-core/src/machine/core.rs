@@ -133,11 +133,13 @@ impl Machine {
             thread.spun_at = None;
             thread.held_back.clear();
             thread.patience.clear();
-            thread.repeats.clear();
             thread.turns = Turns::default();
         }
         if std::mem::take(&mut self.may_take_back) {
-            self.threads.values_mut().for_each(|thread| thread.visits.changed.clear());
+            for thread in self.threads.values_mut() {
+                thread.visits.changed.clear();
+                thread.repeats.clear();
+            }
         }
         self.last = ThreadId::MAIN;
         self.spinning = 0;

@@ -171,7 +171,9 @@ impl Machine {
         (site, place): (Site, Option<u64>),
     ) -> Rounds {
         let operations = self.run.trace.count(thread);
-        self.threads[thread].repeats.begin_behind(operations as usize);
+        if self.may_take_back {
+            self.threads[thread].repeats.begin_behind(operations as usize);
+        }
         let since = operations - iteration.len() as u32;
         let mut events = iteration.iter().map(|&at| &self.run.trace.events[at as usize]);
         let takes_over = events.any(|event| self.run.trace.takes_over(thread, event.source, since));
