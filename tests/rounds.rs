@@ -130,29 +130,28 @@ fn a_failure_beside_a_loop_without_an_end_is_shown_soon() {
     assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
 }
 
+/// Works under a spin lock of the user's own.
+fn under<R>(lock: &AtomicU32, work: impl FnOnce() -> R) -> R {
+    while lock.swap(1, SeqCst) == 1 {
+        hint::spin_loop();
+    }
+    let result = work();
+    lock.store(0, SeqCst);
+    result
+}
+
 /// A thread that polls under a lock of the user's own: it waits as under a `Mutex`.
 #[test]
 fn polling_under_a_lock_of_ones_own() {
     let polls = |sets: bool| {
         let (lock, ready) = (AtomicU32::new(0), AtomicU32::new(0));
-        let locked = |work: &dyn Fn() -> u32| {
-            while lock.swap(1, SeqCst) == 1 {
-                hint::spin_loop();
-            }
-            let result = work();
-            lock.store(0, SeqCst);
-            result
-        };
         thread::scope(|scope| {
             scope.spawn(|| {
                 if sets {
-                    locked(&|| {
-                        ready.store(1, SeqCst);
-                        0
-                    });
+                    under(&lock, || ready.store(1, SeqCst));
                 }
             });
-            while locked(&|| ready.load(SeqCst)) == 0 {
+            while under(&lock, || ready.load(SeqCst)) == 0 {
                 hint::spin_loop();
             }
         });
@@ -165,27 +164,18 @@ fn polling_under_a_lock_of_ones_own() {
 /// once, and may set what the first looks for.
 fn polls_and(sets: bool, most: u64, work: impl Fn() + Sync) -> bool {
     let (lock, ready) = (AtomicU32::new(0), AtomicU32::new(0));
-    let locked = |work: &dyn Fn() -> u32| {
-        while lock.swap(1, SeqCst) == 1 {
-            hint::spin_loop();
-        }
-        let result = work();
-        lock.store(0, SeqCst);
-        result
-    };
     let set = || {
         if sets {
             ready.store(1, SeqCst);
         }
-        0
     };
     let look = || {
         work();
         ready.load(SeqCst)
     };
     thread::scope(|scope| {
-        scope.spawn(|| locked(&set));
-        (0..most).any(|_| locked(&look) == 1)
+        scope.spawn(|| under(&lock, set));
+        (0..most).any(|_| under(&lock, look) == 1)
     })
 }
 
@@ -201,9 +191,8 @@ fn rounds_that_are_never_alike() {
     };
     bounded(&|| assert!(polls_and(true, u64::MAX, || ())));
     bounded(&|| assert!(polls_and(true, u64::MAX, || drop(std::hint::black_box(Box::new(1))))));
-    let lock = || (RwLock::new(0), Arc::new(0));
     bounded(&|| {
-        let (lock, shared) = lock();
+        let (lock, shared) = (RwLock::new(0), Arc::new(0));
         assert!(polls_and(true, u64::MAX, || drop((lock.read().unwrap(), shared.clone()))));
     });
     in_each(each(), Livelock, || assert!(polls_and(false, u64::MAX, || ())));
@@ -291,20 +280,9 @@ fn rounds_that_look_at_a_cell() {
 /// One thread may set what the other looks for, under a lock that they made.
 fn looks_under_its_own(sets: bool, ready: impl Flag) {
     let lock = AtomicU32::new(0);
-    let locked = |sets: bool| {
-        while lock.swap(1, SeqCst) == 1 {
-            hint::spin_loop();
-        }
-        let result = ready.get();
-        if sets {
-            ready.set();
-        }
-        lock.store(0, SeqCst);
-        result
-    };
     thread::scope(|scope| {
-        scope.spawn(|| sets && locked(true));
-        while !locked(false) {
+        scope.spawn(|| sets.then(|| under(&lock, || (ready.get(), ready.set()))));
+        while !under(&lock, || ready.get()) {
             hint::spin_loop();
         }
     });

@@ -165,8 +165,8 @@ impl Machine {
         if wait.watched.is_empty() {
             // It waits for nobody.
         } else if !has_chosen {
-            // Whether it chooses must follow from what it has read, and not from who wrote that: so say the explorers
-            // that tell values only.
+            // An explorer by value may run an execution in which others wrote what the thread has read: the thread must
+            // choose there, too.
             self.asks(thread, length, wait, Terms::Rounds { operations, goes_on: later });
         } else if later {
             patience.owes_round(true);

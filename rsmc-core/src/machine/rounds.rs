@@ -170,11 +170,11 @@ impl Machine {
         before: Rounds,
         (site, place): (Site, Option<u64>),
     ) -> Rounds {
-        let operations = self.run.trace.count(thread);
+        let count = self.run.trace.count(thread);
         if self.may_take_back {
-            self.threads[thread].repeats.begin_behind(operations as usize);
+            self.threads[thread].repeats.begin_behind(count as usize);
         }
-        let since = operations - iteration.len() as u32;
+        let since = count - iteration.len() as u32;
         let mut events = iteration.iter().map(|&at| &self.run.trace.events[at as usize]);
         let takes_over = events.any(|event| self.run.trace.takes_over(thread, event.source, since));
         if !takes_over {
