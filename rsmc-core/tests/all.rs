@@ -37,6 +37,7 @@ mod rvf_oracle;
 mod shrink_oracle;
 mod spin_oracle;
 mod spinning;
+mod uncounted;
 mod verify_buffers;
 mod verify_c11;
 mod verify_gathered;

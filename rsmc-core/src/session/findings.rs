@@ -42,6 +42,8 @@ pub(super) struct Findings<'c> {
     pub(super) estimate: Option<Estimate>,
     /// The bound that has been reached, where it rises.
     pub(super) level: Option<u32>,
+    /// The first run that does not count, for the case that none does.
+    uncounted: Option<Seed>,
 }
 
 /// Whether a failure of this kind shows call paths. The others cannot be run again, take too long, or leave no room on
@@ -96,6 +98,9 @@ impl Sink for Findings<'_> {
 
     fn take(&mut self, ran: Ran<'_>, executor: &mut dyn Executor) -> Next {
         (self.watch)(Seen::Run(ran.run, ran.counts));
+        if !ran.counts && self.tally.executions == 0 {
+            self.uncounted.get_or_insert_with(|| Seed::of_run(ran.run, self.memory));
+        }
         let is_over = ran.is_final || (ran.finding.is_some() && !self.config.keep_going);
         if let Some(finding) = ran.finding {
             self.tally.causes.see(ran.run, finding.kind, &finding.message, self.memory);
@@ -132,6 +137,7 @@ impl<'c> Findings<'c> {
             stale_pins: Vec::new(),
             estimate: None,
             level: None,
+            uncounted: None,
         }
     }
 
@@ -148,7 +154,8 @@ impl<'c> Findings<'c> {
                 continue;
             }
             let run = self.run_seed(seed, executor);
-            if let Some(why) = why_stale(seed, &run) {
+            // No run follows one that breaks the executor, so it is judged, even if it is another one.
+            if let Some(why) = why_stale(seed, &run).filter(|_| !executor.is_broken()) {
                 let note = passed_over(&format!("it does not fit this test any more: {why}"));
                 self.stale_pins.push(note.clone());
                 self.notes.push(note);
@@ -329,13 +336,19 @@ impl<'c> Findings<'c> {
         self.notes.extend(self.tally.of_rounds(rounds(self.config.spin_bound)));
         let Tally { executions, runs, blocked, causes, threads, events, shares, unmodelled, .. } = self.tally;
         debug_assert!(runs >= executions);
+        let failures = causes.executions() + u64::from(self.of_pinned.is_some());
+        let verdict = match self.of_pinned.or(self.first) {
+            Some(failure) => Verdict::Failed(failure),
+            None => verdict,
+        };
+        if matches!(verdict, Verdict::Verified) && executions == 0 {
+            let seed = self.uncounted.map_or_else(|| "none".to_owned(), |seed| seed.to_string());
+            panic!("this is a bug in rsmc: a check is complete after {runs} runs, and none counts; the first: {seed}");
+        }
         Report {
-            failures: causes.executions() + u64::from(self.of_pinned.is_some()),
+            failures,
             causes: causes.list(),
-            verdict: match self.of_pinned.or(self.first) {
-                Some(failure) => Verdict::Failed(failure),
-                None => verdict,
-            },
+            verdict,
             executions,
             runs,
             extra_runs: self.extra_runs,
