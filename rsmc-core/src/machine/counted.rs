@@ -85,7 +85,7 @@ impl Repeats {
                 self.equal.count = count + 1;
                 continue;
             }
-            let longest = if is_looked_for(last as u32) { LONGEST.min((last + 1).div_ceil(2)) } else { 0 };
+            let longest = if is_looked_for(last as u32) { LONGEST.min(last.div_ceil(2)) } else { 0 };
             let repeats_all = |&length: &usize| (0..length).all(|back| is_equal(last - back, length));
             let length = (1..=longest).find(repeats_all).unwrap_or(0);
             let count = (0..last + 1 - length).take_while(|back| length > 0 && is_equal(last - back, length)).count();
