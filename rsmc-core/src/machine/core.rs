@@ -451,7 +451,7 @@ impl Machine {
     fn happen(&mut self, thread: ThreadId, op: &Op) -> (usize, Event) {
         let cell = match self.taken.take() {
             Some(source) => {
-                self.takes(op.loc, source);
+                self.takes(thread, op, source);
                 self.cell_of(op.loc, source)
             }
             None => self.memory.view(thread, op.loc),

@@ -3,8 +3,9 @@
 //! Memory holds, for each location, the last write of some modification order of the execution so far: taking it is
 //! always possible, and so is adding a write behind it. So a plan that says what every forced read takes, and gives a
 //! modification order at its end, needs no axiom, and neither does an execution whose reads take what is newest. Where
-//! a read takes something else, the graph of the execution says whether it can, and what is the newest then. A plan
-//! that forces a whole execution that is stuck says what is the newest at its end: what waits for ever depends on it.
+//! a read takes something else, [`sources`](super::sources) says whether the order of memory stays a witness. Where it
+//! does not, the graph of the execution says whether the read can take it, and what is the newest then. A plan that
+//! forces a whole execution that is stuck says what is the newest at its end: what waits for ever depends on it.
 //!
 //! Where everything so far is `SeqCst` or the use of a lock, reads that are `SeqCst` take the newest only. That loses
 //! no execution: what is before an event that is neither, in program order and reads-from, can be run like that first.
@@ -15,10 +16,11 @@ use crate::base::{EventId, IdVec, LocId, ThreadId};
 use crate::consistency::VerifyC11;
 use crate::machine::Machine;
 use crate::machine::choose::alternative;
+use crate::machine::sources::{Accesses, OldRead, Order, So};
 use crate::model::Cell;
 use crate::model::c11::{Graph, Node};
 use crate::step::{SchedulingPolicy, Step};
-use crate::trace::{Effect, Event, NoteKind, Op, Row, Source, Trace};
+use crate::trace::{Action, Effect, NoteKind, Op, Row, Source, Trace};
 
 /// The graph of the execution so far.
 #[derive(Clone, Debug, Default)]
@@ -30,16 +32,17 @@ pub(super) struct Graphs {
     nodes: Vec<u32>,
     /// The number of notes in the graph.
     notes: usize,
-    /// By location: the events there.
-    accesses: IdVec<LocId, Vec<u32>>,
+    accesses: Accesses,
+    /// The nodes of `SeqCst` fences.
+    fences: Vec<u32>,
     /// Some event or fence is neither `SeqCst` nor the use of a lock.
     mixed: bool,
-    /// A read did not take the newest write, so what memory holds need not be the newest any more.
+    /// A read took another write than the newest, and the order of memory is no witness any more.
     outdated: bool,
+    known: Order,
     verifier: VerifyC11,
     order: Vec<usize>,
     sources: Vec<Source>,
-    seen: Vec<u32>,
 }
 
 impl Machine {
@@ -55,14 +58,21 @@ impl Machine {
 
     /// Forgets the graph, since events were left out of it. Whether memory holds the newest writes stays as it was.
     pub(super) fn rebuild_graph(&mut self) {
-        let outdated = self.graphs.outdated;
+        let (outdated, known) = (self.graphs.outdated, std::mem::take(&mut self.graphs.known));
         self.graphs.clear();
         self.graphs.outdated = outdated;
+        self.graphs.known = if matches!(known, Order::Executed) { known } else { Order::Unknown };
     }
 
-    /// Notes that a read takes this source.
-    pub(super) fn takes(&mut self, loc: LocId, source: Source) {
-        self.graphs.outdated |= self.memory.shared(loc).writer != source;
+    /// Notes that the operation of a thread takes this source.
+    pub(super) fn takes(&mut self, thread: ThreadId, op: &Op, source: Source) {
+        if self.graphs.outdated || self.memory.shared(op.loc).writer == source {
+            return;
+        }
+        self.graphs.outdated = !self.reads_are_choices() || {
+            self.graphs.catch_up(&self.run.trace);
+            !self.keeps_order(thread, op, source)
+        };
     }
 
     /// Makes memory hold the newest writes, before something is chosen. False if the forced reads took what no
@@ -79,7 +89,7 @@ impl Machine {
             let modification = std::mem::take(&mut self.plan.modification);
             let are_writes = modification.iter().all(|&write| self.put_last(write));
             self.plan.modification = modification;
-            self.graphs.outdated = false;
+            (self.graphs.outdated, self.graphs.known) = (false, Order::Unknown);
             return are_writes;
         } else if self.graphs.outdated {
             return self.order_writes();
@@ -103,7 +113,7 @@ impl Machine {
         if self.graphs.outdated && !self.find_order() {
             return false;
         }
-        self.graphs.outdated = false;
+        (self.graphs.outdated, self.graphs.known) = (false, Order::Unknown);
         newest.iter().all(|&write| self.put_last(write))
     }
 
@@ -126,13 +136,15 @@ impl Machine {
         if !self.find_order() {
             return false;
         }
+        let mut ranks = vec![0; self.graphs.numbers.len()];
         for at in 0..self.graphs.order.len() {
             let node = self.graphs.order[at] as u32;
             let position = self.graphs.numbers.binary_search(&node).expect("a write is an event");
             let is_write = self.put_last(self.run.trace.events[position].id);
             debug_assert!(is_write, "it was found among the writes");
+            ranks[position] = at as u32;
         }
-        self.graphs.outdated = false;
+        (self.graphs.outdated, self.graphs.known) = (false, Order::Ranked(ranks));
         true
     }
 
@@ -205,48 +217,46 @@ impl Machine {
         self.reads_are_choices() && op.action.reads()
     }
 
-    /// Finds the writes that a read may take besides the newest, as far as the events that happened before it tell.
+    /// Finds the writes that an operation may take besides the newest, as far as coherence with what happened before it
+    /// tells.
     fn find_sources(&mut self, thread: ThreadId, op: Op) {
         self.graphs.catch_up(&self.run.trace);
-        let Graphs { graph, numbers, accesses, seen, sources, .. } = &mut self.graphs;
-        sources.clear();
-        accesses.grow_to(op.loc, Vec::new);
-        let (events, own, past) = (&self.run.trace.events, &accesses[op.loc], graph.known_next(thread));
-        // The last access of each thread stands for all.
-        seen.clear();
-        for &at in own.iter().rev().filter(|&&at| past.includes(graph.place(numbers[at as usize] as usize))) {
-            if seen.iter().all(|&other| events[other as usize].id.thread != events[at as usize].id.thread) {
-                seen.push(at);
-            }
-        }
         let newest = self.memory.shared(op.loc).writer;
-        let is_hidden = |source: Source, by: &Event, at: u32| match source {
-            _ if by.source == source => false,
-            Source::At(write) => {
-                write != at && graph.happens_before(numbers[write as usize] as usize, numbers[at as usize] as usize)
-            }
-            Source::Init | Source::None => true,
-        };
-        let writes = own.iter().rev().filter(|&&at| events[at as usize].written.is_some());
-        sources.extend(
-            writes.map(|&at| Source::At(at)).chain([Source::Init]).filter(|&source| {
-                source != newest && !seen.iter().any(|&at| is_hidden(source, &events[at as usize], at))
-            }),
-        );
+        let Graphs { graph, numbers, accesses, sources, .. } = &mut self.graphs;
+        let so = So { events: &self.run.trace.events, graph, numbers };
+        accesses.find_sources(op.loc, so, graph.known_next(thread), sources);
+        let is_update = matches!(op.action, Action::Rmw(_));
+        sources.retain(|&source| source != newest && !(is_update && accesses.is_updated(op.loc, source)));
     }
 
     /// Whether the operation of a thread can take this source, which is not the newest.
     fn can_take(&mut self, thread: ThreadId, op: Op, source: Source) -> bool {
         let effect = op.action.effect(self.cell_of(op.loc, source).value);
+        let writes = effect.written().is_some();
+        if effect == Effect::Blocked
+            || !(self.graphs.mixed || !op.is_sequential(writes))
+            || (writes && self.graphs.accesses.is_updated(op.loc, source))
+        {
+            return false;
+        }
+        if self.keeps_order(thread, &op, source) {
+            return true;
+        }
         let node_source = match source {
             Source::At(at) => Source::At(self.graphs.numbers[at as usize]),
             other => other,
         };
-        let writes = effect.written().is_some();
         let node = Node { loc: Some(op.loc), source: node_source, writes, order: op.effective_order(writes) };
-        effect != Effect::Blocked
-            && (self.graphs.mixed || !op.is_sequential(writes))
-            && self.graphs.allows(thread, node)
+        self.graphs.allows(thread, node)
+    }
+
+    /// Whether the order of memory stays a witness if the operation of a thread takes this source, which is not the
+    /// newest. The graph has caught up.
+    fn keeps_order(&self, thread: ThreadId, op: &Op, source: Source) -> bool {
+        let Graphs { graph, numbers, accesses, fences, known, .. } = &self.graphs;
+        let writes = op.action.effect(self.cell_of(op.loc, source).value).written().is_some();
+        let read = OldRead { thread, loc: op.loc, order: op.effective_order(writes), source };
+        !writes && known.stays(accesses, So { events: &self.run.trace.events, graph, numbers }, read, fences)
     }
 
     pub(super) fn write_of(&self, source: Source) -> Option<EventId> {
@@ -280,9 +290,11 @@ impl Graphs {
         self.numbers.clear();
         self.nodes.clear();
         self.notes = 0;
-        self.accesses.values_mut().for_each(Vec::clear);
+        self.accesses.clear();
+        self.fences.clear();
         self.mixed = false;
         self.outdated = false;
+        self.known = Order::Executed;
     }
 
     /// Adds what happened since the last call.
@@ -290,12 +302,14 @@ impl Graphs {
         for row in trace.rows_since(self.numbers.len(), self.notes) {
             self.mixed |= match row {
                 Row::Event(at, event) => {
-                    self.accesses.grow_to(event.op.loc, Vec::new);
-                    self.accesses[event.op.loc].push(at as u32);
+                    self.accesses.add(at as u32, event);
                     !event.op.is_sequential(event.written.is_some())
                 }
                 Row::Note(note) => {
                     self.notes += 1;
+                    if note.kind == NoteKind::Fence(Ordering::SeqCst) {
+                        self.fences.push(self.graph.nodes().len() as u32);
+                    }
                     matches!(note.kind, NoteKind::Fence(order) if order != Ordering::SeqCst)
                 }
             };

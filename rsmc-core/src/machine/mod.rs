@@ -30,6 +30,7 @@ mod patience;
 mod pure;
 mod rounds;
 mod rules;
+mod sources;
 
 use std::sync::atomic::Ordering;
 
