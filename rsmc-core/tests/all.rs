@@ -5,6 +5,7 @@ mod c11_axioms;
 mod c11_corpus;
 mod c11_laws;
 mod c11_oracle;
+mod c11_sources;
 mod checkpoint_oracle;
 mod construct_witness;
 mod corpus;

@@ -18,7 +18,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::base::{IdVec, LocId, ThreadId};
-use crate::model::c11::{Graph, Past, acquires};
+use crate::model::c11::{Graph, Past};
 use crate::trace::{Event, Source};
 
 /// The modification order whose last writes memory holds.
@@ -51,9 +51,8 @@ impl Order {
         if accesses.seen(loc, so, past).any(|at| self.rank(so.value(at)) > Some(rank)) {
             return false;
         }
-        // What a read acquires may have come from any thread.
-        let is_before = |fence: u32| acquires(order) || past.includes(so.graph.place(fence as usize));
-        match fences.iter().rev().find(|&&fence| is_before(fence)) {
+        // The edges of fences that it only acquires are there already: they happen before the source.
+        match fences.iter().rev().find(|&&fence| past.includes(so.graph.place(fence as usize))) {
             Some(&fence) => matches!(self, Self::Executed) && accesses.are_behind(loc, so, source, fence),
             None => true,
         }
