@@ -288,6 +288,44 @@ fn looks_under_its_own(sets: bool, ready: impl Flag) {
     });
 }
 
+/// A thread that goes rounds may have done something before: its rounds hand that over, though they leave no other
+/// value behind.
+#[test]
+fn rounds_of_two_threads_that_wait_for_each_other() {
+    let hand_over = |takes: bool| {
+        let (lock, full) = (AtomicU32::new(0), Tracked::default());
+        let replace = |now: bool| under(&lock, || (full.get(), full.put(now)).0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..2 {
+                    while replace(true) {
+                        hint::spin_loop();
+                    }
+                }
+            });
+            while takes && !replace(false) {
+                hint::spin_loop();
+            }
+        });
+    };
+    let each = || quick().map(|config| config.spin_bound(8));
+    in_each(each(), Verified, || hand_over(true));
+    in_each(each(), Livelock, || hand_over(false));
+    in_each(each(), Verified, || {
+        let (lock, state) = (AtomicU32::new(0), AtomicU32::new(0));
+        let get = || under(&lock, || state.load(Relaxed));
+        let set = |value| under(&lock, || state.store(value, Relaxed));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                set(1);
+                while get() == 1 {}
+            });
+            while get() == 0 {}
+            set(0);
+        });
+    });
+}
+
 /// Something that a lock guards.
 trait Flag: Sync {
     fn get(&self) -> bool;
@@ -308,8 +346,14 @@ impl Flag for Tracked {
     }
 
     fn set(&self) {
+        self.put(true);
+    }
+}
+
+impl Tracked {
+    fn put(&self, now: bool) {
         // SAFETY: its caller has the lock.
-        self.0.with_mut(|flag| unsafe { *flag = true });
+        self.0.with_mut(|flag| unsafe { *flag = now });
     }
 }
 

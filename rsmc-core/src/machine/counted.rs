@@ -26,7 +26,7 @@ use crate::machine::patience::Terms;
 use crate::machine::rounds::Changed;
 use crate::machine::{Machine, SpinWait, Thread};
 use crate::trace::spin::{Watched, Writer};
-use crate::trace::{Event, Source};
+use crate::trace::{Event, Known, Source};
 
 /// The longest round, in operations.
 const LONGEST: usize = 64;
@@ -154,11 +154,10 @@ impl Machine {
         }
         let trace = &mut self.run.trace;
         let Event { id: first, op, .. } = trace.events[iteration[0] as usize];
-        let takes_over = |&at: &u32| trace.takes_over(thread, trace.events[at as usize].source, first.index);
-        let (at_first, later) = (takes_over(&iteration[0]), iteration[1..].iter().any(takes_over));
-        if !at_first && !later {
-            trace.idle.add(id);
-        }
+        let known = Known::of(trace);
+        let learns = |&at: &u32| known.learns(thread, trace.events[at as usize].source, first.index);
+        let (at_first, later) = (learns(&iteration[0]), iteration[1..].iter().any(learns));
+        trace.rounds.add(first, id);
         let wait = SpinWait { watched: self.watched_behind(iteration), exact: false, hinted: true, site: op.site };
         let patience = &mut self.threads[thread].patience;
         let has_chosen = patience.has_chosen(operations, equal.count);

@@ -24,7 +24,7 @@
 use crate::base::{Digest, EventId, LocId, ThreadId, mix};
 use crate::machine::{Machine, SpinWait, rules};
 use crate::trace::spin::{Watched, Writer};
-use crate::trace::{Action, Event, Site, Source};
+use crate::trace::{Action, Event, Known, Site, Source};
 
 /// The largest number of locations that a thread may have changed.
 const MOST: usize = 8;
@@ -175,12 +175,10 @@ impl Machine {
             self.threads[thread].repeats.begin_behind(count as usize);
         }
         let since = count - iteration.len() as u32;
-        let mut events = iteration.iter().map(|&at| &self.run.trace.events[at as usize]);
-        let takes_over = events.any(|event| self.run.trace.takes_over(thread, event.source, since));
-        if !takes_over {
-            let index = self.run.trace.count(thread) - 1;
-            self.run.trace.idle.add(EventId { thread, index });
-        }
+        let (trace, known) = (&self.run.trace, Known::of(&self.run.trace));
+        let learns = iteration.iter().any(|&at| known.learns(thread, trace.events[at as usize].source, since));
+        let (first, last) = (EventId { thread, index: since }, EventId { thread, index: count - 1 });
+        self.run.trace.rounds.add(first, last);
         let mut values = Digest::EMPTY;
         for event in iteration.iter().map(|&at| &self.run.trace.events[at as usize]) {
             if event.op.action.alternative() > 0 {
@@ -191,7 +189,7 @@ impl Machine {
         }
         let most = rules::rounds(self.rules.spin_bound);
         let count = 1 + if before.values == values { before.count } else { 0 };
-        let rounds = Rounds { count: if takes_over { count.min(most) } else { count }, values };
+        let rounds = Rounds { count: if learns { count.min(most) } else { count }, values };
         if rounds.count > most {
             self.run.repeated.get_or_insert(self.steps as u32);
         }
@@ -246,7 +244,8 @@ impl Machine {
         let done = (event.id.index + 1 - start) as usize;
         let before = &self.run.trace.events[own[event.id.index as usize - length] as usize];
         let is_like = |other: &Event| (other.op, other.read, other.written) == (event.op, event.read, event.written);
-        if done >= length || !is_like(before) || self.run.trace.takes_over(thread, event.source, event.id.index) {
+        if done >= length || !is_like(before) || Known::of(&self.run.trace).learns(thread, event.source, event.id.index)
+        {
             self.begun.swap_remove(number);
             return;
         }

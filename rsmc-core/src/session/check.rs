@@ -108,6 +108,7 @@ impl<'c> Check<'c> {
         }
         let (findings, clock) = (Findings::new(config, watch), Clock::new(config, pulse));
         let traces_paths = config.replay.is_some() && config.shrink > 0 && executor.trace_paths(true);
+        let is_resumed = resume.is_some();
         let mut course = Course { findings, clock, checkpoint: None };
         let verdict = course.explore(executor, crew, resume);
         let Course { mut findings, clock, checkpoint } = course;
@@ -116,7 +117,13 @@ impl<'c> Check<'c> {
         }
         findings.explain(executor);
         findings.trace_paths(executor);
+        let uncounted = findings.uncounted.take();
         let mut report = findings.report(verdict, &clock);
+        if matches!(report.verdict, Verdict::Verified) && report.executions == 0 {
+            assert!(!is_resumed, "the checkpoint does not fit: it is damaged");
+            let (runs, seed) = (report.runs, uncounted.map_or_else(|| "none".to_owned(), |seed| seed.to_string()));
+            panic!("this is a bug in rsmc: a check is complete after {runs} runs, and none counts; the first: {seed}");
+        }
         let is_stopped = matches!(report.verdict, Verdict::Incomplete(limit) if limit.leaves_the_rest());
         if clock.is_long() && is_stopped && checkpoint.is_none() {
             report.notes.push(format!("a check by {} cannot be resumed", config.undivided()));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::base::{EventId, Id, IdVec, LocId, ThreadId};
-use crate::trace::{CallPaths, Calls, Event, Explore, Idle, LocInfo, Note, NoteKind, Source, ThreadInfo};
+use crate::trace::{CallPaths, Calls, Event, Explore, LocInfo, Note, NoteKind, Rounds, Source, ThreadInfo};
 
 /// One execution, in the order in which it happened. Reused from run to run.
 #[derive(Debug, Default)]
@@ -26,8 +26,8 @@ pub struct Trace {
     pub frees: u32,
     /// Whether a note asks for a part not to be explored.
     pub pauses: bool,
-    /// The events by which threads hand nothing over.
-    pub idle: Idle,
+    /// The rounds that threads have gone, as far as the machine has found them.
+    pub rounds: Rounds,
     by_thread: IdVec<ThreadId, Vec<u32>>,
 }
 
@@ -49,7 +49,7 @@ impl Clone for Trace {
 
     /// Keeps the memory.
     fn clone_from(&mut self, other: &Self) {
-        let Self { events, notes, locs, threads, labels, calls, paths, frees, pauses, idle, by_thread } = other;
+        let Self { events, notes, locs, threads, labels, calls, paths, frees, pauses, rounds, by_thread } = other;
         self.events.clone_from(events);
         self.notes.clone_from(notes);
         self.locs.clone_from(locs);
@@ -59,7 +59,7 @@ impl Clone for Trace {
         self.paths.clone_from(paths);
         self.frees = *frees;
         self.pauses = *pauses;
-        self.idle.clone_from(idle);
+        self.rounds.clone_from(rounds);
         self.by_thread.clone_from(by_thread);
     }
 }
@@ -75,7 +75,7 @@ impl Trace {
         self.paths.clear();
         self.frees = 0;
         self.pauses = false;
-        self.idle.clear();
+        self.rounds.clear();
         self.by_thread.values_mut().for_each(Vec::clear);
         for info in self.threads.values_mut() {
             info.present = false;
@@ -100,6 +100,7 @@ impl Trace {
             let own = &mut self.by_thread[event.id.thread];
             own.pop();
             self.calls.cut(event.id.thread, own.len() as u32);
+            self.rounds.cut(event.id.thread, own.len() as u32);
         }
         self.notes.truncate(notes);
     }
@@ -145,6 +146,7 @@ impl Trace {
         let own = &mut self.by_thread[thread];
         own.truncate(own.len() - gone.len());
         self.calls.cut(thread, own.len() as u32);
+        self.rounds.cut(thread, own.len() as u32);
         let mut kept_events = Vec::with_capacity(self.events.len() - first);
         for (at, mut event) in (first as u32..).zip(self.events.drain(first..)) {
             if gone.binary_search(&at).is_err() {
@@ -174,16 +176,6 @@ impl Trace {
     #[inline]
     pub fn position(&self, id: EventId) -> Option<usize> {
         self.by_thread.get(id.thread)?.get(id.index as usize).map(|&at| at as usize)
-    }
-
-    /// Whether a thread takes something over from another one if it reads from this source, after the first `after` of
-    /// its events.
-    pub fn takes_over(&self, thread: ThreadId, source: Source, after: u32) -> bool {
-        let Source::At(write) = source else { return false };
-        let write = self.events[write as usize].id;
-        let own = || &self.of_thread(thread)[..after as usize];
-        let is_known = || own().iter().any(|&at| self.events[at as usize].source == source);
-        write.thread != thread && !self.idle.has(write) && !is_known()
     }
 
     /// The name of the write an event read from; `None` for the initial value or no read.

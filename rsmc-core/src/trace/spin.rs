@@ -10,7 +10,7 @@
 //! until a location that the iteration read holds another value, or gives up (the machine's `patience`).
 
 use crate::base::{Digest, EventId, LocId, ThreadId};
-use crate::trace::{Action, Event, Op, Site, Source, Trace};
+use crate::trace::{Action, Event, Known, Op, Site, Source, Trace};
 
 /// The longest iteration without a hint that is recognised, in operations.
 const LONGEST: usize = 64;
@@ -34,7 +34,7 @@ pub enum Writer {
     /// For a lock, which always holds the same where it is free: the event that released it (`None`: no thread has had
     /// it).
     One(Option<EventId>),
-    /// Those from which this thread takes nothing over ([`Trace::takes_over`]).
+    /// Those from which this thread learns nothing ([`Known::learns`]).
     Known(ThreadId),
 }
 
@@ -47,7 +47,11 @@ impl Writer {
                 Source::At(at) => writer == Some(trace.events[at as usize].id),
                 Source::Init | Source::None => writer.is_none(),
             },
-            Writer::Known(thread) => !trace.takes_over(thread, source, trace.count(thread)),
+            Writer::Known(thread) => {
+                let own = trace.of_thread(thread);
+                let is_known = own.iter().any(|&at| trace.events[at as usize].source == source);
+                is_known || !Known::of(trace).learns(thread, source, own.len() as u32)
+            }
         }
     }
 

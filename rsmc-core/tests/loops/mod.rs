@@ -313,7 +313,11 @@ pub fn guarded(seed: u64, memory: MemoryModel) -> Program {
 fn guarded_writer(text: &mut String, draw: &mut Draw, threads: u64) {
     for _ in 0..1 + draw.below(4 - threads) {
         let cell = draw.one_of(&["c", "c", "d"]);
-        *text += &match draw.below(6) {
+        *text += &match draw.below(7) {
+            // It does something, and then goes rounds itself. Of three such threads there are too many executions.
+            6 if threads == 2 && !text.contains("while e") => {
+                format!("TAKE\npoke {cell} 1\nGIVE\ne = 1\nwhile e == 1 {{\nTAKE\ne = peek {cell}\nGIVE\n}}\n")
+            }
             0 => format!("TAKE\ne = peek {cell}\nGIVE\n"),
             1 => format!("TAKE\ne = peek {cell}\npoke {cell} e + 1\nGIVE\n"),
             2 => format!("TRY\nif l {{\npoke {cell} 1\nGIVE\n}}\n"),
