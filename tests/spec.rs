@@ -1,6 +1,7 @@
 //! `rsmc::spec`: structures by their models. Broken ones fail in a scenario with as few calls as there can be; right
 //! ones are verified.
 
+mod attribute;
 mod counter;
 mod elimination;
 mod growing;

@@ -19,6 +19,9 @@
 //! spec().calls(4).check();
 //! ```
 //!
+//! [`#[rsmc::spec]`](macro@crate::spec) makes such a function, and the test, of a module with the functions of the
+//! model.
+//!
 //! # What is judged
 //!
 //! [`Criterion::Linearizable`], the default: whatever a client does to synchronise its threads between calls, the
