@@ -80,6 +80,59 @@ pub use rsmc_core::session::{
     Remedy, Report, Verdict,
 };
 pub use rsmc_core::trace::{Trace, Weakened, WeakenedError};
+/// Makes a [specification](mod@spec), and its test, of a module with the functions of a sequential model.
+///
+/// ```
+/// use rsmc::sync::Mutex;
+///
+/// /// A set of numbers behind a lock.
+/// #[derive(Default)]
+/// struct Set(Mutex<Vec<u32>>);
+///
+/// impl Set {
+///     fn insert(&self, number: u32) -> bool {
+///         let mut numbers = self.0.lock().unwrap();
+///         let is_new = !numbers.contains(&number);
+///         numbers.extend(is_new.then_some(number));
+///         is_new
+///     }
+///
+///     fn contains(&self, number: u32) -> bool {
+///         self.0.lock().unwrap().contains(&number)
+///     }
+/// }
+///
+/// #[rsmc::spec(calls = 3)]
+/// mod set {
+///     use super::Set;
+///     use std::collections::BTreeSet;
+///
+///     pub fn new() -> Set {
+///         Set::default()
+///     }
+///
+///     #[op]
+///     fn insert(set: &mut BTreeSet<u32>, number: u32) -> bool {
+///         set.insert(number)
+///     }
+///
+///     #[op(number in [1, 2, 3])]
+///     fn contains(set: &mut BTreeSet<u32>, number: u32) -> bool {
+///         set.contains(&number)
+///     }
+/// }
+/// #
+/// # fn main() {
+/// #     set::spec().check();
+/// # }
+/// ```
+///
+/// `cargo test` runs `set::linearizable`: all scenarios of up to three calls, with all executions of each, against the
+/// functions of the module. They are ordinary functions, and the module may have other items. A scenario that fails is
+/// kept by a test in it, with `spec().execute("insert(1) | insert(1)")` in its body. Write the module where other tests
+/// are, in a module with `#[cfg(test)]`.
+///
+pub use rsmc_macros::spec;
 pub use rsmc_macros::test;
 pub use rsmc_shim::{
     Label, MODELLED, Nondet, alloc, cell, choose, coerce_arc, future, hint, if_model, label, nondet, sync, thread,
@@ -96,9 +149,10 @@ pub use crate::run::{check, check_with, dot, explore, html, json, render, render
 #[global_allocator]
 static ALLOCATOR: rsmc_core::runtime::Allocator = rsmc_core::runtime::Allocator;
 
-/// The items that `#[rsmc::test]` expands to. Not for use by hand.
+/// The items that `#[rsmc::test]` and `#[rsmc::spec]` expand to. Not for use by hand.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::returned::{ByTermination, Returned, returned};
     pub use crate::run::{__rust_end_short_backtrace as run_test, Model, parse_seed, run_model};
+    pub use crate::spec::values::alike;
 }

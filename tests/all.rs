@@ -70,4 +70,5 @@ mod ui {
     mod pass_arguments;
     mod pass_forms;
     mod pass_models;
+    mod pass_spec;
 }

@@ -1,6 +1,7 @@
 //! `rsmc::spec`: structures by their models. Broken ones fail in a scenario with as few calls as there can be; right
 //! ones are verified.
 
+mod attribute;
 mod counter;
 mod elimination;
 mod growing;
@@ -14,7 +15,7 @@ mod semaphore;
 mod spsc_ring;
 mod striped;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use rsmc::spec::{Criterion, Spec, SpecReport, Values, opaque, symmetric};
@@ -350,6 +351,45 @@ fn values_that_are_alike() {
     for values in [opaque(1..), symmetric([1, 2]), Values::from([1, 2])] {
         assert_eq!(fails(push(values)), (FailureKind::Panic, 4));
     }
+}
+
+/// There are as many scenarios with pairs as with an operation for each value, which has the key alone.
+#[test]
+fn parts_of_tuples_are_alike() {
+    type Map = Mutex<BTreeMap<u8, u8>>;
+    let map = || Spec::<Map, BTreeMap<u8, u8>>::new(Map::default, BTreeMap::new).calls(3).threads(2);
+    let scenarios = |spec: Spec<Map, BTreeMap<u8, u8>>| {
+        let report = spec.budget(NEVER_OVER).explore();
+        assert!(report.is_complete(), "{report}");
+        report.covered.iter().map(|covered| covered.scenarios).collect::<Vec<_>>()
+    };
+    let with_pairs = |keys: Values<u8>, values: Values<u8>| {
+        map()
+            .op(
+                "insert",
+                (keys.clone(), values),
+                |map, &(k, v)| map.lock().unwrap().insert(k, v),
+                |map, &(k, v)| map.insert(k, v),
+            )
+            .op("remove", keys, |map, k| map.lock().unwrap().remove(k), |map, k| map.remove(k))
+    };
+    let with_keys = |keys: Values<u8>, values: &[u8]| {
+        let insert = |spec: Spec<Map, BTreeMap<u8, u8>>, &value: &u8| {
+            let (name, keys) = (format!("insert {value}"), keys.clone());
+            spec.op(
+                &name,
+                keys,
+                move |map, &k| map.lock().unwrap().insert(k, value),
+                move |map, &k| map.insert(k, value),
+            )
+        };
+        let spec = values.iter().fold(map(), insert);
+        spec.op("remove", keys.clone(), |map, k| map.lock().unwrap().remove(k), |map, k| map.remove(k))
+    };
+    let keys = || symmetric([1, 2]);
+    assert_eq!(scenarios(with_pairs(keys(), opaque(1..))), scenarios(with_keys(keys(), &[1])));
+    assert_eq!(scenarios(with_pairs(keys(), [1, 2].into())), scenarios(with_keys(keys(), &[1, 2])));
+    assert_eq!(scenarios(with_pairs([1, 2].into(), opaque(1..))), scenarios(with_keys([1, 2].into(), &[1])));
 }
 
 /// What the structure itself notices fails like any panic, and so does the look at it at the end.

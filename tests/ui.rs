@@ -1,7 +1,7 @@
-//! The attribute `#[rsmc::test]` from a user's side: what it says to mistakes. `TRYBUILD=overwrite` rewrites the
-//! messages in `ui/fail_*.stderr`.
+//! The attributes `#[rsmc::test]` and `#[rsmc::spec]` from a user's side: what they say to mistakes.
+//! `TRYBUILD=overwrite` rewrites the messages in `ui/fail_*.stderr`.
 //!
-//! What it accepts is in `ui/pass_*.rs`. They are compiled twice: into `all.rs`, where their tests run, and into
+//! What they accept is in `ui/pass_*.rs`. They are compiled twice: into `all.rs`, where their tests run, and into
 //! `ui/ordinary.rs`, an ordinary program, where nothing of the tests may be left.
 
 #[test]

@@ -47,7 +47,7 @@ impl Args {
     }
 
     /// Adds one argument.
-    fn add(&mut self, name: &Ident, value: Option<Expr>) -> Result<()> {
+    pub(crate) fn add(&mut self, name: &Ident, value: Option<Expr>) -> Result<()> {
         let known = look_up(name)?;
         if self.seen.iter().any(|seen| seen == known.name) {
             return Err(Error::new(name.span(), format!("argument `{name}` is given twice")));

@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Error, Generics, LitStr, Meta, Result, Token, Visibility};
+use syn::{Attribute, Error, Generics, LitStr, Meta, Path, Result, Token, Visibility};
 
 use crate::errors::all_or_errors;
 
@@ -40,7 +40,7 @@ pub(crate) struct Signature {
     /// The name.
     pub(crate) ident: Ident,
     generics: Generics,
-    parameters: Group,
+    pub(crate) parameters: Group,
     /// The arrow and the type behind it.
     pub(crate) output: TokenStream,
     where_clause: TokenStream,
@@ -146,6 +146,26 @@ impl Function {
         reasons.into_iter().filter(|(at, _)| !at.is_empty()).map(|(at, reason)| Error::new_spanned(at, reason))
     }
 
+    /// The reasons why `what`, which is called as any function, cannot be this one.
+    pub(crate) fn unsuitable(&self, what: &str) -> Vec<Error> {
+        let Signature { asyncness, safety, generics, where_clause, .. } = &self.sig;
+        let words = [
+            (tokens(asyncness), "async"),
+            (tokens(safety), "unsafe"),
+            (tokens(generics), "generic"),
+            (tokens(where_clause), "generic"),
+        ];
+        let reason = |(at, word)| Error::new_spanned(at, format!("{what} cannot be {word}"));
+        words.into_iter().filter(|(at, _)| !at.is_empty()).map(reason).collect()
+    }
+
+    /// The type that it returns, if it is written.
+    pub(crate) fn result(&self) -> Option<TokenStream> {
+        let mut tokens = self.sig.output.clone().into_iter();
+        let arrow: TokenStream = tokens.by_ref().take(2).collect();
+        (!arrow.is_empty()).then(|| tokens.collect())
+    }
+
     /// The function as it was, for the compiler to go on with after an error of ours, without complaints that follow
     /// from it.
     pub(crate) fn as_written(&self) -> TokenStream {
@@ -182,6 +202,12 @@ pub(crate) struct Sorted {
 }
 
 impl Sorted {
+    /// True for an attribute of a module that means the tests in it: that they are ignored, or panic.
+    pub(crate) fn is_for_tests(attr: &Attribute) -> bool {
+        let path = path(attr);
+        path.is_ident("ignore") || path.is_ident("should_panic")
+    }
+
     /// Sorts the attributes; a `cfg_attr` goes where what it stands for would go.
     pub(crate) fn new(attrs: &[Attribute]) -> Sorted {
         let mut sorted = Sorted::default();
@@ -200,7 +226,7 @@ impl Sorted {
 /// Lint levels hold for the body and for the names of the others, but an expectation is met only once, by the body. An
 /// attribute that is not known here, say a macro that sets a time limit, goes on the tests, as it would with `#[test]`.
 fn places(attr: &Attribute) -> [bool; 3] {
-    let path = conditional(attr).map_or_else(|| attr.path().clone(), |(_, meta)| meta.path().clone());
+    let path = path(attr);
     let is = |names: &[&str]| names.iter().any(|name| path.is_ident(name));
     if is(&["cfg", "allow", "warn", "deny", "forbid"]) {
         [true, true, false]
@@ -213,8 +239,13 @@ fn places(attr: &Attribute) -> [bool; 3] {
     }
 }
 
+/// The name of an attribute made by [`one_each`].
+fn path(attr: &Attribute) -> Path {
+    conditional(attr).map_or_else(|| attr.path().clone(), |(_, meta)| meta.path().clone())
+}
+
 /// `#[cfg_attr(c, a, b)]` as `#[cfg_attr(c, a)] #[cfg_attr(c, b)]`; any other attribute as it is.
-fn one_each(attr: &Attribute) -> Vec<Attribute> {
+pub(crate) fn one_each(attr: &Attribute) -> Vec<Attribute> {
     let Some(metas) = cfg_attr(attr) else {
         return vec![attr.clone()];
     };

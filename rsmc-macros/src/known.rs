@@ -1,6 +1,6 @@
-//! The words that the attribute knows: its arguments, the memory models, the explorers.
+//! The words that the attributes know: their arguments, the memory models, the explorers, the criteria.
 
-/// An argument that the attribute knows.
+/// An argument that an attribute knows.
 pub(crate) struct Known {
     /// The argument's name, which is also the name of the setter; but for `replay`, which is `pin`.
     pub(crate) name: &'static str,
@@ -28,9 +28,11 @@ pub(crate) enum Kind {
     Amount,
     /// A seed as a failing test printed it.
     Replay,
+    /// The name of a criterion.
+    Criterion,
 }
 
-/// Every argument.
+/// Every argument of a test.
 pub(crate) const KNOWN: &[Known] = &[
     Known { name: "memory", kind: Kind::Memory, example: "memory = \"tso\"" },
     Known { name: "explorer", kind: Kind::Explorer, example: "explorer = \"reads-from\"" },
@@ -55,6 +57,23 @@ pub(crate) const KNOWN: &[Known] = &[
     Known { name: "delay_bound", kind: Kind::Integer(0, u32::MAX as u64, "u32"), example: "delay_bound = 1" },
     Known { name: "jobs", kind: Kind::Integer(1, usize::MAX as u64, "usize"), example: "jobs = 2" },
     Known { name: "replay", kind: Kind::Replay, example: "replay = \"<the seed that the failing test printed>\"" },
+];
+
+/// The arguments that a specification has beside them.
+pub(crate) const SPEC: &[Known] = &[
+    Known { name: "criterion", kind: Kind::Criterion, example: "criterion = \"linearizable\"" },
+    Known { name: "calls", kind: Kind::Integer(1, 12, "usize"), example: "calls = 4" },
+    Known { name: "threads", kind: Kind::Integer(1, 6, "usize"), example: "threads = 2" },
+    Known { name: "init", kind: Kind::Integer(0, 12, "usize"), example: "init = 2" },
+    Known { name: "end", kind: Kind::Integer(0, 12, "usize"), example: "end = 1" },
+    Known { name: "budget", kind: Kind::Duration(0), example: "budget = \"30s\"" },
+];
+
+/// The criteria, the default first: the name in the attribute and the variant of `Criterion`.
+pub(crate) const CRITERIA: &[(&str, &str)] = &[
+    ("linearizable", "Linearizable"),
+    ("quiescently-consistent", "QuiescentlyConsistent"),
+    ("sequentially-consistent", "SequentiallyConsistent"),
 ];
 
 /// The memory models: the name in the attribute and the variant of `MemoryModel`.

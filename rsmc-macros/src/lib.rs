@@ -1,8 +1,8 @@
-//! The attribute `#[rsmc::test]`.
+//! The attributes `#[rsmc::test]` and `#[rsmc::spec]`.
 //!
-//! Use it through the facade crate `rsmc`; this crate only turns tokens into tokens. One file per step: `args` reads
+//! Use them through the facade crate `rsmc`; this crate only turns tokens into tokens. One file per step: `args` reads
 //! the arguments, `value` their right-hand sides (in the words of `known`), `function` the annotated function; `expand`
-//! writes the tests.
+//! writes the tests. `spec` has the parts of the other attribute.
 
 mod args;
 mod duration;
@@ -11,6 +11,7 @@ mod expand;
 mod expr;
 mod function;
 mod known;
+mod spec;
 mod suggest;
 mod value;
 
@@ -80,4 +81,52 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::test(args.into(), item.into()).into()
+}
+
+/// # The module
+///
+/// It has a function `new` that makes the structure, and if the first state of the model is not its default, a function
+/// `model` that makes that. A function with one of these attributes is an operation:
+///
+/// | attribute | function |
+/// | --- | --- |
+/// | `#[op]` | `fn pop(model: &mut Model) -> R`: makes the call in the model |
+/// | `#[blocking]` | `fn take(model: &mut Model) -> Option<R>`: `None`, and no change, where the call waits |
+/// | `#[op_where]` | `fn steal(model: &mut Model, result: &R) -> bool`: may the call return this, and the change then |
+///
+/// Further parameters, between the model and the result, are the arguments of the call. The call of the structure is
+/// its method of the same name with the same arguments, and returns `R`. The attribute may have arguments:
+///
+/// | argument | meaning |
+/// | --- | --- |
+/// | `value in [1, 2]` | the values of the parameter `value`: all that is a `Values` or becomes one; by default those of `DefaultValues`, as 1 and 2 of integers |
+/// | `call = \|queue, value\| …` | another call of the structure: a function of a reference to it and the arguments |
+/// | `on_one_thread = "owner"` | only one thread of a scenario uses the operations that have this name here |
+///
+/// A parameter of the type `&V` gets references, and its values are of the type `V`, or `String` for `&str`. Values
+/// that are written as the same expression are the same ones in all operations: so keys may be `symmetric([1, 2])` in
+/// each.
+///
+/// A function `fn f(structure: &Structure)` with `#[validate]` looks at the structure when all calls have returned.
+///
+/// The attribute adds a function `spec`, as visible as `new`, which returns the `Spec`, and a test with the name of the
+/// criterion, as `queue::linearizable`. Attributes `#[ignore]` and `#[should_panic]` of the module are those of the
+/// test.
+///
+/// # Arguments
+///
+/// All but `value in …` are those of the methods of `Spec`, and of `#[rsmc::test]` without `replay`.
+///
+/// | argument | value | meaning |
+/// | --- | --- | --- |
+/// | `value in …` | as above | the values of the parameters of this name in all operations that do not say others |
+/// | `criterion` | `"linearizable"`, `"quiescently-consistent"`, `"sequentially-consistent"` | the condition on results |
+/// | `calls` | integer from 1 to 12 | the largest number of calls of a scenario |
+/// | `threads` | integer from 1 to 6 | the largest number of threads |
+/// | `init`, `end` | integer | the largest number of calls before the threads start, and after they have ended |
+/// | `budget` | `"30s"` | the time after which no further scenario is begun |
+/// | `memory`, `explorer`, … | as in `#[rsmc::test]` | the configuration of each check; a list of memory models makes a module of tests, as `queue::linearizable::sc` |
+#[proc_macro_attribute]
+pub fn spec(args: TokenStream, item: TokenStream) -> TokenStream {
+    spec::spec(args.into(), item.into()).into()
 }

@@ -9,7 +9,7 @@ use syn::{Error, Lit, LitInt, LitStr, Result};
 use crate::duration;
 use crate::errors::all_or_errors;
 use crate::expr::Expr;
-use crate::known::{EXPLORERS, Kind, Known, MODELS, names};
+use crate::known::{CRITERIA, EXPLORERS, Kind, Known, MODELS, names};
 use crate::suggest::{self, hint};
 
 /// A memory model that the user named.
@@ -44,6 +44,7 @@ pub(crate) fn read(known: &Known, name: &Ident, value: &Expr) -> Result<Asked> {
     let argument = match &known.kind {
         Kind::Memory => return memory(known, value),
         Kind::Explorer => explorer(known, value)?,
+        Kind::Criterion => criterion(known, value)?,
         Kind::Integer(min, max, ty) => integer(known, value, *min..=*max, ty)?,
         Kind::Bound if matches!(literal(value), Some(Lit::Str(_))) => return rising(value, name).map(Asked::Setter),
         Kind::Bound => integer(known, value, 0..=u64::from(u32::MAX), "u32")?,
@@ -103,6 +104,12 @@ fn explorer(known: &Known, value: &Expr) -> Result<TokenStream> {
     }
     let variant = variant("explorer", EXPLORERS, &string(known, value, "the name of an explorer")?)?;
     Ok(quote!(::rsmc::Explorer::#variant))
+}
+
+/// Reads the name of a criterion.
+fn criterion(known: &Known, value: &Expr) -> Result<TokenStream> {
+    let variant = variant("criterion", CRITERIA, &string(known, value, "the name of a criterion")?)?;
+    Ok(quote!(::rsmc::spec::Criterion::#variant))
 }
 
 /// Reads an integer within `range`; `ty` is its type, which may also stand as a suffix.

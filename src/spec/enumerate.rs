@@ -55,11 +55,11 @@ pub(crate) fn alike(letters: usize, classes: &[Vec<Vec<usize>>]) -> Vec<Vec<usiz
         let permuted = |old: &Vec<usize>| {
             let old = old.clone();
             let replaced = move |values: Vec<usize>| {
-                let mut new = old.clone();
+                let mut images: Vec<usize> = (0..letters).collect();
                 for (value, &other) in values.iter().enumerate() {
-                    class[value].iter().zip(&class[other]).for_each(|(&letter, &image)| new[letter] = image);
+                    class[value].iter().zip(&class[other]).for_each(|(&letter, &image)| images[letter] = image);
                 }
-                new
+                old.iter().map(|&letter| images[letter]).collect()
             };
             permutations(class.len()).into_iter().map(replaced).collect::<Vec<_>>()
         };
@@ -226,7 +226,7 @@ mod tests {
     }
 
     /// Alphabets: without symmetry, with two values of one operation, with three, and with two values of two operations
-    /// beside another letter.
+    /// beside another letter, with two values of each of two operations, and with pairs of two values.
     fn alphabets() -> Vec<Alphabet> {
         let of = |letters, classes: &[Vec<Vec<usize>>]| Alphabet { alike: alike(letters, classes), ..plain(letters) };
         vec![
@@ -237,6 +237,7 @@ mod tests {
             of(4, &[vec![vec![0], vec![1], vec![2]]]),
             of(5, &[vec![vec![0, 2], vec![1, 3]]]),
             of(4, &[vec![vec![0], vec![1]], vec![vec![2], vec![3]]]),
+            of(4, &[vec![vec![0, 1], vec![2, 3]], vec![vec![0, 2], vec![1, 3]]]),
         ]
     }
 

@@ -12,9 +12,10 @@ use crate::spec::coverage::{Covered, SpecReport};
 use crate::spec::enumerate::{Alphabet, Size, Word, alike, words};
 use crate::spec::execute::{Prepared, Seen};
 use crate::spec::history::explanations;
-use crate::spec::operation::{Advance, Kind};
+use crate::spec::operation::Advance;
 use crate::spec::order::{Calls, Order, contradictions};
 use crate::spec::scenario::{Call, Scenario};
+use crate::spec::values::Kind;
 use crate::spec::{Criterion, Spec, text};
 
 /// A specification without its types, as the entry of checks takes it.
@@ -291,11 +292,12 @@ fn bound(letters: usize, size: Size) -> usize {
 }
 
 impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
-    /// The letters: a call for each value, but one for all values that are opaque.
+    /// The letters: a call for each value, but one for all values that differ in opaque parts.
     fn letters(&self) -> Letters {
         let of = |(operation, it): (usize, &crate::spec::Operation<T, M>)| {
-            let values = if let Kind::Opaque(_) = it.kind { 1.min(it.labels.len()) } else { it.labels.len() };
-            (0..values).map(move |value| Call { operation, value })
+            let is_first = |(kind, at)| at == 0 || !matches!(kind, Kind::Opaque(_));
+            let values = (0..it.labels.len()).filter(|&value| it.parts.of(value).all(is_first));
+            values.map(|value| Call { operation, value }).collect::<Vec<_>>()
         };
         let letters: Letters = self.operations.iter().enumerate().flat_map(of).collect();
         assert!(!letters.is_empty(), "a specification needs an operation, and an operation values for its argument");
@@ -303,25 +305,18 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     }
 
     fn alphabet(&self, letters: &Letters) -> Alphabet {
-        let kind = |call: &Call| self.operations[call.operation].kind;
-        let of_kind = |wanted: Kind| (0..letters.len()).filter(move |&letter| kind(&letters[letter]) == wanted);
-        let mut kinds: Vec<Kind> = Vec::new();
-        letters.iter().map(kind).for_each(|kind| {
-            if !kinds.contains(&kind) {
-                kinds.push(kind)
+        let parts = |letter: usize| self.operations[letters[letter].operation].parts.of(letters[letter].value);
+        let (mut kinds, mut classes, mut at_most) = (Vec::new(), Vec::new(), Vec::new());
+        for part in self.operations.iter().flat_map(|operation| operation.parts.iter()) {
+            if part.kind == Kind::Plain || kinds.contains(&part.kind) {
+                continue;
             }
-        });
-        let (mut classes, mut at_most) = (Vec::new(), Vec::new());
-        for kind in kinds {
-            let of: Vec<usize> = of_kind(kind).collect();
-            let values = self.operations[letters[of[0]].operation].labels.len();
-            match kind {
+            kinds.push(part.kind);
+            let with = |wanted| (0..letters.len()).filter(|&it| parts(it).any(|part| part == wanted)).collect();
+            match part.kind {
                 Kind::Plain => {}
-                Kind::Opaque(_) => at_most.push((of, values)),
-                Kind::Symmetric(_) => {
-                    let with = |value: usize| of.iter().copied().filter(|&it| letters[it].value == value).collect();
-                    classes.push((0..values).map(with).collect());
-                }
+                Kind::Opaque(_) => at_most.push((with((part.kind, 0)), part.values)),
+                Kind::Symmetric(_) => classes.push((0..part.values).map(|value| with((part.kind, value))).collect()),
             }
         }
         let is_of =
@@ -335,11 +330,13 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     fn numbered(&self, mut scenario: Scenario) -> Scenario {
         let mut used: Vec<Kind> = Vec::new();
         for call in scenario.calls_mut() {
-            let kind = self.operations[call.operation].kind;
-            if let Kind::Opaque(_) = kind {
-                call.value = used.iter().filter(|&&other| other == kind).count();
-                used.push(kind);
-            }
+            call.value = self.operations[call.operation].parts.with(call.value, |kind, at| match kind {
+                Kind::Opaque(_) => {
+                    used.push(kind);
+                    used.iter().filter(|&&other| other == kind).count() - 1
+                }
+                Kind::Plain | Kind::Symmetric(_) => at,
+            });
         }
         scenario
     }
@@ -348,15 +345,16 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     fn renumbered(&self, mut scenario: Scenario) -> Scenario {
         let mut used: Vec<(Kind, usize)> = Vec::new();
         for call in scenario.calls_mut() {
-            let kind = self.operations[call.operation].kind;
-            if kind != Kind::Plain {
-                let value = (kind, call.value);
-                if !used.contains(&value) {
-                    used.push(value);
+            call.value = self.operations[call.operation].parts.with(call.value, |kind, at| {
+                if kind == Kind::Plain {
+                    return at;
                 }
-                let of_kind = used.iter().filter(|(other, _)| *other == kind);
-                call.value = of_kind.into_iter().position(|other| *other == value).expect("it was put there");
-            }
+                if !used.contains(&(kind, at)) {
+                    used.push((kind, at));
+                }
+                let mut of_kind = used.iter().filter(|(other, _)| *other == kind);
+                of_kind.position(|(_, other)| *other == at).expect("it was put there")
+            });
         }
         scenario
     }

@@ -19,6 +19,9 @@
 //! spec().calls(4).check();
 //! ```
 //!
+//! [`#[rsmc::spec]`](macro@crate::spec) makes such a function, and the test, of a module with the functions of the
+//! model.
+//!
 //! # What is judged
 //!
 //! [`Criterion::Linearizable`], the default: whatever a client does to synchronise its threads between calls, the
@@ -41,7 +44,7 @@
 //!
 //! # Parts
 //!
-//! - `operation`: operations without their types, and the values of arguments.
+//! - `operation`: operations without their types; `values`: the values of their arguments.
 //! - `enumerate`: all scenarios up to symmetry; `scenario`: one of them, and its text.
 //! - `order`: partial orders, and those that contradict a result.
 //! - `history`: the search for an order that explains results.
@@ -62,6 +65,7 @@ mod oracle;
 mod order;
 mod scenario;
 mod text;
+pub(crate) mod values;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -73,9 +77,9 @@ pub use crate::spec::coverage::{Covered, SpecReport};
 use crate::spec::execute::Prepared;
 use crate::spec::explore::Specified;
 use crate::spec::operation::{Advance, Operation, Value, expect, known, label};
-pub use crate::spec::operation::{Values, opaque, symmetric};
 use crate::spec::order::Kept;
 use crate::spec::scenario::{Call, Scenario};
+pub use crate::spec::values::{DefaultValues, Values, opaque, symmetric};
 
 /// The condition on the results of a scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,8 +147,8 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     }
 
     /// Adds an operation with an argument. `run` makes the call of the structure, `model` that of the model; the
-    /// results must be equal. Arguments are `values`: an array, a vector, [`symmetric`] or [`opaque`] ones. For several
-    /// arguments use tuples.
+    /// results must be equal. Arguments are `values`: an array, a vector, a range, [`symmetric`] or [`opaque`] ones.
+    /// For several arguments use tuples: an array of tuples, or a tuple of [`Values`].
     ///
     /// The result is kept between executions, so it must not hold anything of the shim, such as an `Arc`.
     ///
@@ -264,7 +268,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
         step: impl Fn(&mut M, &A, &dyn Value) -> Result<(), String> + Send + Sync + 'static,
         ahead: impl Fn(&mut M, &A) -> Advance + Send + Sync + 'static,
     ) -> Self {
-        let Values { values, kind } = values;
+        let Values { values, parts } = values;
         let text = |value: &A| label(name, Some(value as &dyn Debug));
         let labels: Vec<String> = values.iter().map(text).collect();
         let is_twice =
@@ -274,7 +278,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
         self.operations.push(Operation {
             name: name.to_owned(),
             labels,
-            kind,
+            parts,
             may_wait: false,
             run: Box::new(move |shared, value| Box::new(run(shared, &of_run[value]))),
             step: Box::new(move |state, value, result| step(state, &of_step[value], result)),

@@ -2,91 +2,8 @@
 
 use std::any::Any;
 use std::fmt::Debug;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The values that an argument of an operation may have.
-///
-/// Any array or vector of values is one. The functions of this module make others, of values of which rsmc may know
-/// more.
-#[derive(Clone, Debug)]
-pub struct Values<A> {
-    pub(crate) values: Arc<Vec<A>>,
-    pub(crate) kind: Kind,
-}
-
-/// The knowledge about values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Nothing: every value counts.
-    Plain,
-    /// They are compared with each other at most. Values of this number belong together.
-    Symmetric(usize),
-    /// They are passed on at most: every call has a value of its own.
-    Opaque(usize),
-}
-
-fn number() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    NEXT.fetch_add(1, Relaxed)
-}
-
-impl<A> Values<A> {
-    fn new(values: Vec<A>, kind: Kind) -> Self {
-        Self { values: Arc::new(values), kind }
-    }
-}
-
-impl<A> From<Vec<A>> for Values<A> {
-    fn from(values: Vec<A>) -> Self {
-        Self::new(values, Kind::Plain)
-    }
-}
-
-impl<A, const N: usize> From<[A; N]> for Values<A> {
-    fn from(values: [A; N]) -> Self {
-        Self::new(values.into(), Kind::Plain)
-    }
-}
-
-/// Values of which the structure and its model only ask whether two are equal, as keys of an unordered map: exchanging
-/// two of them everywhere changes nothing. Of the scenarios that differ in this only one is run.
-///
-/// Operations that have such values in common get clones of one `Values`. Do not say this of values that are ordered,
-/// hashed, or used as numbers: scenarios in which these would matter are left out.
-///
-/// ```
-/// use rsmc::spec::symmetric;
-///
-/// let keys = symmetric(["a", "b"]);
-/// let (of_insert, of_remove) = (keys.clone(), keys);
-/// # drop((of_insert, of_remove));
-/// ```
-///
-/// # Panics
-/// If there are more than five: scenarios are compared under all permutations of them.
-#[track_caller]
-pub fn symmetric<A>(values: impl IntoIterator<Item = A>) -> Values<A> {
-    let values: Vec<A> = values.into_iter().take(MOST_SYMMETRIC + 1).collect();
-    assert!(values.len() <= MOST_SYMMETRIC, "there are at most {MOST_SYMMETRIC} symmetric values");
-    Values::new(values, Kind::Symmetric(number()))
-}
-
-/// The largest number of symmetric values.
-const MOST_SYMMETRIC: usize = 5;
-
-/// Values that the structure and its model only pass on, as the elements of a queue. Each call in a scenario then has a
-/// value of its own, the first call the first value, and so on: what goes wrong with equal values goes wrong with
-/// different ones. A scenario has no more such calls than there are values.
-///
-/// Do not say this of values that are compared, ordered, hashed, or used as numbers: scenarios in which these would
-/// matter are left out.
-pub fn opaque<A>(values: impl IntoIterator<Item = A>) -> Values<A> {
-    Values::new(values.into_iter().take(MOST_VALUES).collect(), Kind::Opaque(number()))
-}
-
-/// The largest number of values that are taken from an iterator, which may go on for ever.
-const MOST_VALUES: usize = 16;
+use crate::spec::values::Parts;
 
 /// A result of a call.
 pub(crate) trait Value: Send {
@@ -134,7 +51,7 @@ pub(crate) struct Operation<T, M> {
     pub(crate) name: String,
     /// The texts of calls, by value.
     pub(crate) labels: Vec<String>,
-    pub(crate) kind: Kind,
+    pub(crate) parts: Parts,
     /// Whether a call may wait for others.
     pub(crate) may_wait: bool,
     /// Makes the call.
@@ -178,12 +95,5 @@ mod tests {
         assert!(!one.is_same(&*other) && one.is_same(&*one.copy()));
         assert_eq!(expect(&2_u8, &*one), Err("2".to_owned()));
         assert_eq!(expect(&1_u8, &*one), Ok(()));
-    }
-
-    #[test]
-    fn values_without_end_are_cut() {
-        assert_eq!(opaque(1_u8..).values.len(), MOST_VALUES);
-        assert_ne!(symmetric([1]).kind, symmetric([1]).kind);
-        assert!(std::panic::catch_unwind(|| symmetric(1..)).is_err());
     }
 }

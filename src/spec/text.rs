@@ -81,10 +81,15 @@ fn closest_order(closest: &Closest, told: &dyn Fn(usize) -> String) -> Vec<Strin
     lines
 }
 
-/// A test of a scenario, to be pasted. `name` is made of its operations.
+/// A test of a scenario, to be pasted. Its name is made of its operations, and is that of none.
 pub(crate) fn test_to_keep(scenario: &str, names: &[Vec<&str>]) -> String {
     let thread = |names: &Vec<&str>| names.iter().map(|name| identifier(name)).collect::<Vec<_>>().join("_");
-    let name = names.iter().map(thread).collect::<Vec<_>>().join("_and_");
+    let mut name = names.iter().map(thread).collect::<Vec<_>>().join("_and_");
+    if let [only] = names
+        && only.len() == 1
+    {
+        name += "_by_itself";
+    }
     format!("#[rsmc::test]\nfn {name}() {{\n    spec().execute({scenario:?});\n}}")
 }
 
@@ -147,5 +152,6 @@ mod tests {
         let expected =
             "#[rsmc::test]\nfn push_try_pop_and_op_2nd() {\n    spec().execute(\"push(\\\"a\\\") | pop()\");\n}";
         assert_eq!(text, expected);
+        assert!(test_to_keep("pop()", &[vec!["pop"]]).contains("fn pop_by_itself() {"));
     }
 }

@@ -26,6 +26,7 @@ mod marks;
 mod race;
 mod race_fixed;
 mod slot;
+mod slot_attribute;
 mod slot_fixed;
 mod spin;
 mod spin_count;
@@ -327,7 +328,9 @@ fn specifications() {
         format!("rsmc: {fixed}"),
         in_a_crate(&rsmc::render(&tally.report, Some("tests::tally")), "tally"),
     ];
-    assert_chapter("11-specifications", &["slot", "slot_fixed", "tally"], &texts);
+    assert_chapter("11-specifications", &["slot", "slot_attribute", "slot_fixed", "tally"], &texts);
+    let (attribute, builder) = (slot_attribute::tests::slot::spec(), slot_fixed::tests::spec());
+    assert_eq!(attribute.explore().covered, builder.calls(4).explore().covered);
     assert_eq!(failed.scenario.as_deref(), Some("put(1) | put(2)"));
     assert!(std::panic::catch_unwind(slot::tests::slot).is_err());
 }

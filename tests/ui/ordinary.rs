@@ -3,5 +3,6 @@
 mod pass_arguments;
 mod pass_forms;
 mod pass_models;
+mod pass_spec;
 
 fn main() {}
