@@ -161,18 +161,21 @@ fn what_can_be_weaker_alone_is_not_what_can_be_weaker_together() {
     assert!(text.contains("  with Relaxed beside the others it fails: the test body panicked at"), "{text}");
 }
 
+/// An atomic that one thread uses alone.
+fn unshared() {
+    let (own, shared) = (AtomicU32::new(0), AtomicU32::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            own.store(1, Release);
+            own.load(SeqCst) + shared.load(Relaxed)
+        });
+        shared.store(1, Relaxed);
+    });
+}
+
 #[test]
 fn what_one_thread_uses_alone_is_not_exercised() {
-    let audit = rsmc::audit(&Config::default(), || {
-        let (own, shared) = (AtomicU32::new(0), AtomicU32::new(0));
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                own.store(1, Release);
-                own.load(SeqCst) + shared.load(Relaxed)
-            });
-            shared.store(1, Relaxed);
-        });
-    });
+    let audit = rsmc::audit(&Config::default(), unshared);
     assert_eq!(found(&audit), [("store", Release, Release), ("load", SeqCst, SeqCst)], "{audit}");
     assert!(audit.orderings.iter().all(|one| !one.is_exercised));
     assert_eq!((audit.checks, audit.together.len()), (1, 0));
@@ -268,6 +271,57 @@ fn a_place_without_a_stronger_ordering_is_named() {
     assert_eq!(rsmc::explore(&config, too_strong).notes, [note]);
 }
 
+/// What `#[rsmc::audit]` says with this list; nothing if the test passes.
+fn asserted(allow: &[String], body: fn()) -> String {
+    let allow: Vec<&str> = allow.iter().map(String::as_str).collect();
+    let assertion = rsmc::__private::Assertion { within: None, allow: &allow };
+    let run = || rsmc::__private::run_audit("all::audit::asserted", Config::default(), assertion, body);
+    let Err(panic) = std::panic::catch_unwind(run) else { return String::new() };
+    panic.downcast_ref::<String>().expect("a report").clone()
+}
+
+/// The entries that a failing `#[rsmc::audit]` says could be listed.
+fn entries(text: &str) -> Vec<String> {
+    let lines = text.lines().skip_while(|line| *line != "    #[rsmc::audit(allow = [").skip(1);
+    let quoted = lines.map_while(|line| line.trim().strip_prefix('"')?.strip_suffix("\","));
+    quoted.map(str::to_owned).collect()
+}
+
+/// What a test asserts of its orderings is what an audit finds: what is not minimal has to be listed, and nothing else.
+#[test]
+fn what_is_not_minimal_has_to_be_listed() {
+    let bodies: [(fn(), usize); 5] = [
+        (algorithms::seqlock::correct, 0),
+        (algorithms::ref_count::correct, 0),
+        (either, 2),
+        // The orderings of success and failure are those of one call.
+        (too_strong, 4),
+        (unshared, 2),
+    ];
+    for (body, calls) in bodies {
+        let audit = rsmc::audit(&Config::default(), body);
+        let is_minimal = |one: &&AuditedOrdering| one.is_exercised && one.alone == one.written;
+        let needed = audit.orderings.iter().filter(is_minimal).count();
+        let text = asserted(&[], body);
+        let all = entries(&text);
+        assert_eq!((all.len(), text.is_empty()), (calls, calls == 0), "{text}");
+        if calls > 0 {
+            let first = format!("{} of {} orderings are", audit.orderings.len() - needed, audit.orderings.len());
+            assert!(text.starts_with(&first) && text.contains("\nverified: "), "{text}");
+        }
+        assert_eq!(asserted(&all, body), "");
+        for left_out in 0..calls {
+            let mut others = all.clone();
+            let entry = others.remove(left_out);
+            assert_eq!(entries(&asserted(&others, body)), [entry]);
+        }
+        let useless = "tests/audit.rs: Vec::new()".to_owned();
+        let text = asserted(&[all, vec![useless]].concat(), body);
+        let said = "`allow` has entries that allow nothing: remove them\n  \"tests/audit.rs: Vec::new()\"\n";
+        assert!(text.starts_with(said), "{text}");
+    }
+}
+
 /// Says that checks of `inner` that crash do something.
 const RUN: &str = "AUDIT_RUN";
 
@@ -309,6 +363,50 @@ mod inner {
     fn strong() {
         too_strong();
     }
+
+    #[rsmc::audit(within = "30s")]
+    fn minimal() {
+        algorithms::spin_lock::correct();
+    }
+
+    #[rsmc::audit(seed = 1, allow = ["audit.rs: listed: flag.store(1, SeqCst)"])]
+    fn listed() -> Result<(), std::num::ParseIntError> {
+        let (flag, data, value) = (AtomicU32::new(0), AtomicU32::new(0), "1".parse()?);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                data.store(value, Relaxed);
+                flag.store(1, SeqCst);
+            });
+            if flag.load(Acquire) == 1 {
+                assert_eq!(data.load(Relaxed), 1);
+            }
+        });
+        Ok(())
+    }
+
+    #[rsmc::audit]
+    #[should_panic(expected = "5 of 5 orderings are stronger than this test can tell")]
+    fn stronger() {
+        too_strong();
+    }
+
+    #[rsmc::audit(within = "1ms")]
+    #[should_panic(expected = "the audit is not complete after 1ms")]
+    fn late() {
+        algorithms::chase_lev::correct();
+    }
+
+    #[rsmc::audit(max_executions = 2)]
+    #[should_panic(expected = "no audit of a check that is not complete")]
+    fn incomplete() {
+        algorithms::spin_lock::correct();
+    }
+
+    #[rsmc::audit]
+    #[should_panic(expected = "panic: a torn pair")]
+    fn broken() {
+        algorithms::seqlock::broken_relaxed_end();
+    }
 }
 
 /// The pointer is null where the flag is seen without it.
@@ -327,8 +425,13 @@ fn a_crash_says_what_was_weaker() {
 
 /// Runs the check of `inner`; returns whether it passes, and all that it prints.
 fn run(variables: &[(&str, &str)]) -> (bool, String) {
+    run_test("strong", variables)
+}
+
+/// Runs a test of `inner`.
+fn run_test(name: &str, variables: &[(&str, &str)]) -> (bool, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["audit::inner::strong", "--exact"]).envs(variables.iter().copied());
+    command.args([&format!("audit::inner::{name}"), "--exact"]).envs(variables.iter().copied());
     let output = command.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
     assert!(text.contains("1 passed") || text.contains("1 failed"), "{text}");
@@ -359,6 +462,29 @@ fn a_test_is_audited_where_that_is_asked_for() {
     assert!(!run(&[("RSMC_WEAKEN", weaken)]).0 && run(&[("RSMC_AUDIT", "0")]).0);
 }
 
+/// `stronger` fails as its `should_panic` says only if it is audited.
+#[test]
+fn an_assertion_is_looked_at_unless_the_environment_says_otherwise() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("asserted");
+    let _ = std::fs::remove_dir_all(&folder);
+    let dir = ("RSMC_REPORT_DIR", folder.to_str().unwrap());
+    let is_there = |file: &str| folder.join(file).exists();
+    assert!(run_test("minimal", &[dir]).0 && !is_there("all.audit.inner.minimal.audit.txt"));
+    assert!(run_test("stronger", &[dir]).0 && is_there("all.audit.inner.stronger.audit.txt"));
+    assert!(!is_there("all.audit.txt"));
+    assert!(run_test("listed", &[dir, ("RSMC_AUDIT", "20s")]).0 && is_there("all.audit.txt"));
+    assert!(!run_test("stronger", &[dir, ("RSMC_AUDIT", "0")]).0);
+    for (variable, why) in [
+        (("RSMC_MEMORY", "sc"), "not audited: orderings make a difference under `c11` only"),
+        (("RSMC_WEAKEN", "src/a.rs:1:2=Relaxed"), "not audited: orderings are weaker than written"),
+    ] {
+        let (passed, text) = run_test("stronger", &[dir, variable]);
+        assert!(!passed && text.contains(why), "{text}");
+    }
+    let (_, text) = run_test("stronger", &[dir, ("RSMC_ANNOTATE", "github")]);
+    assert!(text.contains(",title=audit in audit%3A%3Ainner%3A%3Astronger::5 of 5 orderings are stronger"), "{text}");
+}
+
 #[test]
 fn mistakes_are_named() {
     let (passed, text) = run(&[("RSMC_AUDIT", "soon")]);
@@ -368,5 +494,5 @@ fn mistakes_are_named() {
         !passed && text.contains("`RSMC_WEAKEN`: an ordering to weaken is written as `src/queue.rs:41:20=Relaxed`")
     );
     let (passed, text) = run(&[("RSMC_AUDIT", "1"), ("RSMC_MEMORY", "sc")]);
-    assert!(passed && text.contains("RSMC_AUDIT: orderings make a difference under `c11` only"), "{text}");
+    assert!(passed && text.contains("not audited: orderings make a difference under `c11` only"), "{text}");
 }

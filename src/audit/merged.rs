@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use rsmc_core::trace::{Weakened, strongest};
+use rsmc_core::trace::strongest;
 
 use crate::audit::{Audit, AuditedOrdering};
 
@@ -50,7 +50,11 @@ fn merge(mut all: Audit, other: &Audit) -> Audit {
             None => all.orderings.push(ordering.clone()),
         }
     }
-    all.orderings.sort_by_cached_key(|one| (weakened(one), one.is_failure));
+    let key = |one: &AuditedOrdering| {
+        let (file, line, column) = one.position();
+        (file.to_owned(), line, column, one.is_failure)
+    };
+    all.orderings.sort_by_cached_key(key);
     let weaker = all.orderings.iter().filter(|one| one.together != one.written);
     all.together = weaker.filter_map(|one| format!("{}={:?}", name(one), one.together).parse().ok()).collect();
     Audit { checks: all.checks + other.checks, is_complete: all.is_complete && other.is_complete, ..all }
@@ -80,15 +84,11 @@ fn name(one: &AuditedOrdering) -> String {
     format!("{}{}", one.place, if one.is_failure { "/failure" } else { "" })
 }
 
-/// File, line and column, for their order.
-fn weakened(one: &AuditedOrdering) -> Option<(String, u32, u32)> {
-    let place: Weakened = format!("{}=Relaxed", name(one)).parse().ok()?;
-    Some((place.file, place.line, place.column))
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
+
+    use rsmc_core::trace::Weakened;
 
     use super::*;
 

@@ -11,6 +11,7 @@
 //! no check sees a race on memory that is in no cell of the shim. Unsafe code may end the process where an ordering is
 //! weaker that it needs; the last words then have the weaker orderings and the seed.
 
+mod asserted;
 mod cost;
 mod merged;
 mod places;
@@ -26,6 +27,7 @@ use rsmc_core::seed::Seed;
 use rsmc_core::session::{Config, FailureKind};
 use rsmc_core::trace::Weakened;
 
+pub use crate::audit::asserted::Assertion;
 pub(crate) use crate::audit::merged::add;
 use crate::audit::search::Search;
 use crate::ends;
@@ -91,6 +93,21 @@ pub struct Needed {
     test: Option<String>,
 }
 
+impl AuditedOrdering {
+    /// Whether the check needs it as written.
+    fn is_minimal(&self) -> bool {
+        self.is_exercised && self.alone == self.written
+    }
+
+    /// The file, the line and the column of its place.
+    fn position(&self) -> (&str, u32, u32) {
+        let mut parts = self.place.rsplitn(3, ':');
+        let mut number = || parts.next().and_then(|number| number.parse().ok()).unwrap_or(0);
+        let (column, line) = (number(), number());
+        (parts.next().unwrap_or_default(), line, column)
+    }
+}
+
 /// The time that an audit may take.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 
@@ -100,7 +117,8 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 /// shim: a race on plain memory is not seen.
 ///
 /// Each question is a check with [`Config::weaken`], by this process alone. Only Rust's own memory model, the default,
-/// knows orderings. An audit does not look at the environment; `RSMC_AUDIT=1` audits every `#[rsmc::test]`.
+/// knows orderings. An audit does not look at the environment; `RSMC_AUDIT=1` audits every `#[rsmc::test]`, and
+/// [`#[rsmc::audit]`](macro@crate::audit) is a test that asserts what an audit finds.
 ///
 /// Unsafe code may crash in executions that its orderings rule out. The process then ends, and says with which
 /// orderings and seed.

@@ -51,7 +51,7 @@ fn is_too_strong(ordering: &AuditedOrdering) -> bool {
     ordering.is_exercised && ordering.alone != ordering.written
 }
 
-fn one(ordering: &AuditedOrdering, f: &mut impl Write) -> fmt::Result {
+pub(super) fn one(ordering: &AuditedOrdering, f: &mut impl Write) -> fmt::Result {
     let &AuditedOrdering { operation, is_failure, written, alone, together, .. } = ordering;
     let of_failure = if is_failure { ", where it fails" } else { "" };
     writeln!(f, "{}  {operation}{of_failure}: {written:?}", visible(&ordering.place))?;
