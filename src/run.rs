@@ -12,7 +12,7 @@ use rsmc_core::step::{Panicked, Run};
 use rsmc_core::trace::Weakened;
 
 use crate::annotate;
-use crate::audit::{self, Assertion, Audit};
+use crate::audit::{self, Assertion, Audit, Forms};
 use crate::ends;
 use crate::env::{self, Audits, EnvError};
 use crate::files::{self, SOURCES};
@@ -326,7 +326,7 @@ impl<'a> Begun<'a> {
         }
     }
 
-    /// Audits the orderings of a check that verifies, if that is asked for, and writes the audit to a file. Returns the
+    /// Audits the orderings of a check that verifies, if that is asked for, and writes the audit to files. Returns the
     /// text about what the test asserts of them and does not hold.
     #[track_caller]
     fn audit(&self, report: &Report, assertion: Option<&Assertion<'_>>, body: &(dyn Fn() + Sync)) -> Option<String> {
@@ -348,7 +348,7 @@ impl<'a> Begun<'a> {
             said::say(&self.who, &format!("not audited: {why_not}"));
             return None;
         }
-        let merge = |audit: Option<&Audit>| audit::add(audit, |all| files::write_merged(dir.as_deref(), all));
+        let merge = |audit: Option<&Audit>| audit::add(audit, SOURCES, |all| files::write_merged(dir.as_deref(), all));
         if !matches!(report.verdict, Verdict::Verified) {
             is_for_all.then(|| merge(None));
             let is_unseen = assertion.is_some() && passes(config, report);
@@ -360,7 +360,8 @@ impl<'a> Begun<'a> {
             Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {}", visible(&error.to_string()))),
         };
         let complaint = assertion.and_then(|assertion| assertion.complaint(&audit, longest, SOURCES));
-        let write = || files::write_audit(dir.as_deref(), &files::name_of(self.path), &audit);
+        let write =
+            || files::write_audit(dir.as_deref(), &files::name_of(self.path), &Forms::new(&audit, None, SOURCES));
         if is_for_all {
             said::say(&self.who, &write());
             merge(Some(&audit));

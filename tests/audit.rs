@@ -11,6 +11,7 @@ use rsmc::sync::atomic::{AtomicPtr, AtomicU32, fence};
 use rsmc::{Audit, AuditedOrdering, Config, Verdict, thread};
 
 use rsmc_core::session::check_body;
+use serde_json::{Value, json};
 
 use crate::examples::algorithms;
 
@@ -322,6 +323,82 @@ fn what_is_not_minimal_has_to_be_listed() {
     }
 }
 
+/// The JSON form has what the audit has, field by field, and no other field.
+#[test]
+fn the_json_form_is_the_audit() {
+    let bodies: [fn(); 4] = [either, too_strong, unshared, algorithms::seqlock::broken_relaxed_end];
+    for body in bodies {
+        let audit = rsmc::audit(&Config::default(), body);
+        let text = audit.json();
+        assert_eq!(text.lines().count(), 1);
+        let json: Value = serde_json::from_str(&text).unwrap();
+        let name = |order: Ordering| format!("{order:?}");
+        let list = |all: &[rsmc::Weakened]| all.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let test = "audit::the_json_form_is_the_audit";
+        let needed = |needed: &rsmc::Needed| {
+            let (seed, weakened) = (needed.seed.to_string(), list(&needed.weakened));
+            let variables = format!("RSMC_WEAKEN='{}' RSMC_REPLAY={seed}", weakened.join(","));
+            let command = format!("{variables} cargo test {test} -- --exact");
+            let kind = format!("{:?}", needed.kind);
+            json!({ "weakened": weakened, "kind": kind, "message": needed.message, "seed": seed, "command": command })
+        };
+        let ordering = |one: &AuditedOrdering| {
+            let parts: Vec<&str> = one.place.rsplitn(3, ':').collect();
+            let [line, column] = [parts[1], parts[0]].map(|number| number.parse::<u32>().unwrap());
+            let verdict = match (one.is_exercised, one.alone == one.written, &one.needed) {
+                (false, ..) => "not exercised",
+                (true, false, _) => "too strong",
+                (true, true, Some(_)) => "needed",
+                (true, true, None) => "not tried",
+            };
+            let mut expected = json!({
+                "place": one.place, "file": parts[2], "line": line, "column": column, "operation": one.operation,
+                "is_failure": one.is_failure, "written": name(one.written), "verdict": verdict,
+                "alone": name(one.alone), "together": name(one.together),
+            });
+            if let Some(failing) = &one.needed {
+                expected["needed"] = needed(failing);
+            }
+            expected
+        };
+        let together = list(&audit.together);
+        let mut expected = json!({
+            "format": "rsmc-audit", "version": 1, "test": test, "is_complete": true, "checks": audit.checks,
+            "orderings": audit.orderings.iter().map(ordering).collect::<Vec<_>>(), "together": together,
+            "saved": json["saved"],
+        });
+        if !together.is_empty() {
+            let command = format!("RSMC_WEAKEN='{}' cargo test {test} -- --exact", together.join(","));
+            expected["command"] = command.into();
+        }
+        if let Some(failure) = &audit.failure {
+            expected["failure"] = failure.as_str().into();
+        }
+        assert_eq!(json, expected);
+        assert_saved(&audit, &json["saved"]);
+    }
+}
+
+/// What is saved is what the text says, and is at places of the audit.
+fn assert_saved(audit: &Audit, saved: &Value) {
+    let text = audit.to_string();
+    let said = text.split_once("That saves on usual machines:\n").map_or("", |(_, lines)| lines);
+    let places: Vec<&Value> = saved.as_array().unwrap().iter().collect();
+    assert_eq!(places.len(), said.lines().count(), "{text}");
+    for (saving, line) in places.into_iter().zip(said.lines()) {
+        let place = saving["place"].as_str().unwrap();
+        assert!(line.trim().starts_with(&format!("{place}  ")), "{line}");
+        assert!(audit.orderings.iter().any(|one| one.place == place));
+        for change in saving["changes"].as_array().unwrap() {
+            let [machine, written] = ["machine", "written"].map(|field| change[field].as_str().unwrap());
+            let words = change["weaker"].as_str().map_or(format!("{machine} no {written}"), |weaker| {
+                format!("{machine} {weaker} in place of {written}")
+            });
+            assert!(line.contains(&words), "{words} is not in {line}");
+        }
+    }
+}
+
 /// Says that checks of `inner` that crash do something.
 const RUN: &str = "AUDIT_RUN";
 
@@ -450,6 +527,23 @@ fn a_test_is_audited_where_that_is_asked_for() {
     let audit = std::fs::read_to_string(folder.join("all.audit.inner.strong.audit.txt")).unwrap();
     let all = std::fs::read_to_string(folder.join("all.audit.txt")).unwrap();
     assert!(all.starts_with("1 test\n5 orderings are stronger than Relaxed: "), "{all}");
+    let json = |name: &str| {
+        let text = std::fs::read_to_string(folder.join(format!("{name}.audit.json"))).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let (one, together) = (json("all.audit.inner.strong"), json("all"));
+    assert_eq!(one["test"], "audit::inner::strong");
+    assert_eq!(together["tests"], json!({ "audited": 1, "not_audited": 0 }));
+    assert_eq!(one["orderings"], together["orderings"]);
+    for (name, title) in
+        [("all.audit.inner.strong", "audit: orderings of audit::inner::strong"), ("all", "audit: orderings")]
+    {
+        let page = std::fs::read_to_string(folder.join(format!("{name}.audit.html"))).unwrap();
+        assert!(
+            page.contains(&format!("<title>{title}</title>")) && page.contains(".<b>compare_exchange</b>("),
+            "{page}"
+        );
+    }
     // The commands of the audit fail, and say what a replay of theirs needs.
     let command = audit.lines().find_map(|line| line.trim().strip_prefix("RSMC_WEAKEN=")).unwrap();
     let (weaken, rest) = command.split_once(" RSMC_REPLAY=").unwrap();
