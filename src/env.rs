@@ -8,7 +8,6 @@ use rsmc_core::session::{Config, ConfigError, nearest, parse_memory};
 use rsmc_core::trace::WeakenedError;
 use thiserror::Error;
 
-use crate::audit;
 use crate::files;
 use crate::jobs::VARIABLE;
 
@@ -287,12 +286,24 @@ pub(crate) fn summary(variables: &[(String, String)]) -> Result<Option<PathBuf>,
     }
 }
 
-/// The time that an audit of a check may take, if one is asked for.
-pub(crate) fn audits(variables: &[(String, String)]) -> Result<Option<Duration>, EnvError> {
+/// The checks that are audited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Audits {
+    /// Those whose tests assert something of their orderings.
+    Asserted,
+    /// All, for at most so long, or as long as usual.
+    All(Option<Duration>),
+    /// None.
+    None,
+}
+
+/// The checks that are audited.
+pub(crate) fn audits(variables: &[(String, String)]) -> Result<Audits, EnvError> {
     match variables.iter().find(|(name, _)| name == AUDIT).map(|(_, value)| value.as_str()) {
-        None | Some("0") => Ok(None),
-        Some("1") => Ok(Some(audit::LONGEST)),
-        Some(value) => duration(AUDIT, value).map(Some),
+        None => Ok(Audits::Asserted),
+        Some("0") => Ok(Audits::None),
+        Some("1") => Ok(Audits::All(None)),
+        Some(value) => duration(AUDIT, value).map(|time| Audits::All(Some(time))),
     }
 }
 

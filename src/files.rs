@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rsmc_core::report::{self, Diagram, Sources};
 use rsmc_core::seed::Seed;
 
-use crate::audit::Audit;
+use crate::audit::Forms;
 
 /// Longer names of files are cut: no file system takes more than 255 bytes.
 const LONGEST: usize = 120;
@@ -35,21 +35,32 @@ fn write_all(dir: &Path, name: &str, diagram: &Diagram) -> Result<PathBuf, (Path
     put("html", report::html(diagram, SOURCES))
 }
 
-/// Writes `<name>.audit.txt`, and says in a line what it has and where it is, or why it is not there.
-pub(crate) fn write_audit(dir: Option<&Path>, name: &str, audit: &Audit) -> String {
-    let dir = dir.map_or_else(folder, Path::to_owned);
-    let (path, text) = (dir.join(format!("{name}.audit.txt")), audit.to_string());
-    let first = text.lines().next().unwrap_or_default();
-    match fs::create_dir_all(&dir).and_then(|()| fs::write(&path, &text)) {
-        Ok(()) => format!("{first}: {}", path.display()),
-        Err(error) => format!("cannot write {}: {error}\n{text}", path.display()),
+/// Writes `<name>.audit.txt`, `.json` and `.html`, and says in a line what they have and where the text is, or why it
+/// is not there.
+pub(crate) fn write_audit(dir: Option<&Path>, name: &str, audit: &Forms) -> String {
+    let first = audit.text.lines().next().unwrap_or_default();
+    match write_forms(dir, name, audit) {
+        Ok(path) => format!("{first}: {}", path.display()),
+        Err((path, error)) => format!("cannot write {}: {error}\n{}", path.display(), audit.text),
     }
 }
 
-/// Writes `<program>.audit.txt`: the audits of all tests of this process so far. A test has said where its own is.
-pub(crate) fn write_merged(dir: Option<&Path>, text: &str) {
+/// Writes `<program>.audit.txt`, `.json` and `.html`: the audits of all tests of this process so far. A test has said
+/// where its own are.
+pub(crate) fn write_merged(dir: Option<&Path>, audit: &Forms) {
+    drop(write_forms(dir, &file_name(&program()), audit));
+}
+
+fn write_forms(dir: Option<&Path>, name: &str, audit: &Forms) -> Result<PathBuf, (PathBuf, io::Error)> {
     let dir = dir.map_or_else(folder, Path::to_owned);
-    drop(fs::write(dir.join(format!("{}.audit.txt", file_name(&program()))), text));
+    fs::create_dir_all(&dir).map_err(|error| (dir.clone(), error))?;
+    let put = |extension: &str, text: &str| {
+        let path = dir.join(format!("{name}.audit.{extension}"));
+        fs::write(&path, text).map(|()| path.clone()).map_err(|error| (path, error))
+    };
+    put("json", &audit.json)?;
+    put("html", &audit.html)?;
+    put("txt", &audit.text)
 }
 
 /// Longer seeds are kept in a file, which the report names.

@@ -133,7 +133,7 @@ pub use rsmc_core::trace::{Trace, Weakened, WeakenedError};
 /// are, in a module with `#[cfg(test)]`.
 ///
 pub use rsmc_macros::spec;
-pub use rsmc_macros::test;
+pub use rsmc_macros::{audit, test};
 pub use rsmc_shim::{
     Label, MODELLED, Nondet, alloc, cell, choose, coerce_arc, future, hint, if_model, label, nondet, sync, thread,
     thread_local, time,
@@ -149,10 +149,14 @@ pub use crate::run::{check, check_with, dot, explore, html, json, render, render
 #[global_allocator]
 static ALLOCATOR: rsmc_core::runtime::Allocator = rsmc_core::runtime::Allocator;
 
-/// The items that `#[rsmc::test]` and `#[rsmc::spec]` expand to. Not for use by hand.
+/// The items that the attributes expand to. Not for use by hand.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::audit::Assertion;
     pub use crate::returned::{ByTermination, Returned, returned};
-    pub use crate::run::{__rust_end_short_backtrace as run_test, Model, parse_seed, run_model};
+    pub use crate::run::{
+        __rust_end_short_backtrace as run_test, __rust_end_short_backtrace_of_audit as run_audit, Model, parse_seed,
+        run_model,
+    };
     pub use crate::spec::values::alike;
 }

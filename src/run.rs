@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::panic::Location;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::Duration;
 
 use rsmc_core::report::{self, RenderOptions, visible};
 use rsmc_core::seed::Seed;
@@ -13,9 +12,9 @@ use rsmc_core::step::{Panicked, Run};
 use rsmc_core::trace::Weakened;
 
 use crate::annotate;
-use crate::audit;
+use crate::audit::{self, Assertion, Audit, Forms};
 use crate::ends;
-use crate::env::{self, EnvError};
+use crate::env::{self, Audits, EnvError};
 use crate::files::{self, SOURCES};
 use crate::jobs::{self, Which};
 use crate::long;
@@ -159,6 +158,21 @@ pub fn __rust_end_short_backtrace(name: &str, config: Config, body: impl Fn() + 
     std::hint::black_box(());
 }
 
+/// As [`__rust_end_short_backtrace`], for a test that asserts something of its orderings. The attribute knows it as
+/// `run_audit`.
+#[doc(hidden)]
+#[inline(never)]
+#[track_caller]
+pub fn __rust_end_short_backtrace_of_audit(
+    name: &str,
+    config: Config,
+    assertion: Assertion<'_>,
+    body: impl Fn() + Sync,
+) {
+    check_and_report(Asked { assertion: Some(assertion), ..Asked::new(config) }, Some(name), &body);
+    std::hint::black_box(());
+}
+
 /// Panics at the place of the check's caller.
 #[cold]
 #[inline(never)]
@@ -195,7 +209,7 @@ pub type See<'a> = &'a dyn Fn(&Report, &dyn Fn(&str));
 #[track_caller]
 pub fn run_model(model: Model<'_>, body: impl Fn() + Sync) {
     let Model { config, is_traced, quotes, see } = model;
-    __rust_end_short_backtrace_of_check(Asked { config, is_traced, quotes, see }, &body);
+    __rust_end_short_backtrace_of_check(Asked { config, is_traced, quotes, see, assertion: None }, &body);
 }
 
 #[doc(hidden)]
@@ -216,11 +230,13 @@ struct Asked<'a> {
     quotes: bool,
     /// Sees the report before a failure panics.
     see: See<'a>,
+    /// The assertion of the test about its orderings.
+    assertion: Option<Assertion<'a>>,
 }
 
 impl Asked<'_> {
     fn new(config: Config) -> Self {
-        Self { config, is_traced: false, quotes: false, see: &|_, _| {} }
+        Self { config, is_traced: false, quotes: false, see: &|_, _| {}, assertion: None }
     }
 }
 
@@ -240,8 +256,8 @@ pub(crate) struct Settings {
     summary: Option<PathBuf>,
     /// Whether the problems of a failure are printed for GitHub.
     annotates: bool,
-    /// The time that an audit may take, if one is asked for.
-    audits: Option<Duration>,
+    /// The checks whose orderings are audited.
+    audits: Audits,
 }
 
 fn from_environment(config: Config) -> Result<Settings, EnvError> {
@@ -264,15 +280,17 @@ pub(crate) struct Begun<'a> {
     path: Option<&'a str>,
     /// Whether the text has that of the body's panic in one piece.
     quotes: bool,
+    /// The text about what the test asserts of its orderings and does not hold.
+    complaint: Option<String>,
 }
 
 /// Checks a body and reports. `path` is that of the test, with the name of its crate.
 #[track_caller]
 fn check_and_report(asked: Asked<'_>, path: Option<&str>, body: &(dyn Fn() + Sync)) {
     let Some(begun) = Begun::new(asked.config, path) else { return };
-    let begun = Begun { quotes: asked.quotes, ..begun };
     let (report, interrupts) = begun.run(asked.is_traced, body);
-    begun.audit(&report, body);
+    let complaint = begun.audit(&report, asked.assertion.as_ref(), body);
+    let begun = Begun { quotes: asked.quotes, complaint, ..begun };
     begun.report(report, interrupts, asked.see);
 }
 
@@ -290,7 +308,7 @@ impl<'a> Begun<'a> {
         let name = path.map(|path| path.split_once("::").map_or(path, |(_, rest)| rest));
         let which = Which::next(name, Location::caller());
         let who = said::who(which.test(), Location::caller());
-        (!jobs::is_passed(&which)).then_some(Self { settings, which, who, path, quotes: false })
+        (!jobs::is_passed(&which)).then_some(Self { settings, which, who, path, quotes: false, complaint: None })
     }
 
     #[track_caller]
@@ -308,27 +326,47 @@ impl<'a> Begun<'a> {
         }
     }
 
-    /// Audits the orderings of a check that verifies, if that is asked for, and writes the audit to a file.
+    /// Audits the orderings of a check that verifies, if that is asked for, and writes the audit to files. Returns the
+    /// text about what the test asserts of them and does not hold.
     #[track_caller]
-    fn audit(&self, report: &Report, body: &(dyn Fn() + Sync)) {
+    fn audit(&self, report: &Report, assertion: Option<&Assertion<'_>>, body: &(dyn Fn() + Sync)) -> Option<String> {
         let Settings { config, audits, dir, .. } = &self.settings;
-        let Some(longest) = *audits else { return };
+        let (is_for_all, longest) = match *audits {
+            Audits::None => return None,
+            Audits::Asserted => (false, assertion?.longest()),
+            Audits::All(time) => (true, time.unwrap_or_else(|| assertion.map_or(audit::LONGEST, Assertion::longest))),
+        };
         if config.replay.is_some() || jobs::is_worker() {
-            return;
+            return None;
         }
-        if !config.effective_memory().is_graph() {
-            return said::say(&self.who, "RSMC_AUDIT: orderings make a difference under `c11` only");
+        let why_not = match () {
+            () if !config.effective_memory().is_graph() => "orderings make a difference under `c11` only",
+            () if assertion.is_some() && !config.weakened.is_empty() => "orderings are weaker than written",
+            () => "",
+        };
+        if !why_not.is_empty() {
+            said::say(&self.who, &format!("not audited: {why_not}"));
+            return None;
         }
+        let merge = |audit: Option<&Audit>| audit::add(audit, SOURCES, |all| files::write_merged(dir.as_deref(), all));
         if !matches!(report.verdict, Verdict::Verified) {
-            return audit::add(None, |all| files::write_merged(dir.as_deref(), all));
+            is_for_all.then(|| merge(None));
+            let is_unseen = assertion.is_some() && passes(config, report);
+            return is_unseen.then(|| "no audit of a check that is not complete".to_owned());
         }
         let config = config.clone().test(self.which.test());
         let audit = match audit::audit_within(&config, longest, self.which.for_cargo(), body) {
             Ok(audit) => audit,
             Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {}", visible(&error.to_string()))),
         };
-        said::say(&self.who, &files::write_audit(dir.as_deref(), &files::name_of(self.path), &audit));
-        audit::add(Some(&audit), |all| files::write_merged(dir.as_deref(), all));
+        let complaint = assertion.and_then(|assertion| assertion.complaint(&audit, longest, SOURCES));
+        let write =
+            || files::write_audit(dir.as_deref(), &files::name_of(self.path), &Forms::new(&audit, None, SOURCES));
+        if is_for_all {
+            said::say(&self.who, &write());
+            merge(Some(&audit));
+        }
+        complaint.map(|text| if is_for_all { text } else { format!("{text}\n{}\n", visible(&write())) })
     }
 
     /// Says how the check went.
@@ -377,11 +415,16 @@ impl<'a> Begun<'a> {
         interrupts: Option<long::Listening>,
         see: See<'_>,
     ) {
-        let Self { settings, which, who, path, .. } = self;
+        let Self { settings, which, who, path, complaint, .. } = self;
         let Settings { config, fails_incomplete, summary, annotates, .. } = settings;
         if passes && fails_incomplete && matches!(report.verdict, Verdict::Incomplete(_)) {
             passes = false;
             text += "\nRSMC_INCOMPLETE=fail: a check that is not complete fails";
+        }
+        let is_stronger = complaint.is_some();
+        if let Some(complaint) = complaint {
+            passes = false;
+            text = format!("{complaint}\n{text}");
         }
         if let Some(file) = summary
             && let Err(why) = summary::append(&file, report, path, which.test(), Location::caller(), passes)
@@ -392,7 +435,8 @@ impl<'a> Begun<'a> {
         see(report, &|what| said::say(&who, what));
         report.stale_pins.iter().for_each(|note| said::say(&who, note));
         if annotates && !passes {
-            annotate::print(report, &config, &text, which.for_cargo(), Location::caller());
+            let kind = if is_stronger { "audit" } else { annotate::kind(report) };
+            annotate::print(report, &config, (kind, &text), which.for_cargo(), Location::caller());
         }
         if let Some(interrupts) = interrupts {
             interrupts.end(&text);

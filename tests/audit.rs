@@ -11,6 +11,7 @@ use rsmc::sync::atomic::{AtomicPtr, AtomicU32, fence};
 use rsmc::{Audit, AuditedOrdering, Config, Verdict, thread};
 
 use rsmc_core::session::check_body;
+use serde_json::{Value, json};
 
 use crate::examples::algorithms;
 
@@ -161,18 +162,21 @@ fn what_can_be_weaker_alone_is_not_what_can_be_weaker_together() {
     assert!(text.contains("  with Relaxed beside the others it fails: the test body panicked at"), "{text}");
 }
 
+/// An atomic that one thread uses alone.
+fn unshared() {
+    let (own, shared) = (AtomicU32::new(0), AtomicU32::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            own.store(1, Release);
+            own.load(SeqCst) + shared.load(Relaxed)
+        });
+        shared.store(1, Relaxed);
+    });
+}
+
 #[test]
 fn what_one_thread_uses_alone_is_not_exercised() {
-    let audit = rsmc::audit(&Config::default(), || {
-        let (own, shared) = (AtomicU32::new(0), AtomicU32::new(0));
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                own.store(1, Release);
-                own.load(SeqCst) + shared.load(Relaxed)
-            });
-            shared.store(1, Relaxed);
-        });
-    });
+    let audit = rsmc::audit(&Config::default(), unshared);
     assert_eq!(found(&audit), [("store", Release, Release), ("load", SeqCst, SeqCst)], "{audit}");
     assert!(audit.orderings.iter().all(|one| !one.is_exercised));
     assert_eq!((audit.checks, audit.together.len()), (1, 0));
@@ -268,6 +272,133 @@ fn a_place_without_a_stronger_ordering_is_named() {
     assert_eq!(rsmc::explore(&config, too_strong).notes, [note]);
 }
 
+/// What `#[rsmc::audit]` says with this list; nothing if the test passes.
+fn asserted(allow: &[String], body: fn()) -> String {
+    let allow: Vec<&str> = allow.iter().map(String::as_str).collect();
+    let assertion = rsmc::__private::Assertion { within: None, allow: &allow };
+    let run = || rsmc::__private::run_audit("all::audit::asserted", Config::default(), assertion, body);
+    let Err(panic) = std::panic::catch_unwind(run) else { return String::new() };
+    panic.downcast_ref::<String>().expect("a report").clone()
+}
+
+/// The entries that a failing `#[rsmc::audit]` says could be listed.
+fn entries(text: &str) -> Vec<String> {
+    let lines = text.lines().skip_while(|line| *line != "    #[rsmc::audit(allow = [").skip(1);
+    let quoted = lines.map_while(|line| line.trim().strip_prefix('"')?.strip_suffix("\","));
+    quoted.map(str::to_owned).collect()
+}
+
+/// What a test asserts of its orderings is what an audit finds: what is not minimal has to be listed, and nothing else.
+#[test]
+fn what_is_not_minimal_has_to_be_listed() {
+    let bodies: [(fn(), usize); 5] = [
+        (algorithms::seqlock::correct, 0),
+        (algorithms::ref_count::correct, 0),
+        (either, 2),
+        // The orderings of success and failure are those of one call.
+        (too_strong, 4),
+        (unshared, 2),
+    ];
+    for (body, calls) in bodies {
+        let audit = rsmc::audit(&Config::default(), body);
+        let is_minimal = |one: &&AuditedOrdering| one.is_exercised && one.alone == one.written;
+        let needed = audit.orderings.iter().filter(is_minimal).count();
+        let text = asserted(&[], body);
+        let all = entries(&text);
+        assert_eq!((all.len(), text.is_empty()), (calls, calls == 0), "{text}");
+        if calls > 0 {
+            let first = format!("{} of {} orderings are", audit.orderings.len() - needed, audit.orderings.len());
+            assert!(text.starts_with(&first) && text.contains("\nverified: "), "{text}");
+        }
+        assert_eq!(asserted(&all, body), "");
+        for left_out in 0..calls {
+            let mut others = all.clone();
+            let entry = others.remove(left_out);
+            assert_eq!(entries(&asserted(&others, body)), [entry]);
+        }
+        let useless = "tests/audit.rs: Vec::new()".to_owned();
+        let text = asserted(&[all, vec![useless]].concat(), body);
+        let said = "`allow` has entries that allow nothing: remove them\n  \"tests/audit.rs: Vec::new()\"\n";
+        assert!(text.starts_with(said), "{text}");
+    }
+}
+
+/// The JSON form has what the audit has, field by field, and no other field.
+#[test]
+fn the_json_form_is_the_audit() {
+    let bodies: [fn(); 4] = [either, too_strong, unshared, algorithms::seqlock::broken_relaxed_end];
+    for body in bodies {
+        let audit = rsmc::audit(&Config::default(), body);
+        let text = audit.json();
+        assert_eq!(text.lines().count(), 1);
+        let json: Value = serde_json::from_str(&text).unwrap();
+        let name = |order: Ordering| format!("{order:?}");
+        let list = |all: &[rsmc::Weakened]| all.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let test = "audit::the_json_form_is_the_audit";
+        let needed = |needed: &rsmc::Needed| {
+            let (seed, weakened) = (needed.seed.to_string(), list(&needed.weakened));
+            let variables = format!("RSMC_WEAKEN='{}' RSMC_REPLAY={seed}", weakened.join(","));
+            let command = format!("{variables} cargo test {test} -- --exact");
+            let kind = format!("{:?}", needed.kind);
+            json!({ "weakened": weakened, "kind": kind, "message": needed.message, "seed": seed, "command": command })
+        };
+        let ordering = |one: &AuditedOrdering| {
+            let parts: Vec<&str> = one.place.rsplitn(3, ':').collect();
+            let [line, column] = [parts[1], parts[0]].map(|number| number.parse::<u32>().unwrap());
+            let verdict = match (one.is_exercised, one.alone == one.written, &one.needed) {
+                (false, ..) => "not exercised",
+                (true, false, _) => "too strong",
+                (true, true, Some(_)) => "needed",
+                (true, true, None) => "not tried",
+            };
+            let mut expected = json!({
+                "place": one.place, "file": parts[2], "line": line, "column": column, "operation": one.operation,
+                "is_failure": one.is_failure, "written": name(one.written), "verdict": verdict,
+                "alone": name(one.alone), "together": name(one.together),
+            });
+            if let Some(failing) = &one.needed {
+                expected["needed"] = needed(failing);
+            }
+            expected
+        };
+        let together = list(&audit.together);
+        let mut expected = json!({
+            "format": "rsmc-audit", "version": 1, "test": test, "is_complete": true, "checks": audit.checks,
+            "orderings": audit.orderings.iter().map(ordering).collect::<Vec<_>>(), "together": together,
+            "saved": json["saved"],
+        });
+        if !together.is_empty() {
+            let command = format!("RSMC_WEAKEN='{}' cargo test {test} -- --exact", together.join(","));
+            expected["command"] = command.into();
+        }
+        if let Some(failure) = &audit.failure {
+            expected["failure"] = failure.as_str().into();
+        }
+        assert_eq!(json, expected);
+        assert_saved(&audit, &json["saved"]);
+    }
+}
+
+/// What is saved is what the text says, and is at places of the audit.
+fn assert_saved(audit: &Audit, saved: &Value) {
+    let text = audit.to_string();
+    let said = text.split_once("That saves on usual machines:\n").map_or("", |(_, lines)| lines);
+    let places: Vec<&Value> = saved.as_array().unwrap().iter().collect();
+    assert_eq!(places.len(), said.lines().count(), "{text}");
+    for (saving, line) in places.into_iter().zip(said.lines()) {
+        let place = saving["place"].as_str().unwrap();
+        assert!(line.trim().starts_with(&format!("{place}  ")), "{line}");
+        assert!(audit.orderings.iter().any(|one| one.place == place));
+        for change in saving["changes"].as_array().unwrap() {
+            let [machine, written] = ["machine", "written"].map(|field| change[field].as_str().unwrap());
+            let words = change["weaker"].as_str().map_or(format!("{machine} no {written}"), |weaker| {
+                format!("{machine} {weaker} in place of {written}")
+            });
+            assert!(line.contains(&words), "{words} is not in {line}");
+        }
+    }
+}
+
 /// Says that checks of `inner` that crash do something.
 const RUN: &str = "AUDIT_RUN";
 
@@ -309,6 +440,50 @@ mod inner {
     fn strong() {
         too_strong();
     }
+
+    #[rsmc::audit(within = "30s")]
+    fn minimal() {
+        algorithms::spin_lock::correct();
+    }
+
+    #[rsmc::audit(seed = 1, allow = ["audit.rs: listed: flag.store(1, SeqCst)"])]
+    fn listed() -> Result<(), std::num::ParseIntError> {
+        let (flag, data, value) = (AtomicU32::new(0), AtomicU32::new(0), "1".parse()?);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                data.store(value, Relaxed);
+                flag.store(1, SeqCst);
+            });
+            if flag.load(Acquire) == 1 {
+                assert_eq!(data.load(Relaxed), 1);
+            }
+        });
+        Ok(())
+    }
+
+    #[rsmc::audit]
+    #[should_panic(expected = "5 of 5 orderings are stronger than this test can tell")]
+    fn stronger() {
+        too_strong();
+    }
+
+    #[rsmc::audit(within = "1ms")]
+    #[should_panic(expected = "the audit is not complete after 1ms")]
+    fn late() {
+        algorithms::chase_lev::correct();
+    }
+
+    #[rsmc::audit(max_executions = 2)]
+    #[should_panic(expected = "no audit of a check that is not complete")]
+    fn incomplete() {
+        algorithms::spin_lock::correct();
+    }
+
+    #[rsmc::audit]
+    #[should_panic(expected = "panic: a torn pair")]
+    fn broken() {
+        algorithms::seqlock::broken_relaxed_end();
+    }
 }
 
 /// The pointer is null where the flag is seen without it.
@@ -327,8 +502,13 @@ fn a_crash_says_what_was_weaker() {
 
 /// Runs the check of `inner`; returns whether it passes, and all that it prints.
 fn run(variables: &[(&str, &str)]) -> (bool, String) {
+    run_test("strong", variables)
+}
+
+/// Runs a test of `inner`.
+fn run_test(name: &str, variables: &[(&str, &str)]) -> (bool, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["audit::inner::strong", "--exact"]).envs(variables.iter().copied());
+    command.args([&format!("audit::inner::{name}"), "--exact"]).envs(variables.iter().copied());
     let output = command.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
     assert!(text.contains("1 passed") || text.contains("1 failed"), "{text}");
@@ -347,6 +527,23 @@ fn a_test_is_audited_where_that_is_asked_for() {
     let audit = std::fs::read_to_string(folder.join("all.audit.inner.strong.audit.txt")).unwrap();
     let all = std::fs::read_to_string(folder.join("all.audit.txt")).unwrap();
     assert!(all.starts_with("1 test\n5 orderings are stronger than Relaxed: "), "{all}");
+    let json = |name: &str| {
+        let text = std::fs::read_to_string(folder.join(format!("{name}.audit.json"))).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let (one, together) = (json("all.audit.inner.strong"), json("all"));
+    assert_eq!(one["test"], "audit::inner::strong");
+    assert_eq!(together["tests"], json!({ "audited": 1, "not_audited": 0 }));
+    assert_eq!(one["orderings"], together["orderings"]);
+    for (name, title) in
+        [("all.audit.inner.strong", "audit: orderings of audit::inner::strong"), ("all", "audit: orderings")]
+    {
+        let page = std::fs::read_to_string(folder.join(format!("{name}.audit.html"))).unwrap();
+        assert!(
+            page.contains(&format!("<title>{title}</title>")) && page.contains(".<b>compare_exchange</b>("),
+            "{page}"
+        );
+    }
     // The commands of the audit fail, and say what a replay of theirs needs.
     let command = audit.lines().find_map(|line| line.trim().strip_prefix("RSMC_WEAKEN=")).unwrap();
     let (weaken, rest) = command.split_once(" RSMC_REPLAY=").unwrap();
@@ -359,6 +556,29 @@ fn a_test_is_audited_where_that_is_asked_for() {
     assert!(!run(&[("RSMC_WEAKEN", weaken)]).0 && run(&[("RSMC_AUDIT", "0")]).0);
 }
 
+/// `stronger` fails as its `should_panic` says only if it is audited.
+#[test]
+fn an_assertion_is_looked_at_unless_the_environment_says_otherwise() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("asserted");
+    let _ = std::fs::remove_dir_all(&folder);
+    let dir = ("RSMC_REPORT_DIR", folder.to_str().unwrap());
+    let is_there = |file: &str| folder.join(file).exists();
+    assert!(run_test("minimal", &[dir]).0 && !is_there("all.audit.inner.minimal.audit.txt"));
+    assert!(run_test("stronger", &[dir]).0 && is_there("all.audit.inner.stronger.audit.txt"));
+    assert!(!is_there("all.audit.txt"));
+    assert!(run_test("listed", &[dir, ("RSMC_AUDIT", "20s")]).0 && is_there("all.audit.txt"));
+    assert!(!run_test("stronger", &[dir, ("RSMC_AUDIT", "0")]).0);
+    for (variable, why) in [
+        (("RSMC_MEMORY", "sc"), "not audited: orderings make a difference under `c11` only"),
+        (("RSMC_WEAKEN", "src/a.rs:1:2=Relaxed"), "not audited: orderings are weaker than written"),
+    ] {
+        let (passed, text) = run_test("stronger", &[dir, variable]);
+        assert!(!passed && text.contains(why), "{text}");
+    }
+    let (_, text) = run_test("stronger", &[dir, ("RSMC_ANNOTATE", "github")]);
+    assert!(text.contains(",title=audit in audit%3A%3Ainner%3A%3Astronger::5 of 5 orderings are stronger"), "{text}");
+}
+
 #[test]
 fn mistakes_are_named() {
     let (passed, text) = run(&[("RSMC_AUDIT", "soon")]);
@@ -368,5 +588,5 @@ fn mistakes_are_named() {
         !passed && text.contains("`RSMC_WEAKEN`: an ordering to weaken is written as `src/queue.rs:41:20=Relaxed`")
     );
     let (passed, text) = run(&[("RSMC_AUDIT", "1"), ("RSMC_MEMORY", "sc")]);
-    assert!(passed && text.contains("RSMC_AUDIT: orderings make a difference under `c11` only"), "{text}");
+    assert!(passed && text.contains("not audited: orderings make a difference under `c11` only"), "{text}");
 }

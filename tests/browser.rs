@@ -9,7 +9,7 @@ mod pages;
 
 use crate::primitive_reports;
 use devtools::Browser;
-use pages::{Page, all, buffers, deadlock, hostile, long, longest};
+use pages::{Page, all, audit, buffers, deadlock, hostile, long, longest};
 use serde_json::{Value, json};
 
 /// The text of all elements that a selector finds.
@@ -70,6 +70,7 @@ fn pages_show_what_they_should() {
     every_page_fits_its_window(&mut browser);
     the_column_of_lines_stays(&mut browser);
     the_main_parts_can_be_seen(&mut browser);
+    an_audit_fits_its_window(&mut browser);
 }
 
 fn the_slider_shows_the_state_after_each_step(browser: &mut Browser) {
@@ -235,5 +236,23 @@ fn the_column_of_lines_stays(browser: &mut Browser) {
             assert!(number(browser, &right) <= f64::from(width), "{name}: {}", number(browser, &right));
             browser.assert_quiet(&name);
         }
+    }
+}
+
+/// An audit of orderings, on a desk and on a phone: every ordering has its lines, and its own colour.
+fn an_audit_fits_its_window(browser: &mut Browser) {
+    let page = audit();
+    for width in [1280, 500] {
+        let name = format!("audit-{width}");
+        browser.open(&name, &page, width);
+        let found = number(browser, "document.documentElement.scrollWidth");
+        assert!(found <= f64::from(width), "{name}: {found}");
+        assert_eq!(texts(browser, "article .excerpt .line b"), ["store", "store", "load"]);
+        assert_eq!(texts(browser, "article .verdict"), ["not exercised", "too strong", "needed"]);
+        assert_eq!(texts(browser, "article .excerpt div").len(), 15, "five lines for each");
+        let colour =
+            "new Set([...document.querySelectorAll('article')].map(e => getComputedStyle(e).borderLeftColor)).size";
+        assert_eq!(number(browser, colour), 3.0);
+        browser.assert_quiet(&name);
     }
 }

@@ -1,34 +1,41 @@
-//! The arguments of the attribute: `name = value, …`. All errors are reported, not only the first.
+//! The arguments of an attribute: `name = value, …`. All errors are reported, not only the first.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Error, Result, Token};
+use syn::{Error, LitStr, Result, Token};
 
 use crate::errors::all_or_errors;
 use crate::expr::Expr;
-use crate::known::{KNOWN, Known, argument_names};
+use crate::known::{Attribute, Known};
 use crate::suggest::{self, hint};
 use crate::value::{self, Asked, Model};
 
 /// The parsed arguments of one attribute.
 #[derive(Default)]
 pub(crate) struct Args {
+    /// The attribute.
+    attribute: Attribute,
     /// The names seen, to notice one that comes twice.
     seen: Vec<String>,
     /// Calls of setters, in the order of the arguments.
     setters: TokenStream,
     /// If not empty: a module with one test per model.
     models: Vec<Model>,
+    /// The time that an audit may take.
+    within: Option<TokenStream>,
+    /// The orderings that an audit allows.
+    allow: Vec<LitStr>,
 }
 
 impl Args {
     /// Reads the arguments.
-    pub(crate) fn parse(tokens: TokenStream) -> Result<Args> {
-        let mut args = Args::default();
+    pub(crate) fn parse(attribute: Attribute, tokens: TokenStream) -> Result<Args> {
+        let mut args = Args { attribute, ..Args::default() };
         let mut errors = Vec::new();
         for part in split(tokens)? {
+            let argument = |input: ParseStream| argument(attribute, input);
             errors.extend(argument.parse2(part).and_then(|(name, value)| args.add(&name, value)).err());
         }
         all_or_errors(args, errors)
@@ -46,9 +53,20 @@ impl Args {
         quote!(::rsmc::Config::default() #setters #memory)
     }
 
+    /// The expression for the assertion of an audit; `None` for a test.
+    pub(crate) fn assertion(&self) -> Option<TokenStream> {
+        let allow = &self.allow;
+        let within = match &self.within {
+            Some(within) => quote!(::core::option::Option::Some(#within)),
+            None => quote!(::core::option::Option::None),
+        };
+        let assertion = quote!(::rsmc::__private::Assertion { within: #within, allow: &[#(#allow),*] });
+        (self.attribute == Attribute::Audit).then_some(assertion)
+    }
+
     /// Adds one argument.
     pub(crate) fn add(&mut self, name: &Ident, value: Option<Expr>) -> Result<()> {
-        let known = look_up(name)?;
+        let known = look_up(self.attribute, name)?;
         if self.seen.iter().any(|seen| seen == known.name) {
             return Err(Error::new(name.span(), format!("argument `{name}` is given twice")));
         }
@@ -56,29 +74,38 @@ impl Args {
         let value = value.ok_or_else(|| {
             Error::new(name.span(), format!("`{name}` needs a value, for example `{}`", known.example))
         })?;
+        if self.attribute == Attribute::Audit {
+            value::refuse_in_audit(known, &value)?;
+        }
         match value::read(known, name, &value)? {
             Asked::Setter(setter) => self.setters.extend(setter),
             Asked::Model(model) => self.setters.extend(model.setter()),
             Asked::Models(models) => self.models = models,
+            Asked::Within(time) => self.within = Some(time),
+            Asked::Allow(entries) => self.allow = entries,
         }
         Ok(())
     }
 }
 
 /// The known argument of this name.
-fn look_up(name: &Ident) -> Result<&'static Known> {
+fn look_up(attribute: Attribute, name: &Ident) -> Result<&'static Known> {
     let text = name.to_string();
-    if let Some(known) = KNOWN.iter().find(|known| known.name == text) {
+    let named = |attribute: Attribute| attribute.arguments().find(|known| known.name == text);
+    if let Some(known) = named(attribute) {
         return Ok(known);
     }
-    let message = format!("unknown argument `{text}`{}", hint(&text, argument_names()));
+    let message = match named(Attribute::Audit) {
+        Some(_) => format!("`{text}` is an argument of `#[{}]`", Attribute::Audit.path()),
+        None => format!("unknown argument `{text}`{}", hint(&text, attribute.argument_names())),
+    };
     Err(Error::new(name.span(), message))
 }
 
 /// Parses `name`, `name =` or `name = value`; without a value, [`Args::add`] knows what to ask for.
-fn argument(input: ParseStream) -> Result<(Ident, Option<Expr>)> {
+fn argument(attribute: Attribute, input: ParseStream) -> Result<(Ident, Option<Expr>)> {
     let Ok(name) = Ident::parse_any(input) else {
-        let message = format!("expected `name = value`, the names are {}", suggest::list(argument_names()));
+        let message = format!("expected `name = value`, the names are {}", suggest::list(attribute.argument_names()));
         return Err(consuming(input, message));
     };
     if input.is_empty() {
@@ -130,7 +157,7 @@ mod tests {
     /// Expects these arguments to give `Config::default()` with these setter calls.
     #[track_caller]
     fn check(args: &str, setters: &str) {
-        let args = Args::parse(args.parse().unwrap()).unwrap();
+        let args = Args::parse(Attribute::Test, args.parse().unwrap()).unwrap();
         let expected: TokenStream = format!("::rsmc::Config::default(){setters}").parse().unwrap();
         assert_eq!(args.config(None).to_string(), expected.to_string());
         assert!(args.models().is_empty());
@@ -139,7 +166,13 @@ mod tests {
     /// Expects these arguments to be refused with these messages, of each its first line.
     #[track_caller]
     fn refuse(args: &str, messages: &[&str]) {
-        let error = Args::parse(args.parse().unwrap()).err().expect("an error");
+        refuse_in(Attribute::Test, args, messages);
+    }
+
+    /// As [`refuse`], in this attribute.
+    #[track_caller]
+    fn refuse_in(attribute: Attribute, args: &str, messages: &[&str]) {
+        let error = Args::parse(attribute, args.parse().unwrap()).err().expect("an error");
         let found: Vec<String> = error.into_iter().map(|error| error.to_string()).collect();
         let found: Vec<&str> = found.iter().filter_map(|text| text.lines().next()).collect();
         assert_eq!(found, messages);
@@ -183,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_list_of_models_is_not_part_of_the_common_config() {
-        let args = Args::parse(quote!(memory = ["sc", "c11"], seed = 1)).unwrap();
+        let args = Args::parse(Attribute::Test, quote!(memory = ["sc", "c11"], seed = 1)).unwrap();
         assert_eq!(args.models().iter().map(|model| model.ident.to_string()).collect::<Vec<_>>(), ["sc", "c11"]);
         let expected = quote!(::rsmc::Config::default().seed(1).memory(::rsmc::MemoryModel::C11));
         assert_eq!(args.config(Some(&args.models()[1])).to_string(), expected.to_string());
@@ -206,6 +239,44 @@ mod tests {
                 "`memory` takes names of memory models, for example `memory = \"tso\"`",
                 "memory model `sc` is listed twice",
             ],
+        );
+    }
+
+    #[test]
+    fn an_audit_has_a_time_and_a_list() {
+        let assertion = |args: &str| {
+            let args = Args::parse(Attribute::Audit, args.parse().unwrap()).unwrap();
+            assert!(!args.config(None).to_string().contains("allow"));
+            args.assertion().unwrap().to_string()
+        };
+        let none = quote!(::rsmc::__private::Assertion { within: ::core::option::Option::None, allow: &[] });
+        assert_eq!(assertion("memory = \"c11\", explorer = \"exhaustive\""), none.to_string());
+        let time = quote!(::core::time::Duration::from_millis(2000u64));
+        let both = quote! {
+            ::rsmc::__private::Assertion { within: ::core::option::Option::Some(#time), allow: &["a.rs: f()", "b.rs: g()"] }
+        };
+        assert_eq!(assertion("allow = [\"a.rs: f()\", \"b.rs: g()\",], within = \"2s\""), both.to_string());
+        assert!(Args::parse(Attribute::Test, quote!(seed = 1)).unwrap().assertion().is_none());
+        refuse("within = \"2s\"", &["`within` is an argument of `#[rsmc::audit]`"]);
+        refuse_in(
+            Attribute::Audit,
+            "within = 3, allow = [\"a.rs\", 4, \"a.rs: f()\", \"a.rs: f()\"], memory = [\"sc\"], explorer = \"pct\"",
+            &[
+                "`within` takes a time as text, for example `within = \"5m\"`",
+                "an entry names a file, maybe a function, and a call, for example \
+                 `\"src/queue.rs: push: self.tail.store(tail, SeqCst)\"`",
+                "`allow` takes texts, for example `allow = [\"src/queue.rs: push: self.tail.store(tail, SeqCst)\"]`",
+                "`a.rs: f()` is listed twice",
+                "an audit is of `memory = \"c11\"`, the default: only there orderings make a difference",
+                "an audit needs an explorer that covers all executions under `c11`: `reads-from`, the default, or \
+                 `exhaustive`",
+            ],
+        );
+        refuse_in(
+            Attribute::Audit,
+            "allow = \"a.rs: f()\"",
+            &["`allow` takes a list of texts, for example \
+               `allow = [\"src/queue.rs: push: self.tail.store(tail, SeqCst)\"]`"],
         );
     }
 

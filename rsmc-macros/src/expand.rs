@@ -1,4 +1,4 @@
-//! The expansion of the attribute.
+//! The expansion of the attributes.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -7,20 +7,21 @@ use syn::{Attribute, Error};
 use crate::args::Args;
 use crate::errors::all_or_errors;
 use crate::function::{Function, Sorted};
+use crate::known;
 use crate::value::Model;
 
-/// Expands `#[rsmc::test(args)] item`. After an error the item is still there, so that nothing else seems to be
-/// missing.
-pub(crate) fn test(args: TokenStream, item: TokenStream) -> TokenStream {
+/// Expands `#[rsmc::test(args)] item` or `#[rsmc::audit(args)] item`. After an error the item is still there, so that
+/// nothing else seems to be missing.
+pub(crate) fn expand(attribute: known::Attribute, args: TokenStream, item: TokenStream) -> TokenStream {
     let function = match syn::parse2::<Function>(item.clone()) {
         Ok(function) => function,
         Err(error) => {
-            let message = format!("`#[rsmc::test]` goes on a function with a body: {error}");
+            let message = format!("`#[{}]` goes on a function with a body: {error}", attribute.path());
             let error = Error::new(error.span(), message).into_compile_error();
             return quote!(#error #item);
         }
     };
-    match checked(args, &function) {
+    match checked(attribute, args, &function) {
         Ok(args) if args.models().is_empty() => one_test(&args, &function),
         Ok(args) => one_test_per_model(&args, &function),
         Err(error) => {
@@ -32,8 +33,8 @@ pub(crate) fn test(args: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// The arguments, if neither they nor the function have errors.
-fn checked(args: TokenStream, function: &Function) -> syn::Result<Args> {
-    match (Args::parse(args), function.check()) {
+fn checked(attribute: known::Attribute, args: TokenStream, function: &Function) -> syn::Result<Args> {
+    match (Args::parse(attribute, args), function.check(attribute)) {
         (Err(args), Err(function)) => all_or_errors(Args::default(), [args, function]),
         (Err(error), Ok(())) | (Ok(_), Err(error)) => Err(error),
         (Ok(args), Ok(())) => Ok(args),
@@ -48,7 +49,7 @@ fn one_test(args: &Args, function: &Function) -> TokenStream {
     let (name, output) = (&sig.ident, &sig.output);
     let mut inner = name.clone();
     inner.set_span(function.span());
-    let call = call(function, &name.to_string(), &args.config(None), quote!());
+    let call = call(function, &name.to_string(), &args.config(None), args.assertion(), quote!());
     quote_spanned! {function.span()=>
         #(#attrs)*
         #[::core::prelude::v1::test]
@@ -84,7 +85,7 @@ fn one_test_per_model(args: &Args, function: &Function) -> TokenStream {
 /// The test for one model, inside of the module.
 fn model_test(args: &Args, function: &Function, attrs: &[Attribute], model: &Model) -> TokenStream {
     let (vis, name) = (&function.vis, &model.ident);
-    let call = call(function, &name.to_string(), &args.config(Some(model)), quote!(super::));
+    let call = call(function, &name.to_string(), &args.config(Some(model)), None, quote!(super::));
     quote_spanned! {function.span()=>
         #(#attrs)*
         #[::core::prelude::v1::test]
@@ -98,7 +99,13 @@ fn model_test(args: &Args, function: &Function, attrs: &[Attribute], model: &Mod
 /// name: a `#[track_caller]` callee gets that line, not the attribute's. The rest is the macro's own, so lints of
 /// the user's crate do not apply to it: the trait is not used where the result is a `Result`. Call paths leave out the
 /// function with this name.
-fn call(function: &Function, name: &str, config: &TokenStream, path: TokenStream) -> TokenStream {
+fn call(
+    function: &Function,
+    name: &str,
+    config: &TokenStream,
+    assertion: Option<TokenStream>,
+    path: TokenStream,
+) -> TokenStream {
     let body = &function.sig.ident;
     let full_name = quote!(::core::concat!(::core::module_path!(), "::", #name));
     let returned = quote!(::rsmc::__private::returned(#path #body()));
@@ -112,12 +119,21 @@ fn call(function: &Function, name: &str, config: &TokenStream, path: TokenStream
             __rsmc_body
         }
     };
-    quote_spanned!(body.span()=> ::rsmc::__private::run_test(#full_name, #config, #code))
+    match assertion {
+        None => quote_spanned!(body.span()=> ::rsmc::__private::run_test(#full_name, #config, #code)),
+        Some(assertion) => {
+            quote_spanned!(body.span()=> ::rsmc::__private::run_audit(#full_name, #config, #assertion, #code))
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn test(args: TokenStream, item: TokenStream) -> TokenStream {
+        expand(known::Attribute::Test, args, item)
+    }
 
     /// Expects the expansion of `args` on `item` to be `expected`, token by token.
     #[track_caller]
@@ -154,6 +170,36 @@ mod tests {
                 }
             },
         );
+    }
+
+    #[test]
+    fn an_audit_is_a_test_with_an_assertion() {
+        let expansion = expand(
+            known::Attribute::Audit,
+            quote!(seed = 7),
+            quote!(
+                fn f() {}
+            ),
+        );
+        let expected = quote! {
+            #[::core::prelude::v1::test]
+            fn f() {
+                fn f() {}
+                ::rsmc::__private::run_audit(
+                    ::core::concat!(::core::module_path!(), "::", "f"),
+                    ::rsmc::Config::default().seed(7),
+                    ::rsmc::__private::Assertion { within: ::core::option::Option::None, allow: &[] },
+                    {
+                        fn __rsmc_body() {
+                            use ::rsmc::__private::ByTermination as _;
+                            ::rsmc::__private::returned(f()).assert_success();
+                        }
+                        __rsmc_body
+                    }
+                );
+            }
+        };
+        assert_eq!(expansion.to_string(), expected.to_string());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Error, Generics, LitStr, Meta, Path, Result, Token, Visibility};
 
 use crate::errors::all_or_errors;
+use crate::known;
 
 /// A function with its body unread, so that syntax newer than ours, or half written in an editor, does no harm.
 pub(crate) struct Function {
@@ -121,29 +122,29 @@ fn braces(input: ParseStream) -> Result<Group> {
 
 impl Function {
     /// Refuses a function that cannot be run as a test; reports every reason.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self, attribute: known::Attribute) -> Result<()> {
+        let path = attribute.path();
         let twice = self.attrs.iter().filter(|attr| is_test(attr)).map(|attr| {
-            Error::new_spanned(
-                attr,
-                "`#[rsmc::test]` makes this a test already, this would run it twice: remove one of them",
-            )
+            let message = format!("`#[{path}]` makes this a test already, this would run it twice: remove one of them");
+            Error::new_spanned(attr, message)
         });
-        all_or_errors((), twice.chain(self.unsuitable_signature()))
+        all_or_errors((), twice.chain(self.unsuitable_signature(path)))
     }
 
     /// The reasons why the signature is not that of a test.
-    fn unsuitable_signature(&self) -> impl Iterator<Item = Error> {
+    fn unsuitable_signature(&self, path: &str) -> impl Iterator<Item = Error> {
         let Signature { constness, asyncness, safety, abi, generics, parameters, where_clause, .. } = &self.sig;
         let reasons = [
-            (tokens(constness), "rsmc::test cannot run const functions: remove `const`"),
-            (tokens(asyncness), "rsmc::test cannot run async functions yet"),
-            (tokens(safety), "rsmc::test cannot run unsafe functions: put an `unsafe` block into the body"),
-            (tokens(abi), "rsmc::test cannot run extern functions: remove `extern`"),
-            (tokens(generics), "rsmc::test cannot run generic functions: nothing would choose the arguments"),
-            (tokens(where_clause), "rsmc::test cannot run generic functions: remove the `where` clause"),
-            (parameters.stream(), "rsmc::test runs functions without parameters: nothing would pass these"),
+            (tokens(constness), "cannot run const functions: remove `const`"),
+            (tokens(asyncness), "cannot run async functions yet"),
+            (tokens(safety), "cannot run unsafe functions: put an `unsafe` block into the body"),
+            (tokens(abi), "cannot run extern functions: remove `extern`"),
+            (tokens(generics), "cannot run generic functions: nothing would choose the arguments"),
+            (tokens(where_clause), "cannot run generic functions: remove the `where` clause"),
+            (parameters.stream(), "runs functions without parameters: nothing would pass these"),
         ];
-        reasons.into_iter().filter(|(at, _)| !at.is_empty()).map(|(at, reason)| Error::new_spanned(at, reason))
+        let given = reasons.into_iter().filter(|(at, _)| !at.is_empty());
+        given.map(move |(at, reason)| Error::new_spanned(at, format!("{path} {reason}")))
     }
 
     /// The reasons why `what`, which is called as any function, cannot be this one.
@@ -185,9 +186,10 @@ fn tokens(part: &impl ToTokens) -> TokenStream {
     part.to_token_stream()
 }
 
-/// Whether an attribute makes a test of its own: `#[test]`, `#[rsmc::test]`, `#[tokio::test]`, …
+/// Whether an attribute makes a test of its own: `#[test]`, `#[rsmc::test]`, `#[tokio::test]`, …, `#[rsmc::audit]`.
 fn is_test(attr: &Attribute) -> bool {
-    attr.path().segments.last().is_some_and(|last| last.ident == "test")
+    let segments: Vec<String> = attr.path().segments.iter().map(|segment| segment.ident.to_string()).collect();
+    segments.last().is_some_and(|last| last == "test") || segments.ends_with(&["rsmc".to_owned(), "audit".to_owned()])
 }
 
 /// A function's attributes by where they go when the function becomes a module with one test per model.

@@ -30,10 +30,14 @@ pub(crate) enum Kind {
     Replay,
     /// The name of a criterion.
     Criterion,
+    /// The time that an audit may take, of at least so many milliseconds.
+    Within(u64),
+    /// A list of orderings: texts that name a file and a call.
+    Allow,
 }
 
-/// Every argument of a test.
-pub(crate) const KNOWN: &[Known] = &[
+/// The arguments of a test.
+const KNOWN: &[Known] = &[
     Known { name: "memory", kind: Kind::Memory, example: "memory = \"tso\"" },
     Known { name: "explorer", kind: Kind::Explorer, example: "explorer = \"reads-from\"" },
     Known { name: "max_executions", kind: Kind::Integer(1, u64::MAX, "u64"), example: "max_executions = 1_000_000" },
@@ -76,6 +80,47 @@ pub(crate) const CRITERIA: &[(&str, &str)] = &[
     ("sequentially-consistent", "SequentiallyConsistent"),
 ];
 
+/// The arguments that only `#[rsmc::audit]` has.
+const KNOWN_TO_AUDIT: &[Known] = &[
+    Known { name: "within", kind: Kind::Within(1), example: "within = \"5m\"" },
+    Known {
+        name: "allow",
+        kind: Kind::Allow,
+        example: "allow = [\"src/queue.rs: push: self.tail.store(tail, SeqCst)\"]",
+    },
+];
+
+/// The two attributes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Attribute {
+    /// `#[rsmc::test]`
+    #[default]
+    Test,
+    /// `#[rsmc::audit]`, which is a test that also audits the orderings.
+    Audit,
+}
+
+impl Attribute {
+    /// Its path, as users write it.
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Attribute::Test => "rsmc::test",
+            Attribute::Audit => "rsmc::audit",
+        }
+    }
+
+    /// Its arguments.
+    pub(crate) fn arguments(self) -> impl Iterator<Item = &'static Known> + Clone {
+        let others = if self == Attribute::Audit { KNOWN_TO_AUDIT } else { &[] };
+        KNOWN.iter().chain(others)
+    }
+
+    /// The names of its arguments.
+    pub(crate) fn argument_names(self) -> impl Iterator<Item = &'static str> + Clone {
+        self.arguments().map(|known| known.name)
+    }
+}
+
 /// The memory models: the name in the attribute and the variant of `MemoryModel`.
 pub(crate) const MODELS: &[(&str, &str)] = &[("sc", "Sc"), ("tso", "Tso"), ("pso", "Pso"), ("c11", "C11")];
 
@@ -89,12 +134,13 @@ pub(crate) const EXPLORERS: &[(&str, &str)] = &[
     ("pct", "Pct"),
 ];
 
+/// The memory models under which orderings make a difference.
+pub(crate) const MODELS_OF_AUDITS: [&str; 1] = ["c11"];
+
+/// The explorers that cover all executions under these.
+pub(crate) const EXPLORERS_OF_AUDITS: [&str; 2] = ["reads-from", "exhaustive"];
+
 /// The names in a table of names and variants.
 pub(crate) fn names<'a>(table: &'a [(&'a str, &'a str)]) -> impl Iterator<Item = &'a str> + Clone {
     table.iter().map(|(name, _)| *name)
-}
-
-/// The names of all arguments.
-pub(crate) fn argument_names() -> impl Iterator<Item = &'static str> + Clone {
-    KNOWN.iter().map(|known| known.name)
 }

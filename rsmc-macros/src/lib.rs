@@ -1,4 +1,4 @@
-//! The attributes `#[rsmc::test]` and `#[rsmc::spec]`.
+//! The attributes `#[rsmc::test]`, `#[rsmc::audit]` and `#[rsmc::spec]`.
 //!
 //! Use them through the facade crate `rsmc`; this crate only turns tokens into tokens. One file per step: `args` reads
 //! the arguments, `value` their right-hand sides (in the words of `known`), `function` the annotated function; `expand`
@@ -80,7 +80,43 @@ use proc_macro::TokenStream;
 /// runs twice.
 #[proc_macro_attribute]
 pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
-    expand::test(args.into(), item.into()).into()
+    expand::expand(known::Attribute::Test, args.into(), item.into()).into()
+}
+
+/// A test as [`macro@test`] makes it, which also fails if an ordering in it is stronger than it can tell.
+///
+/// The check must verify. Then every ordering that it uses, of atomics and fences, is made weaker, and the check must
+/// fail; see `rsmc::audit`, the function, for what this can tell and what it cannot. Put it on a test that shows what
+/// the orderings are for; what stays stronger for another reason is listed.
+///
+/// ```ignore
+/// #[rsmc::audit(within = "5m", allow = [
+///     // The fence is for code in another crate.
+///     "src/queue.rs: close: fence(SeqCst)",
+/// ])]
+/// fn queue() { /* … */ }
+/// ```
+///
+/// # Arguments
+///
+/// Those of [`macro@test`], but `memory` can only be `"c11"`, the default, and `explorer` only `"reads-from"`, the
+/// default, or `"exhaustive"`; and:
+///
+/// | argument | value | meaning |
+/// | --- | --- | --- |
+/// | `within` | a time such as `"30s"`, `"5m"`, `"2h"` | the time that the audit may take, by default a minute. The test fails if it is not enough |
+/// | `allow` | a list of texts: a file, maybe a function, and a call | calls whose orderings may be stronger than the test needs |
+///
+/// An entry of `allow` names the end of a path (`src/queue.rs`), the function around the call, if only a call within it
+/// is meant, and the call as it is in the source, where blanks make no difference. So it stays right where lines move,
+/// and it does not where the call changes. A failing test prints the entries. An entry that allows nothing, since the
+/// ordering is needed, is `Relaxed`, or is not there, is an error, too.
+///
+/// `RSMC_AUDIT=0` leaves the audit out, and `RSMC_AUDIT=10m` gives it another time. A replay, and a check with
+/// `RSMC_WEAKEN` or another memory model, is not audited.
+#[proc_macro_attribute]
+pub fn audit(args: TokenStream, item: TokenStream) -> TokenStream {
+    expand::expand(known::Attribute::Audit, args.into(), item.into()).into()
 }
 
 /// # The module

@@ -9,7 +9,7 @@ use syn::{Error, Lit, LitInt, LitStr, Result};
 use crate::duration;
 use crate::errors::all_or_errors;
 use crate::expr::Expr;
-use crate::known::{CRITERIA, EXPLORERS, Kind, Known, MODELS, names};
+use crate::known::{CRITERIA, EXPLORERS, EXPLORERS_OF_AUDITS, Kind, Known, MODELS, MODELS_OF_AUDITS, names};
 use crate::suggest::{self, hint};
 
 /// A memory model that the user named.
@@ -37,6 +37,10 @@ pub(crate) enum Asked {
     Model(Model),
     /// One test under each of these models. Not empty, no model twice.
     Models(Vec<Model>),
+    /// An audit within this time.
+    Within(TokenStream),
+    /// An audit that allows these orderings.
+    Allow(Vec<LitStr>),
 }
 
 /// Reads the value of the argument `known`, which the user wrote as `name`.
@@ -55,8 +59,55 @@ pub(crate) fn read(known: &Known, name: &Ident, value: &Expr) -> Result<Asked> {
             let (pin, seed) = (Ident::new("pin", name.span()), replay(known, value)?);
             return Ok(Asked::Setter(quote!(.#pin(#seed))));
         }
+        Kind::Within(least) => return time(known, value, *least).map(Asked::Within),
+        Kind::Allow => return allow(known, value).map(Asked::Allow),
     };
     Ok(Asked::Setter(quote!(.#name(#argument))))
+}
+
+/// Refuses the values with which a check says nothing about orderings.
+pub(crate) fn refuse_in_audit(known: &Known, value: &Expr) -> Result<()> {
+    let text = match literal(value) {
+        Some(Lit::Str(text)) => text.value(),
+        _ => String::new(),
+    };
+    let (names, message) = match known.kind {
+        Kind::Memory => (
+            &MODELS_OF_AUDITS[..],
+            "an audit is of `memory = \"c11\"`, the default: only there orderings make a difference",
+        ),
+        Kind::Explorer => (
+            &EXPLORERS_OF_AUDITS[..],
+            "an audit needs an explorer that covers all executions under `c11`: `reads-from`, the default, or \
+             `exhaustive`",
+        ),
+        _ => return Ok(()),
+    };
+    if names.contains(&&*text) { Ok(()) } else { Err(Error::new_spanned(value, message)) }
+}
+
+/// Reads a list of orderings; reports all its errors.
+fn allow(known: &Known, value: &Expr) -> Result<Vec<LitStr>> {
+    let Expr::List { elements, .. } = value else { return Err(wrong_type(known, value, "a list of texts")) };
+    let mut entries: Vec<LitStr> = Vec::new();
+    let mut errors = Vec::new();
+    for element in elements {
+        match string(known, element, "texts") {
+            Ok(entry) if entries.iter().any(|other| other.value() == entry.value()) => {
+                errors.push(Error::new(entry.span(), format!("`{}` is listed twice", entry.value())));
+            }
+            Ok(entry)
+                if entry.value().split_once(": ").is_none_or(|(file, call)| file.is_empty() || call.is_empty()) =>
+            {
+                let message = "an entry names a file, maybe a function, and a call, for example \
+                               `\"src/queue.rs: push: self.tail.store(tail, SeqCst)\"`";
+                errors.push(Error::new(entry.span(), message));
+            }
+            Ok(entry) => entries.push(entry),
+            Err(error) => errors.push(error),
+        }
+    }
+    all_or_errors(entries, errors)
 }
 
 /// Reads `"sc"` or `["sc", "tso"]`.

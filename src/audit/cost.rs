@@ -3,9 +3,11 @@
 //! Source. What rustc makes of them, with the features `lse` and `rcpc` of AArch64 (ARMv8.3): the test below compiles
 //! each.
 
+use std::fmt;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release, SeqCst};
 
 use rsmc_core::trace::strongest;
+use serde::Serialize;
 
 use crate::audit::AuditedOrdering;
 
@@ -30,27 +32,71 @@ fn instructions(operation: &str, order: Ordering) -> [Option<&'static str>; 2] {
     }
 }
 
-/// The savings of the weaker orderings of an audit: a line for each place at which the instruction is another one.
-pub(super) fn saved(orderings: &[AuditedOrdering]) -> Vec<String> {
+/// The instructions that the weaker orderings of an audit change at one place.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Saving<'a> {
+    /// The ordering; of a compare-exchange, that of success, if it is listed.
+    #[serde(skip)]
+    ordering: &'a AuditedOrdering,
+    place: &'a str,
+    changes: Vec<Change>,
+}
+
+/// The instruction of a place on one machine; `None`: there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct Change {
+    machine: &'static str,
+    written: Option<&'static str>,
+    weaker: Option<&'static str>,
+}
+
+impl Saving<'_> {
+    /// Whether it is the saving at the place of an ordering of the same audit.
+    pub(super) fn is_of(&self, ordering: &AuditedOrdering) -> bool {
+        std::ptr::eq(self.ordering, ordering)
+    }
+
+    /// The changes, in words.
+    pub(super) fn changes(&self) -> String {
+        self.changes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl fmt::Display for Saving<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}  {}", self.place, self.changes())
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { machine, written, weaker } = self;
+        match weaker {
+            Some(weaker) => write!(f, "{machine} {weaker} in place of {}", written.unwrap_or("nothing")),
+            None => write!(f, "{machine} no {}", written.unwrap_or("instruction")),
+        }
+    }
+}
+
+/// The savings of the weaker orderings of an audit: one for each place at which the instruction is another one.
+pub(super) fn savings<'a>(orderings: &'a [AuditedOrdering]) -> Vec<Saving<'a>> {
     let success =
         orderings.iter().filter(|one| !one.is_failure || !orderings.iter().any(|other| is_success(other, one)));
-    let line = |one: &AuditedOrdering| {
+    let saving = |one: &'a AuditedOrdering| {
         // A compare-exchange has one instruction for both of its orderings. One that is `Relaxed` is not listed.
+        let AuditedOrdering { operation, written, together, .. } = one;
         let other = orderings.iter().find(|other| is_success(one, other)).filter(|_| !one.is_failure);
         let [written, weaker] = match other {
-            Some(failure) => [strongest(one.written, failure.written), strongest(one.together, failure.together)],
-            None => [one.written, one.together],
+            Some(failure) => [strongest(*written, failure.written), strongest(*together, failure.together)],
+            None => [*written, *together],
         };
-        let pairs = instructions(one.operation, written).into_iter().zip(instructions(one.operation, weaker));
-        let changes = ["x86-64", "AArch64"].into_iter().zip(pairs).filter(|(_, (old, new))| old != new);
-        let change = |(machine, (old, new)): (_, (Option<&str>, Option<&str>))| match new {
-            Some(new) => format!("{machine} {new} in place of {}", old.unwrap_or("nothing")),
-            None => format!("{machine} no {}", old.unwrap_or("instruction")),
-        };
-        let changes: Vec<String> = changes.map(change).collect();
-        (!changes.is_empty()).then(|| format!("{}  {}", one.place, changes.join(", ")))
+        let pairs = instructions(operation, written).into_iter().zip(instructions(operation, weaker));
+        let changes = ["x86-64", "AArch64"].into_iter().zip(pairs);
+        let changes = changes.map(|(machine, (written, weaker))| Change { machine, written, weaker });
+        let changes: Vec<Change> = changes.filter(|change| change.written != change.weaker).collect();
+        (!changes.is_empty()).then(|| Saving { ordering: one, place: &one.place, changes })
     };
-    success.filter_map(line).collect()
+    success.filter_map(saving).collect()
 }
 
 /// Whether these are the orderings of success and failure of one compare-exchange.
@@ -186,6 +232,6 @@ mod tests {
             "a:6:1  AArch64 casl in place of casal",
             "a:7:1  AArch64 cas in place of casa",
         ];
-        assert_eq!(saved(&orderings), expected);
+        assert_eq!(savings(&orderings).iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
     }
 }

@@ -3,43 +3,55 @@
 //! Each test verifies with its own combination of weaker orderings, so it verifies with one that is at least as strong
 //! at every place: the strongest of all tests, place by place.
 
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use rsmc_core::trace::{Weakened, strongest};
+use rsmc_core::report::Sources;
+use rsmc_core::trace::strongest;
+use serde::Serialize;
 
-use crate::audit::{Audit, AuditedOrdering};
+use crate::audit::{Audit, AuditedOrdering, Forms};
 
-/// The audits so far.
-#[derive(Debug)]
-struct Merged {
-    audit: Option<Audit>,
-    /// The number of tests that were audited, and of those that were not since their checks do not verify.
-    tests: u32,
-    others: u32,
+/// The tests of which an audit has those of all together.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Tests {
+    audited: u32,
+    /// Those whose checks do not verify.
+    not_audited: u32,
 }
 
-static MERGED: Mutex<Merged> = Mutex::new(Merged { audit: None, tests: 0, others: 0 });
+impl fmt::Display for Tests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { audited, not_audited } = self;
+        write!(f, "{audited} {}", if *audited == 1 { "test" } else { "tests together" })?;
+        match not_audited {
+            0 => Ok(()),
+            others => write!(f, "; {others} more were not audited, since their checks do not verify"),
+        }
+    }
+}
 
-/// Adds the audit of a test, or that it has none, and has the text of all written, if there is one.
-pub(crate) fn add(audit: Option<&Audit>, write: impl FnOnce(&str)) {
+/// The audits so far.
+static MERGED: Mutex<(Option<Audit>, Tests)> = Mutex::new((None, Tests { audited: 0, not_audited: 0 }));
+
+/// Adds the audit of a test, or that it has none, and has all of them together written, if there is one.
+pub(crate) fn add(audit: Option<&Audit>, sources: Sources<'_>, write: impl FnOnce(&Forms)) {
     let mut merged = MERGED.lock().unwrap_or_else(PoisonError::into_inner);
+    let (all, tests) = &mut *merged;
     match audit.filter(|audit| audit.failure.is_none()) {
         Some(audit) => {
-            merged.tests += 1;
-            merged.audit = Some(match merged.audit.take() {
+            tests.audited += 1;
+            *all = Some(match all.take() {
                 None => Audit { test: None, ..audit.clone() },
                 Some(all) => merge(all, audit),
             });
         }
-        None => merged.others += 1,
+        None => tests.not_audited += 1,
     }
-    // Under the lock, so that no older text is written behind a newer one.
-    let Merged { audit: Some(audit), tests, others } = &*merged else { return };
-    let without = match others {
-        0 => String::new(),
-        others => format!("; {others} more were not audited, since their checks do not verify"),
-    };
-    write(&format!("{tests} {}{without}\n{audit}", if *tests == 1 { "test" } else { "tests together" }));
+    // Under the lock, so that no older audit is written behind a newer one.
+    if let Some(all) = all {
+        write(&Forms::new(all, Some(*tests), sources));
+    }
 }
 
 fn merge(mut all: Audit, other: &Audit) -> Audit {
@@ -50,7 +62,11 @@ fn merge(mut all: Audit, other: &Audit) -> Audit {
             None => all.orderings.push(ordering.clone()),
         }
     }
-    all.orderings.sort_by_cached_key(|one| (weakened(one), one.is_failure));
+    let key = |one: &AuditedOrdering| {
+        let (file, line, column) = one.position();
+        (file.to_owned(), line, column, one.is_failure)
+    };
+    all.orderings.sort_by_cached_key(key);
     let weaker = all.orderings.iter().filter(|one| one.together != one.written);
     all.together = weaker.filter_map(|one| format!("{}={:?}", name(one), one.together).parse().ok()).collect();
     Audit { checks: all.checks + other.checks, is_complete: all.is_complete && other.is_complete, ..all }
@@ -80,15 +96,11 @@ fn name(one: &AuditedOrdering) -> String {
     format!("{}{}", one.place, if one.is_failure { "/failure" } else { "" })
 }
 
-/// File, line and column, for their order.
-fn weakened(one: &AuditedOrdering) -> Option<(String, u32, u32)> {
-    let place: Weakened = format!("{}=Relaxed", name(one)).parse().ok()?;
-    Some((place.file, place.line, place.column))
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
+
+    use rsmc_core::trace::Weakened;
 
     use super::*;
 

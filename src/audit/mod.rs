@@ -11,7 +11,10 @@
 //! no check sees a race on memory that is in no cell of the shim. Unsafe code may end the process where an ordering is
 //! weaker that it needs; the last words then have the weaker orderings and the seed.
 
+mod asserted;
 mod cost;
+mod html;
+mod json;
 mod merged;
 mod places;
 mod search;
@@ -22,18 +25,22 @@ use std::panic::Location;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use rsmc_core::report::Sources;
 use rsmc_core::seed::Seed;
 use rsmc_core::session::{Config, FailureKind};
 use rsmc_core::trace::Weakened;
 
+pub use crate::audit::asserted::Assertion;
+use crate::audit::merged::Tests;
 pub(crate) use crate::audit::merged::add;
 use crate::audit::search::Search;
 use crate::ends;
+use crate::files::SOURCES;
 use crate::said;
 
 /// The orderings of a body and what its check says of them.
 ///
-/// [`Display`](fmt::Display) has it as text.
+/// [`Display`](fmt::Display) has it as text, [`json`](Audit::json) and [`html`](Audit::html) in other forms.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Audit {
@@ -75,6 +82,27 @@ pub struct AuditedOrdering {
     pub needed: Option<Needed>,
 }
 
+/// The verdict of a check on an ordering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    Needed,
+    TooStrong,
+    NotExercised,
+    NotTried,
+}
+
+impl Standing {
+    /// In words.
+    fn name(self) -> &'static str {
+        match self {
+            Standing::Needed => "needed",
+            Standing::TooStrong => "too strong",
+            Standing::NotExercised => "not exercised",
+            Standing::NotTried => "not tried",
+        }
+    }
+}
+
 /// A failing execution with a weaker ordering.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -91,6 +119,31 @@ pub struct Needed {
     test: Option<String>,
 }
 
+impl AuditedOrdering {
+    /// The verdict of the check.
+    fn standing(&self) -> Standing {
+        match () {
+            () if !self.is_exercised => Standing::NotExercised,
+            () if self.alone != self.written => Standing::TooStrong,
+            () if self.needed.is_none() => Standing::NotTried,
+            () => Standing::Needed,
+        }
+    }
+
+    /// Whether the check needs it as written, or no time was left to try it.
+    fn is_minimal(&self) -> bool {
+        matches!(self.standing(), Standing::Needed | Standing::NotTried)
+    }
+
+    /// The file, the line and the column of its place.
+    fn position(&self) -> (&str, u32, u32) {
+        let mut parts = self.place.rsplitn(3, ':');
+        let mut number = || parts.next().and_then(|number| number.parse().ok()).unwrap_or(0);
+        let (column, line) = (number(), number());
+        (parts.next().unwrap_or_default(), line, column)
+    }
+}
+
 /// The time that an audit may take.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 
@@ -100,7 +153,8 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 /// shim: a race on plain memory is not seen.
 ///
 /// Each question is a check with [`Config::weaken`], by this process alone. Only Rust's own memory model, the default,
-/// knows orderings. An audit does not look at the environment; `RSMC_AUDIT=1` audits every `#[rsmc::test]`.
+/// knows orderings. An audit does not look at the environment; `RSMC_AUDIT=1` audits every `#[rsmc::test]`, and
+/// [`#[rsmc::audit]`](macro@crate::audit) is a test that asserts what an audit finds.
 ///
 /// Unsafe code may crash in executions that its orderings rule out. The process then ends, and says with which
 /// orderings and seed.
@@ -150,6 +204,39 @@ pub(crate) fn audit_within(
     body: &(dyn Fn() + Sync),
 ) -> Result<Audit, rsmc_core::session::ConfigError> {
     Search::new(config, longest, test, body).audit()
+}
+
+/// An audit in all its forms.
+#[derive(Debug)]
+pub(crate) struct Forms {
+    pub(crate) text: String,
+    pub(crate) json: String,
+    pub(crate) html: String,
+}
+
+impl Forms {
+    /// The forms of an audit. `tests` is there for one of several tests.
+    pub(crate) fn new(audit: &Audit, tests: Option<Tests>, sources: Sources<'_>) -> Self {
+        let first = tests.map(|tests| format!("{tests}\n")).unwrap_or_default();
+        Self {
+            text: format!("{first}{audit}"),
+            json: json::json(audit, tests),
+            html: html::html(audit, tests, sources),
+        }
+    }
+}
+
+impl Audit {
+    /// The audit as JSON, in one line. `docs/audit-json.md` describes the form, which has a version.
+    pub fn json(&self) -> String {
+        json::json(self, None)
+    }
+
+    /// The audit as a page for a browser, complete in itself. It has the source lines in it, as far as the files are
+    /// found from the current directory or one above it.
+    pub fn html(&self) -> String {
+        html::html(self, None, SOURCES)
+    }
 }
 
 impl fmt::Display for Audit {

@@ -1,4 +1,4 @@
-//! An audit as text.
+//! An audit as text, and the sentences that its other forms share.
 
 use std::fmt::{self, Write};
 use std::sync::atomic::Ordering;
@@ -6,40 +6,27 @@ use std::sync::atomic::Ordering;
 use rsmc_core::report::{quoted, visible, wrap};
 use rsmc_core::trace::Weakened;
 
-use crate::audit::cost::saved;
-use crate::audit::{Audit, AuditedOrdering, Needed};
+use crate::audit::cost::savings;
+use crate::audit::{Audit, AuditedOrdering, Needed, Standing};
 
 pub(super) fn write(audit: &Audit, f: &mut impl Write) -> fmt::Result {
-    if let Some(why) = &audit.failure {
-        return writeln!(f, "{}", wrap(&visible(&format!("no audit of a check that does not verify: {why}")), "  "));
+    if audit.failure.is_some() {
+        return writeln!(f, "{}", wrap(&visible(&summary(audit)), "  "));
     }
-    let count = |what: fn(&AuditedOrdering) -> bool| audit.orderings.iter().filter(|ordering| what(ordering)).count();
-    let (all, strong) = (audit.orderings.len(), count(is_too_strong));
-    let unused = count(|ordering| !ordering.is_exercised);
-    let needed = all - strong - unused;
-    let orderings = if all == 1 { "ordering is" } else { "orderings are" };
-    writeln!(
-        f,
-        "{all} {orderings} stronger than Relaxed: {needed} needed as written, {strong} too strong, {unused} not \
-         exercised"
-    )?;
+    writeln!(f, "{}", summary(audit))?;
     if !audit.is_complete {
-        writeln!(f, "not complete: the time was over; an ordering that was not tried counts as needed")?;
+        writeln!(f, "{INCOMPLETE}")?;
     }
     for ordering in &audit.orderings {
         writeln!(f)?;
         one(ordering, f)?;
     }
-    let mut exercised = audit.orderings.iter().filter(|ordering| ordering.is_exercised).peekable();
-    if exercised.peek().is_some() && exercised.all(|ordering| ordering.together == Ordering::Relaxed) {
-        let what = "No ordering makes a difference here. A check sees races on data in cells of the shim only, and \
-                    what assertions say.";
-        writeln!(f, "\n{}", wrap(what, ""))?;
+    if makes_no_difference(audit) {
+        writeln!(f, "\n{}", wrap(NO_DIFFERENCE, ""))?;
     }
-    if !audit.together.is_empty() {
-        writeln!(f, "\nThe check verifies with all of these together:")?;
-        writeln!(f, "    RSMC_WEAKEN={} {}", quoted(&Weakened::list(&audit.together)), command(audit.test.as_deref()))?;
-        let saved = saved(&audit.orderings);
+    if let Some(command) = together(audit) {
+        writeln!(f, "\nThe check verifies with all of these together:\n    {command}")?;
+        let saved: Vec<String> = savings(&audit.orderings).iter().map(ToString::to_string).collect();
         if !saved.is_empty() {
             writeln!(f, "\nThat saves on usual machines:\n    {}", visible(&saved.join("\n    ")))?;
         }
@@ -47,37 +34,92 @@ pub(super) fn write(audit: &Audit, f: &mut impl Write) -> fmt::Result {
     Ok(())
 }
 
-fn is_too_strong(ordering: &AuditedOrdering) -> bool {
-    ordering.is_exercised && ordering.alone != ordering.written
+pub(super) const INCOMPLETE: &str = "not complete: the time was over; an ordering that was not tried counts as needed";
+pub(super) const NO_DIFFERENCE: &str = "No ordering makes a difference here. A check sees races on data in cells of the \
+                                        shim only, and what assertions say.";
+
+/// The number of orderings by what is said of them; or the reason why nothing was audited.
+pub(super) fn summary(audit: &Audit) -> String {
+    if let Some(why) = &audit.failure {
+        return format!("no audit of a check that does not verify: {why}");
+    }
+    let count = |what| audit.orderings.iter().filter(|ordering| ordering.standing() == what).count();
+    let (all, strong, unused) = (audit.orderings.len(), count(Standing::TooStrong), count(Standing::NotExercised));
+    let needed = all - strong - unused;
+    let orderings = if all == 1 { "ordering is" } else { "orderings are" };
+    format!(
+        "{all} {orderings} stronger than Relaxed: {needed} needed as written, {strong} too strong, {unused} not exercised"
+    )
 }
 
-fn one(ordering: &AuditedOrdering, f: &mut impl Write) -> fmt::Result {
-    let &AuditedOrdering { operation, is_failure, written, alone, together, .. } = ordering;
-    let of_failure = if is_failure { ", where it fails" } else { "" };
-    writeln!(f, "{}  {operation}{of_failure}: {written:?}", visible(&ordering.place))?;
-    let name = |order: Ordering| match (operation, order) {
-        ("fence", Ordering::Relaxed) => "no fence".to_owned(),
-        _ => format!("{order:?}"),
-    };
+/// Whether the check can tell none of the orderings that are exercised from `Relaxed`.
+pub(super) fn makes_no_difference(audit: &Audit) -> bool {
+    let mut exercised = audit.orderings.iter().filter(|ordering| ordering.is_exercised).peekable();
+    exercised.peek().is_some() && exercised.all(|ordering| ordering.together == Ordering::Relaxed)
+}
+
+/// The command that runs the check with all that is weaker together.
+pub(super) fn together(audit: &Audit) -> Option<String> {
+    let list = Weakened::list(&audit.together);
+    (!list.is_empty()).then(|| format!("RSMC_WEAKEN={} {}", quoted(&list), command(audit.test.as_deref())))
+}
+
+/// An ordering: its place, its verdict, and what it is needed for.
+pub(super) fn one(ordering: &AuditedOrdering, f: &mut impl Write) -> fmt::Result {
+    writeln!(f, "{}  {}", visible(&ordering.place), title(ordering))?;
     let mut say = |what: &str| writeln!(f, "{}", wrap(&format!("  {}", visible(what)), "    "));
-    if !ordering.is_exercised {
-        return say("not exercised: no execution has two threads that use the atomic");
+    if let Some(verdict) = verdict(ordering) {
+        say(&verdict)?;
     }
-    if is_too_strong(ordering) {
-        let beside = match together {
-            _ if together == alone => String::new(),
-            _ if together == written => ", but not beside the weaker orderings below".to_owned(),
-            _ => format!(", and {} beside the weaker orderings below", name(together)),
-        };
-        say(&format!("too strong: {} is enough{beside}", name(alone)))?;
+    let Some(needed) = &ordering.needed else { return Ok(()) };
+    let reason = reason(ordering, needed);
+    say(&if ordering.is_minimal() { format!("needed: {reason}") } else { reason })?;
+    writeln!(f, "    {}", replay(needed))
+}
+
+/// `store: Release`
+pub(super) fn title(ordering: &AuditedOrdering) -> String {
+    let &AuditedOrdering { operation, is_failure, written, .. } = ordering;
+    format!("{operation}{}: {written:?}", if is_failure { ", where it fails" } else { "" })
+}
+
+/// The verdict on an ordering that is not minimal.
+pub(super) fn verdict(ordering: &AuditedOrdering) -> Option<String> {
+    let &AuditedOrdering { written, alone, together, .. } = ordering;
+    match ordering.standing() {
+        Standing::NotExercised => Some("not exercised: no execution has two threads that use the atomic".to_owned()),
+        Standing::TooStrong => {
+            let beside = match together {
+                _ if together == alone => String::new(),
+                _ if together == written => ", but not beside the weaker orderings below".to_owned(),
+                _ => format!(", and {} beside the weaker orderings below", name(ordering, together)),
+            };
+            Some(format!("too strong: {} is enough{beside}", name(ordering, alone)))
+        }
+        Standing::Needed | Standing::NotTried => None,
     }
-    let Some(Needed { weakened, message, seed, test, .. }) = &ordering.needed else { return Ok(()) };
-    let weaker = weakened.last().map_or_else(String::new, |weakened| name(weakened.most));
+}
+
+/// The failure with a weaker ordering.
+pub(super) fn reason(ordering: &AuditedOrdering, needed: &Needed) -> String {
+    let Needed { weakened, message, .. } = needed;
+    let weaker = weakened.last().map_or_else(String::new, |weakened| name(ordering, weakened.most));
     let others = if weakened.len() > 1 { " beside the others" } else { "" };
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    let needed = if is_too_strong(ordering) { "" } else { "needed: " };
-    say(&format!("{needed}with {weaker}{others} it fails: {message}"))?;
-    writeln!(f, "    RSMC_WEAKEN={} RSMC_REPLAY={seed} {}", quoted(&Weakened::list(weakened)), command(test.as_deref()))
+    format!("with {weaker}{others} it fails: {message}")
+}
+
+/// The command that shows what fails.
+pub(super) fn replay(needed: &Needed) -> String {
+    let Needed { weakened, seed, test, .. } = needed;
+    format!("RSMC_WEAKEN={} RSMC_REPLAY={seed} {}", quoted(&Weakened::list(weakened)), command(test.as_deref()))
+}
+
+fn name(ordering: &AuditedOrdering, order: Ordering) -> String {
+    match (ordering.operation, order) {
+        ("fence", Ordering::Relaxed) => "no fence".to_owned(),
+        _ => format!("{order:?}"),
+    }
 }
 
 fn command(test: Option<&str>) -> String {

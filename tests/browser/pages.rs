@@ -132,3 +132,21 @@ pub fn hostile() -> Page {
         assert_eq!(x.load(SeqCst), 2, "</script><script>console.error('run')</script><!-- \u{2028} \u{7} ]]>");
     })
 }
+
+/// The page of an audit: an ordering that one thread has for itself, one that is too strong, and one that is needed.
+pub fn audit() -> String {
+    let audit = rsmc::audit(&Config::default(), || {
+        let (data, ready, own) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                own.store(1, Release);
+                data.store(1, Relaxed);
+                ready.store(1, SeqCst);
+            });
+            if ready.load(Acquire) == 1 {
+                assert_eq!(data.load(Relaxed), 1, "a message that is <published>");
+            }
+        });
+    });
+    audit.html()
+}

@@ -16,6 +16,7 @@ mod inbox;
 mod inbox_lost;
 mod inbox_relaxed;
 mod letterbox;
+mod letterbox_minimal;
 mod letters;
 mod livelock;
 mod lost;
@@ -316,7 +317,7 @@ fn manifests_and_variables() {
 fn orderings() {
     let audit = rsmc::audit(&Config::default(), letterbox::tests::letterbox).to_string();
     let text = in_a_crate(&audit.replace("docs::guide::orderings", "tests::letterbox"), "letterbox");
-    assert_chapter("12-orderings", &["letterbox"], &[text]);
+    assert_chapter("12-orderings", &["letterbox", "letterbox_minimal"], &[text]);
 }
 
 #[test]

@@ -24,6 +24,9 @@ fn no_arguments() {}
 )]
 fn every_argument() {}
 
+#[rsmc::audit(memory = "c11", explorer = "exhaustive", within = "1m30s", allow = [])]
+fn every_argument_of_an_audit() {}
+
 #[rsmc::test(replay = "whatever a failing test printed")]
 #[should_panic(expected = "a seed starts with")]
 fn replay() {}

@@ -6,7 +6,7 @@ use serde::Serialize;
 const FIRST: usize = 1 << 16;
 
 /// A value as JSON, in one line.
-pub(super) fn to_json(value: &impl Serialize) -> String {
+pub fn to_json(value: &impl Serialize) -> String {
     let mut buffer = vec![0; FIRST];
     loop {
         match serde_json_core::to_slice(value, &mut buffer) {

@@ -79,12 +79,13 @@ pub use diagram::{
     VERSION, Waiting,
 };
 pub use dot::dot;
-pub use html::html;
+pub use html::{escape, html, page};
+pub use json::to_json;
 pub use last_words::{last_seed, last_words, stuck};
 pub use line::{About, line};
 pub use live::Live;
 pub use options::{Form, RenderOptions};
-pub use source::Sources;
+pub use source::{Call, Sources};
 pub use summary::{incomplete, verified};
 pub use text::{visible, wrap};
 
@@ -266,7 +267,7 @@ pub fn diagram(report: &Report, config: &Config, name: Option<&str>, sources: So
 
 /// The JSON form of a failing execution, in one line; `docs/report-json.md` describes it.
 pub fn json(diagram: &Diagram) -> String {
-    json::to_json(diagram) + "\n"
+    to_json(diagram) + "\n"
 }
 
 /// The report of any check: the schedule of a failure; one line if the check is complete; advice if a limit ended it.

@@ -6,7 +6,7 @@ use syn::{Error, LitStr, Result};
 
 use crate::args::Args;
 use crate::errors::all_or_errors;
-use crate::known::{CRITERIA, SPEC, argument_names, names};
+use crate::known::{Attribute, CRITERIA, SPEC, names};
 use crate::spec::clause::{Clause, Sign, clauses};
 use crate::suggest::hint;
 use crate::value::{self, Asked};
@@ -51,8 +51,11 @@ impl Header {
             return Err(Error::new(name.span(), message));
         }
         let Some(known) = SPEC.iter().find(|known| known.name == text) else {
-            let all = SPEC.iter().map(|known| known.name).chain(argument_names().filter(|name| *name != "replay"));
-            if !argument_names().any(|known| known == text) {
+            let all = SPEC
+                .iter()
+                .map(|known| known.name)
+                .chain(Attribute::Test.argument_names().filter(|name| *name != "replay"));
+            if !Attribute::Test.argument_names().any(|known| known == text) {
                 return Err(Error::new(name.span(), format!("unknown argument `{text}`{}", hint(&text, all))));
             }
             return self.args.add(&name, Some(syn::parse2(expr)?));

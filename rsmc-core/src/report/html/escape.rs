@@ -9,7 +9,7 @@ use crate::report::text::visible;
 
 /// The text for use as text or in quotes: `<` → `&lt;`. Control characters are no part of HTML; they are spelt, as in
 /// [`visible`].
-pub(super) fn escape(text: impl Display) -> String {
+pub fn escape(text: impl Display) -> String {
     let mut escaped = String::new();
     for c in visible(&text.to_string()).chars() {
         match c {

@@ -22,28 +22,42 @@ use crate::report::headline::words;
 use crate::report::text::count;
 use crate::session::{FailureKind, MemoryModel};
 use draw::draw;
-use escape::{escape, script_json};
+use escape::script_json;
 use items::{Data, LONGEST, folds, rows};
 use sources::{Excerpts, label};
+
+pub use escape::escape;
 
 /// The page of a failing execution. `sources` returns the text of a source file, named as by the compiler, if it
 /// exists.
 pub fn html(diagram: &Diagram, sources: Sources<'_>) -> String {
     let data = Data::new(diagram, Excerpts::new(diagram, sources));
     let name = diagram.test.as_deref().unwrap_or("a check");
-    let title = format!("{}: {name}", kind(diagram));
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-         script-src 'unsafe-inline'\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n{}{}\
-         <script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{}</script>\n</body>\n</html>\n",
-        escape(title),
-        include_str!("page.css"),
+    let body = format!(
+        "{}{}<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{}</script>\n",
         header(diagram),
         main(diagram, &data),
         script_json(&data),
         include_str!("page.js")
+    );
+    document(&format!("{}: {name}", kind(diagram)), "; script-src 'unsafe-inline'", "", &body)
+}
+
+/// A page without a script, in the style of [`html`]: a title, which is any text, further style sheets, and the
+/// contents of the body in HTML, of which [`escape`] has made all text harmless.
+pub fn page(title: &str, style: &str, body: &str) -> String {
+    document(title, "", style, body)
+}
+
+/// A whole page, with what it may do besides having styles.
+fn document(title: &str, permits: &str, style: &str, body: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\
+         {permits}\">\n<title>{}</title>\n<style>\n{}{style}</style>\n</head>\n<body>\n{body}</body>\n</html>\n",
+        escape(title),
+        include_str!("page.css"),
     )
 }
 

@@ -4,6 +4,7 @@
 //! in `AtomicUsize::new(0)`. So the text left of it names the object. This is a reading of text, not of Rust: where it
 //! finds nothing, a report falls back on types and numbers.
 
+mod call;
 mod expression;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,8 @@ use std::fmt;
 
 use crate::report::places::parts;
 use crate::trace::Site;
+
+pub use call::Call;
 
 /// Reads a file of the source by the name that the compiler has for it; `None` if it is not there.
 #[derive(Clone, Copy)]
