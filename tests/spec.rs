@@ -10,6 +10,7 @@ mod lazy_list;
 mod mpmc_ring;
 mod oneshot;
 mod processes;
+mod progress;
 mod semaphore;
 mod spsc_ring;
 mod striped;

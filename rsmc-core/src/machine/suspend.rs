@@ -4,7 +4,7 @@
 //! operations.
 //!
 //! Method. When the thread comes to the operation behind them, it stands before another one instead: it waits for a
-//! token of its own, which nobody makes available. So it is a thread that does less, and every explorer treats it as any
+//! token of its own, which nobody makes available. So it is a thread that does less, and explorers treat it as any
 //! other. The stores that it has buffered leave its buffer, as those of a thread that waits. It may wait for ever, so
 //! an execution that ends so is no deadlock.
 //!
