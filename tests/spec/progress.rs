@@ -14,8 +14,8 @@ fn lock_free<T: Sync, M: Clone + PartialEq>(spec: Spec<T, M>, calls: usize) {
     assert!(report.suspended > 0, "{report}");
 }
 
-/// The failure in which a suspended thread keeps another one from completing: kind, scenario and message. The seed shows
-/// it again.
+/// The failure in which a suspended thread keeps another one from completing: kind, scenario and message. The seed
+/// shows it again.
 #[track_caller]
 fn blocks<T: Sync, M: Clone + PartialEq>(spec: &Spec<T, M>) -> (FailureKind, String, String) {
     let report = spec.explore();

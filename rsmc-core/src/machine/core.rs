@@ -164,8 +164,7 @@ impl Machine {
         self.over = false;
         self.taken = None;
         self.held = None;
-        self.suspensions.clear();
-        self.as_written = self.orders.are_written();
+        self.suspend_nobody();
         self.forget_graph();
         self.run.model = self.rules.memory;
         self.dice.reset(plan.policy);

@@ -28,6 +28,12 @@ pub(super) struct Suspension {
 }
 
 impl Machine {
+    /// Begins an execution.
+    pub(super) fn suspend_nobody(&mut self) {
+        self.suspensions.clear();
+        self.as_written = self.orders.are_written();
+    }
+
     /// Suspends a running thread for ever once it has performed so many more operations; `None`: it goes on. `site` is
     /// the place of this call.
     pub fn suspend(&mut self, thread: ThreadId, after: Option<u32>, site: Site) {
