@@ -11,6 +11,7 @@ mod lazy_list;
 mod mpmc_ring;
 mod oneshot;
 mod processes;
+mod progress;
 mod semaphore;
 mod spsc_ring;
 mod striped;

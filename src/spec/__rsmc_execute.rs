@@ -1,13 +1,17 @@
 //! One execution of a scenario, and whether its results are right.
 
-use std::sync::atomic::Ordering::{Acquire, Release};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use rsmc_core::runtime::hook::threads::{current, detach, suspend};
+use rsmc_core::session::Seen as SeenByCheck;
+use rsmc_core::step::Pending;
 use rsmc_shim::sync::atomic::AtomicBool;
 use rsmc_shim::{hint, label, thread};
 
 use crate::spec::history::{Closest, Model, explain};
-use crate::spec::operation::Value;
+use crate::spec::operation::{Run, Value};
 use crate::spec::order::{Order, members};
 use crate::spec::scenario::{Call, Scenario};
 use crate::spec::{Criterion, Spec, text};
@@ -22,6 +26,16 @@ struct Step {
     waits: Vec<usize>,
     /// The flag that it sets.
     sets: Option<usize>,
+    /// The number of operations after which the thread is suspended in it.
+    suspended: Option<u32>,
+}
+
+/// A call whose argument is one of these values, by number. It is here so that call paths end in the user's code.
+pub(crate) fn by_number<T, A: Send + Sync + 'static, R: Value + 'static>(
+    values: Arc<Vec<A>>,
+    run: impl Fn(&T, &A) -> R + Send + Sync + 'static,
+) -> Box<Run<T>> {
+    Box::new(move |shared, value| Box::new(run(shared, &values[value])))
 }
 
 /// A scenario, prepared so that its executions do little beside the calls.
@@ -33,11 +47,15 @@ pub(crate) struct Prepared<'s, T, M> {
     calls: Vec<Call>,
     threads: Vec<Vec<Step>>,
     flags: usize,
+    /// The number of calls that have returned in the last execution, by thread.
+    pub(crate) returned: Vec<AtomicUsize>,
 }
 
 /// The results that were seen. All of them are right.
 #[derive(Default)]
 pub(crate) struct Seen {
+    /// Whether a thread was suspended in some execution.
+    pub(crate) suspended: bool,
     pub(crate) known: Vec<Results>,
     /// The results of the last execution, if they are new. What an execution has allocated must not outlive it for
     /// long, so they are copied before the next.
@@ -45,8 +63,11 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Copies new results. It must be called outside executions.
-    pub(crate) fn keep(&mut self) {
+    /// Copies new results, and notes a suspended thread. It must be called outside executions.
+    pub(crate) fn keep(&mut self, of_check: SeenByCheck<'_>) {
+        if let SeenByCheck::Run(run, _) = of_check {
+            self.suspended |= run.waiting.iter().any(Pending::is_suspended);
+        }
         if let Some(results) = self.last.take() {
             self.known.push(results.iter().map(|result| result.copy()).collect());
         }
@@ -65,24 +86,30 @@ impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
         let step = |call: usize| {
             let flag = |sets| scenario.flag_of(sets).expect("a call that others wait for sets a flag");
             let waits = members(scenario.awaited_by(call)).map(flag).collect();
-            Step { call: calls[call], waits, sets: scenario.flag_of(call) }
+            Step { call: calls[call], waits, sets: scenario.flag_of(call), suspended: scenario.suspended_in(call) }
         };
-        let threads = scenario.numbers().into_iter().map(|numbers| numbers.map(step).collect()).collect();
+        let threads: Vec<Vec<Step>> =
+            scenario.numbers().into_iter().map(|numbers| numbers.map(step).collect()).collect();
+        let returned = threads.iter().map(|_| AtomicUsize::new(0)).collect();
         let flags = (0..calls.len()).filter(|&call| scenario.flag_of(call).is_some()).count();
         let judged = match spec.criterion {
             Criterion::SequentiallyConsistent => Scenario { signals: Vec::new(), ..scenario.clone() }.order(),
             Criterion::Linearizable | Criterion::QuiescentlyConsistent => scenario.order(),
         };
         let order = spec.criterion.kept().of(&judged.expect("calls do not wait for each other in a circle"));
-        Self { spec, scenario, order, calls, threads, flags }
+        Self { spec, scenario, order, calls, threads, flags, returned }
     }
 
-    /// Runs the scenario once.
+    /// Runs the scenario once. If a thread is to be suspended, nothing is asked of the results: they are those of
+    /// another scenario.
     ///
     /// # Panics
     /// If no order of the calls explains their results.
     pub(crate) fn execute(&self, seen: Option<&Mutex<Seen>>) {
         let results = self.results();
+        if self.scenario.suspended.is_some() {
+            return;
+        }
         let seen = seen.map(|seen| seen.lock().unwrap_or_else(PoisonError::into_inner));
         if seen.as_ref().is_some_and(|seen| seen.has(&results)) {
             return;
@@ -110,49 +137,61 @@ impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
 
     fn results(&self) -> Results {
         let shared = (self.spec.new)();
+        self.returned.iter().for_each(|returned| returned.store(0, Relaxed));
         let call = |call: &Call| self.spec.run(&shared, *call);
         let mut results: Results = self.scenario.init.iter().map(call).collect();
         match &self.threads[..] {
-            [only] => results.extend(self.thread(only, &shared, &[])),
-            threads => results.extend(self.parallel(threads, &shared)),
+            [_] => results.extend(self.thread(0, &shared, &[])),
+            threads => results.extend(self.parallel(threads.len(), &shared)),
         }
         results.extend(self.scenario.end.iter().map(call));
-        if let Some(validate) = &self.spec.validate {
+        if let Some(validate) = self.spec.validate.as_ref().filter(|_| self.scenario.suspended.is_none()) {
             validate(&shared);
         }
         results
     }
 
-    fn parallel(&self, threads: &[Vec<Step>], shared: &T) -> Results {
+    fn parallel(&self, threads: usize, shared: &T) -> Results {
         let flags: Vec<AtomicBool> = (0..self.flags).map(|_| AtomicBool::new(false)).collect();
         let name = |(flag, name): (&AtomicBool, char)| label(flag, &format!("flag {name}"));
         flags.iter().zip('a'..).for_each(name);
         let flags = &flags;
-        let mut results: Vec<Results> = threads.iter().map(|_| Vec::new()).collect();
+        let mut results: Vec<Results> = (0..threads).map(|_| Vec::new()).collect();
         thread::scope(|scope| {
-            for ((steps, results), number) in threads.iter().zip(&mut results).zip(1..) {
-                let builder = thread::Builder::new().name(format!("thread {number}"));
-                let code = move || *results = self.thread(steps, shared, flags);
+            for (number, results) in results.iter_mut().enumerate() {
+                let builder = thread::Builder::new().name(format!("thread {}", number + 1));
+                let code = move || *results = self.thread(number, shared, flags);
                 builder.spawn_scoped(scope, code).expect("a modelled thread starts");
+            }
+            // It waits for the threads at the end of the scope.
+            if let Some(main) = current().filter(|_| self.scenario.suspended.is_some()) {
+                detach(main);
             }
         });
         results.into_iter().flatten().collect()
     }
 
-    fn thread(&self, steps: &[Step], shared: &T, flags: &[AtomicBool]) -> Results {
+    fn thread(&self, number: usize, shared: &T, flags: &[AtomicBool]) -> Results {
         let step = |step: &Step| {
             for &flag in &step.waits {
                 while !flags[flag].load(Acquire) {
                     hint::spin_loop();
                 }
             }
+            if step.suspended.is_some() {
+                suspend(step.suspended);
+            }
             let result = self.spec.run(shared, step.call);
+            if step.suspended.is_some() {
+                suspend(None);
+            }
+            self.returned[number].fetch_add(1, Relaxed);
             if let Some(flag) = step.sets {
                 flags[flag].store(true, Release);
             }
             result
         };
-        steps.iter().map(step).collect()
+        self.threads[number].iter().map(step).collect()
     }
 }
 

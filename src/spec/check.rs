@@ -50,6 +50,7 @@ fn check_scenario(mut begun: Begun<'_>, spec: &dyn Specified, scenario: String) 
     let (mut report, interrupts) = begun.run(false, &body);
     ends::SCENARIOS.set(begun.which.test(), None);
     if let Verdict::Failed(failure) = &mut report.verdict {
+        spec.explain(&begun.settings.config, &scenario, failure);
         failure.scenario = Some(scenario);
     }
     begun.report(report, interrupts, &|_, _| {});

@@ -13,7 +13,8 @@ pub struct Covered {
     pub calls: usize,
     /// The number of scenarios that there are, without those that are left out.
     pub scenarios: usize,
-    /// The scenarios of which every execution was explored, with all orders that a client can add.
+    /// The scenarios of which every execution was explored, with all orders that a client can add, and with each thread
+    /// suspended wherever [`Spec::lock_free`](super::Spec::lock_free) asks for it.
     pub verified: usize,
     /// The scenarios that are left out because the model could wait for ever, those with orders of a client included.
     pub waiting: usize,
@@ -32,6 +33,8 @@ pub struct SpecReport {
     pub covered: Vec<Covered>,
     /// The number of scenarios that were run again with threads that wait for each other.
     pub ordered: usize,
+    /// The number of runs in which a thread was to be suspended.
+    pub suspended: usize,
     /// The reason why larger scenarios were not even counted.
     pub(crate) too_many: Option<String>,
     /// The test that keeps the failing scenario.
@@ -102,13 +105,17 @@ impl SpecReport {
             0 => String::new(),
             orders => format!("; {} with threads that wait for each other", count(orders, "more run")),
         };
+        let suspended = match self.suspended {
+            0 => String::new(),
+            runs => format!("; {} with a suspended thread", count(runs, "more run")),
+        };
         let too_many = self.too_many.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
         let head = match (&self.report.verdict, self.is_complete()) {
             (Verdict::Failed(_), _) => "verified before:",
             (_, true) => "verified:",
             (_, false) => "not complete; verified so far:",
         };
-        let extent = format!("{head} {}{ordered}{too_many}", self.extent());
+        let extent = format!("{head} {}{ordered}{suspended}{too_many}", self.extent());
         // It comes behind `rsmc: `, as other checks have it.
         let wrapped = wrap(&format!("rsmc: {extent}"), "  ");
         let wrapped = wrapped.trim_start_matches("rsmc: ");

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict, check_body};
+use rsmc_core::session::{Config, ConfigError, Failure, Limit, Report, Seen as SeenByCheck, Verdict, check_body};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::ends;
@@ -31,6 +31,9 @@ pub(crate) trait Specified: Sync {
     /// # Errors
     /// Why the text is no scenario.
     fn body(&self, scenario: &str) -> Result<Box<dyn Fn() + Sync + '_>, String>;
+
+    /// Completes the message of a failure of this scenario.
+    fn explain(&self, config: &Config, scenario: &str, failure: &mut Failure);
 }
 
 /// The largest number of scenarios with the same number of calls, before symmetry, that are listed. More would take
@@ -60,6 +63,12 @@ impl<T: Sync, M: Clone + PartialEq> Specified for Spec<T, M> {
         let prepared = Prepared::new(self, self.read(scenario)?);
         Ok(Box::new(move || prepared.execute(None)))
     }
+
+    fn explain(&self, config: &Config, scenario: &str, failure: &mut Failure) {
+        if let Ok(scenario) = self.read(scenario) {
+            self.tell_progress(config, &scenario, failure);
+        }
+    }
 }
 
 /// A check of a specification so far.
@@ -78,6 +87,7 @@ pub(crate) struct Tour<'s, T, M> {
     to_keep: Option<String>,
     covered: Vec<Covered>,
     ordered: usize,
+    suspended: usize,
     too_many: Option<String>,
 }
 
@@ -106,6 +116,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
             to_keep: None,
             covered: Vec::new(),
             ordered: 0,
+            suspended: 0,
             too_many: None,
         }
     }
@@ -141,14 +152,18 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         let mut ordered = Vec::new();
         for scenario in scenarios {
             match self.plain(scenario)? {
-                (Ended::Verified(_), orders) => ordered.push(orders),
+                (Ended::Verified(_), orders) => ordered.push((scenario, orders)),
                 (Ended::Stopped, _) if matches!(self.limit, Some(Limit::Executions(_))) => {}
                 (Ended::Stopped, _) => break,
                 (Ended::Failed, _) => return Ok(false),
             }
         }
-        for orders in ordered {
-            match self.ordered(&orders)? {
+        for (scenario, orders) in ordered {
+            let ended = match self.ordered(&orders)? {
+                Ended::Verified(_) => self.progress(scenario)?,
+                other => other,
+            };
+            match ended {
                 Ended::Verified(_) => self.level_so_far().verified += 1,
                 Ended::Stopped if matches!(self.limit, Some(Limit::Executions(_))) => {}
                 Ended::Stopped | Ended::Failed => return Ok(false),
@@ -191,6 +206,26 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         Ok(ended)
     }
 
+    /// Runs a scenario again with each thread suspended in its last call, after each number of operations.
+    pub(crate) fn progress(&mut self, scenario: &Scenario) -> Result<Ended, ConfigError> {
+        let mut ended = Ended::Verified(Seen::default());
+        for call in self.spec.suspended_calls(scenario) {
+            for after in 1.. {
+                self.suspended += 1;
+                match self.run(&scenario.suspended(call, after))? {
+                    Ended::Verified(seen) if seen.suspended => {}
+                    Ended::Verified(_) => break,
+                    Ended::Stopped if matches!(self.limit, Some(Limit::Executions(_))) => {
+                        ended = Ended::Stopped;
+                        break;
+                    }
+                    other => return Ok(other),
+                }
+            }
+        }
+        Ok(ended)
+    }
+
     /// The scenario with each order of a client that leaves a result without explanation, one of those that are alike,
     /// and the smallest of those that contain each other: an execution with more order is one with less, too.
     fn orders(&self, scenario: &Scenario, seen: &Seen) -> Vec<Scenario> {
@@ -210,7 +245,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
     }
 
     /// Explores the executions of a scenario.
-    fn run(&mut self, scenario: &Scenario) -> Result<Ended, ConfigError> {
+    pub(crate) fn run(&mut self, scenario: &Scenario) -> Result<Ended, ConfigError> {
         let left = self.budget.saturating_sub(self.begun.elapsed());
         if left.is_zero() && self.sum.is_some() {
             self.limit = Some(Limit::Duration(self.budget));
@@ -223,17 +258,20 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         config.pinned.clear();
         let seen = Mutex::new(Seen::default());
         let body = || prepared.execute(Some(&seen));
-        let keep = || seen.lock().unwrap_or_else(PoisonError::into_inner).keep();
+        let keep = |of_check: SeenByCheck<'_>| seen.lock().unwrap_or_else(PoisonError::into_inner).keep(of_check);
         ends::SCENARIOS.set(config.test.as_deref(), Some(self.text(scenario)));
-        let report = check_body(&config, &body, |body| body.check().watch(|_| keep()).run())?;
+        let mut report = check_body(&config, &body, |body| body.check().watch(keep).run())?;
         ends::SCENARIOS.set(config.test.as_deref(), None);
-        let ended = match &report.verdict {
+        let ended = match &mut report.verdict {
             Verdict::Verified => Ended::Verified(seen.into_inner().unwrap_or_else(PoisonError::into_inner)),
             Verdict::Incomplete(limit) => {
                 self.limit = Some(if let Limit::Duration(_) = limit { Limit::Duration(self.budget) } else { *limit });
                 Ended::Stopped
             }
-            _ => {
+            verdict => {
+                if let Verdict::Failed(failure) = verdict {
+                    self.spec.tell_progress(&config, scenario, failure);
+                }
                 self.scenario = Some(self.text(scenario));
                 self.to_keep = self.scenario.as_ref().map(|text| text::test_to_keep(text, &self.spec.names(scenario)));
                 Ended::Failed
@@ -267,8 +305,15 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
             (verdict, Some(limit)) => *verdict = Verdict::Incomplete(limit),
             (_, None) => {}
         }
-        let (covered, ordered) = (self.covered, self.ordered);
-        SpecReport { report, scenario: self.scenario, covered, ordered, too_many: self.too_many, to_keep: self.to_keep }
+        SpecReport {
+            report,
+            scenario: self.scenario,
+            covered: self.covered,
+            ordered: self.ordered,
+            suspended: self.suspended,
+            too_many: self.too_many,
+            to_keep: self.to_keep,
+        }
     }
 
     fn text(&self, scenario: &Scenario) -> String {
@@ -278,7 +323,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
     pub(crate) fn scenario_of(&self, word: &Word) -> Scenario {
         let calls = |letters: &Vec<usize>| letters.iter().map(|&letter| self.letters[letter]).collect::<Vec<_>>();
         let threads = word.threads.iter().map(calls).collect();
-        let scenario = Scenario { init: calls(&word.init), threads, end: calls(&word.end), signals: Vec::new() };
+        let scenario = Scenario { init: calls(&word.init), threads, end: calls(&word.end), ..Scenario::default() };
         self.spec.numbered(scenario)
     }
 }
@@ -342,7 +387,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     }
 
     /// The scenario with the values that make no difference in the order of their first use.
-    fn renumbered(&self, mut scenario: Scenario) -> Scenario {
+    pub(crate) fn renumbered(&self, mut scenario: Scenario) -> Scenario {
         let mut used: Vec<(Kind, usize)> = Vec::new();
         for call in scenario.calls_mut() {
             call.value = self.operations[call.operation].parts.with(call.value, |kind, at| {

@@ -32,6 +32,9 @@
 //!
 //! Races, deadlocks, livelocks, panics and leaks are found as in any check.
 //!
+//! [`Spec::lock_free`] asks for progress, too: whichever thread is suspended for ever in the middle of a call, the
+//! others complete theirs.
+//!
 //! # What is not
 //!
 //! - Scenarios with more calls or threads than asked for, and those that the time did not suffice for:
@@ -40,7 +43,8 @@
 //!   the structure that has a [`cell`](mod@crate::cell): if the structure does not publish it, it is a data race.
 //! - Calls that may wait ([`Spec::blocking`]) in scenarios in which the model itself could wait for ever: these are
 //!   left out, and counted.
-//! - Progress (lock-freedom), and relaxed structures (k-out-of-order), except by [`Spec::op_where`].
+//! - Progress without [`Spec::lock_free`]; obstruction-freedom and wait-freedom.
+//! - Relaxed structures (k-out-of-order), except by [`Spec::op_where`].
 //!
 //! # Parts
 //!
@@ -49,6 +53,7 @@
 //! - `order`: partial orders, and those that contradict a result.
 //! - `history`: the search for an order that explains results.
 //! - `execute`: one execution; `text`: what is said of one that fails.
+//! - `progress`: the calls in which threads are suspended, and what is said of others that do not complete.
 //! - `explore`: the loop over scenarios; `coverage`: how far it came; `check`: what a test says of it.
 
 mod check;
@@ -63,6 +68,9 @@ mod operation;
 #[cfg(test)]
 mod oracle;
 mod order;
+mod progress;
+#[cfg(test)]
+mod progress_oracle;
 mod scenario;
 mod text;
 pub(crate) mod values;
@@ -74,7 +82,7 @@ use std::time::Duration;
 use rsmc_core::session::Config;
 
 pub use crate::spec::coverage::{Covered, SpecReport};
-use crate::spec::execute::Prepared;
+use crate::spec::execute::{Prepared, by_number};
 use crate::spec::explore::Specified;
 use crate::spec::operation::{Advance, Operation, Value, expect, known, label};
 use crate::spec::order::Kept;
@@ -120,6 +128,8 @@ pub struct Spec<T, M> {
     operations: Vec<Operation<T, M>>,
     /// Sets of operations that only one thread may use.
     exclusive: Vec<Vec<String>>,
+    /// The operations in the middle of which threads are suspended.
+    lock_free: Vec<String>,
     validate: Option<Box<Look<T>>>,
     criterion: Criterion,
     size: enumerate::Size,
@@ -138,6 +148,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
             model: Box::new(model),
             operations: Vec::new(),
             exclusive: Vec::new(),
+            lock_free: Vec::new(),
             validate: None,
             criterion: Criterion::default(),
             size: enumerate::Size { calls: 6, threads: 3, init: 0, end: 0 },
@@ -280,7 +291,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
             labels,
             parts,
             may_wait: false,
-            run: Box::new(move |shared, value| Box::new(run(shared, &of_run[value]))),
+            run: by_number(of_run, run),
             step: Box::new(move |state, value, result| step(state, &of_step[value], result)),
             ahead: Box::new(move |state, value| ahead(state, &of_ahead[value])),
         });
@@ -294,13 +305,54 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     /// If there is no operation of such a name; so it comes after the operations.
     #[track_caller]
     pub fn on_one_thread<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
-        let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
-        for name in &names {
-            let known: Vec<&str> = self.operations.iter().map(|operation| &*operation.name).collect();
-            assert!(known.contains(&&**name), "there is no operation `{name}`; known are {}", known.join(", "));
-        }
+        let names = names.into_iter().map(|name| self.operation(name).name.clone()).collect();
         self.exclusive.push(names);
         self
+    }
+
+    /// Says that these operations are lock-free: if a thread is suspended for ever in the middle of a call of one of
+    /// them, all other threads complete their calls, of whichever operations.
+    ///
+    /// When a scenario is verified, it is run again for each thread whose last call is one of these, and each number of
+    /// operations of atomics, locks and the like that the thread may perform in that call: there it stops for ever. If
+    /// then another thread waits for ever, or threads can repeat themselves for ever though all get their turns, the
+    /// check fails. These runs use up the [`budget`](Self::budget) as others do.
+    ///
+    /// Nothing is suspended in scenarios with calls that may wait ([`blocking`](Self::blocking)), and only one thread
+    /// at a time. Stores of the suspended thread that wait in its buffer (under TSO and PSO) become visible some time.
+    /// Under C11 its stores become visible to whoever waits for them.
+    ///
+    /// ```
+    /// use rsmc::spec::Spec;
+    /// use rsmc::sync::Mutex;
+    ///
+    /// let report = Spec::new(|| Mutex::new(0), || 0)
+    ///     .op0("inc", |n| *n.lock().unwrap() += 1, |n| *n += 1)
+    ///     .lock_free(["inc"])
+    ///     .explore();
+    /// assert_eq!(report.scenario.as_deref(), Some("inc() @1 | inc()"));
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no operation of such a name, or if it may wait.
+    #[track_caller]
+    pub fn lock_free<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        for name in names {
+            let operation = self.operation(name);
+            assert!(!operation.may_wait, "`{name}` may wait for other calls, so it is not lock-free");
+            self.lock_free.push(operation.name.clone());
+        }
+        self
+    }
+
+    #[track_caller]
+    fn operation(&self, name: &str) -> &Operation<T, M> {
+        let found = self.operations.iter().find(|operation| operation.name == name);
+        let Some(found) = found else {
+            let known: Vec<&str> = self.operations.iter().map(|operation| &*operation.name).collect();
+            panic!("there is no operation `{name}`; known are {}", known.join(", "));
+        };
+        found
     }
 
     /// Looks at the structure when all calls of a scenario have returned; `validate` panics if something is wrong.

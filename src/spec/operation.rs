@@ -42,7 +42,7 @@ pub(crate) enum Advance {
     Unknown,
 }
 
-type Run<T> = dyn Fn(&T, usize) -> Box<dyn Value> + Send + Sync;
+pub(crate) type Run<T> = dyn Fn(&T, usize) -> Box<dyn Value> + Send + Sync;
 type Step<M> = dyn Fn(&mut M, usize, &dyn Value) -> Result<(), String> + Send + Sync;
 type Ahead<M> = dyn Fn(&mut M, usize) -> Advance + Send + Sync;
 

@@ -216,8 +216,8 @@ fn is_linearizable_for_all(operations: &[Steps; 3], scenario: &Scenario, config:
         let body = || prepared.execute(Some(&seen));
         let config = config.clone().allow_trivial(true);
         let report = rsmc_core::session::check_body(&config, &body, |body| {
-            let mut keep = |_: rsmc_core::session::Seen<'_>| seen.lock().unwrap().keep();
-            body.check().watch(&mut keep).run()
+            let keep = |of_check: rsmc_core::session::Seen<'_>| seen.lock().unwrap().keep(of_check);
+            body.check().watch(keep).run()
         });
         assert!(matches!(report.unwrap().verdict, Verdict::Verified));
         for results in &seen.lock().unwrap().known {

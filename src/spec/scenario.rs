@@ -6,7 +6,9 @@
 //! ```
 //!
 //! The calls in front brackets come before the threads start, those in the last ones after they have ended. `!a` says
-//! that the thread then sets the flag `a`, and `?a` that it waits for it before it makes the call.
+//! that the thread then sets the flag `a`, and `?a` that it waits for it before it makes the call. `pop() @2` says that
+//! the thread is suspended for ever in this call, when it has performed two operations of it. That is the last call of
+//! its thread, and nothing comes after the threads.
 
 use crate::spec::order::{Calls, MOST_CALLS, Order};
 
@@ -28,6 +30,16 @@ pub(crate) struct Scenario {
     pub(crate) end: Vec<Call>,
     /// Pairs of calls, by number: the second waits until the first has returned.
     pub(crate) signals: Vec<(usize, usize)>,
+    pub(crate) suspended: Option<Suspended>,
+}
+
+/// The point at which a thread is suspended for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Suspended {
+    /// The call, by number.
+    pub(crate) call: usize,
+    /// The number of operations of the call that the thread has performed.
+    pub(crate) after: u32,
 }
 
 impl Scenario {
@@ -79,6 +91,11 @@ impl Scenario {
         Self { signals: order.beyond(base), ..self.clone() }
     }
 
+    /// The scenario in which a thread is suspended in this call.
+    pub(crate) fn suspended(&self, call: usize, after: u32) -> Self {
+        Self { suspended: Some(Suspended { call, after }), ..self.clone() }
+    }
+
     /// The scenarios that differ from this one in the order of threads only, itself among them.
     pub(crate) fn images(&self) -> Vec<Self> {
         permutations(self.threads.len()).iter().map(|places| self.with_threads_at(places)).collect()
@@ -89,7 +106,7 @@ impl Scenario {
         let old = self.numbers();
         let threads: Vec<_> = places.iter().map(|&place| self.threads[place].clone()).collect();
         let (init, end) = (self.init.clone(), self.end.clone());
-        let mut other = Self { init, threads, end, signals: Vec::new() };
+        let mut other = Self { init, threads, end, ..Self::default() };
         let new = other.numbers();
         let moved = |call: usize| {
             let (at, &place) =
@@ -98,6 +115,7 @@ impl Scenario {
         };
         other.signals = self.signals.iter().map(|&(a, b)| (moved(a), moved(b))).collect();
         other.signals.sort_unstable();
+        other.suspended = self.suspended.map(|it| Suspended { call: moved(it.call), ..it });
         other
     }
 
@@ -128,12 +146,18 @@ impl Scenario {
         format!("{init}{threads}{end}")
     }
 
-    /// The text of a call with what it waits for, and what it sets.
+    /// The number of operations after which the thread is suspended in a call, if it is.
+    pub(crate) fn suspended_in(&self, call: usize) -> Option<u32> {
+        self.suspended.filter(|it| it.call == call).map(|it| it.after)
+    }
+
+    /// The text of a call with what it waits for, what it sets, and where its thread is suspended.
     pub(crate) fn marked(&self, call: usize, label: &str) -> String {
         let waits = crate::spec::order::members(self.awaited_by(call)).filter_map(|sets| self.flag_of(sets));
         let waits: String = waits.map(|flag| format!("?{} ", letter(flag))).collect();
         let sets = self.flag_of(call).map(|flag| format!(" !{}", letter(flag))).unwrap_or_default();
-        format!("{waits}{label}{sets}")
+        let suspended = self.suspended_in(call).map(|after| format!(" @{after}")).unwrap_or_default();
+        format!("{waits}{label}{sets}{suspended}")
     }
 
     /// Reads a scenario. `known` has the calls that there are, each with its text.
@@ -141,8 +165,7 @@ impl Scenario {
     /// # Errors
     /// Why the text is no scenario.
     pub(crate) fn parse(text: &str, known: &[(String, Call)]) -> Result<Self, String> {
-        Reader { rest: text, known, scenario: Self::default(), part: Part::Start, sets: Vec::new(), waits: Vec::new() }
-            .read()
+        Reader::new(text, known).read()
     }
 }
 
@@ -181,9 +204,16 @@ struct Reader<'t> {
     /// The flags that calls set, as thread and place in it.
     sets: Vec<(char, (usize, usize))>,
     waits: Vec<(char, (usize, usize))>,
+    /// The calls in which threads are suspended, with the number of operations.
+    suspended: Vec<((usize, usize), u32)>,
 }
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
+    fn new(rest: &'t str, known: &'t [(String, Call)]) -> Self {
+        let (scenario, part) = (Scenario::default(), Part::Start);
+        Self { rest, known, scenario, part, sets: Vec::new(), waits: Vec::new(), suspended: Vec::new() }
+    }
+
     fn read(mut self) -> Result<Scenario, String> {
         loop {
             self.rest = self.rest.trim_start_matches([' ', ',', '\t', '\n']);
@@ -195,6 +225,7 @@ impl Reader<'_> {
                 (']', Part::End) => self.enter(Part::Over),
                 ('|', Part::Threads) => self.enter(Part::Threads),
                 ('!' | '?', Part::Start | Part::Threads) => self.mark(first)?,
+                ('@', Part::Threads) => self.suspend()?,
                 _ => self.call()?,
             }
         }
@@ -219,6 +250,17 @@ impl Reader<'_> {
             ('!', None) => return Err(format!("`!{name}` must be behind the call that sets the flag")),
             _ => self.waits.push((name, (thread, place))),
         }
+        Ok(())
+    }
+
+    /// A suspension in the call before.
+    fn suspend(&mut self) -> Result<(), String> {
+        let digits = self.rest[1..].chars().take_while(char::is_ascii_digit).count();
+        let after = self.rest[1..=digits].parse().map_err(|_| "after `@` there must be a number of operations")?;
+        self.rest = &self.rest[1 + digits..];
+        let (thread, place) = self.place();
+        let place = place.checked_sub(1).ok_or("`@` must be behind the call in which the thread is suspended")?;
+        self.suspended.push(((thread, place), after));
         Ok(())
     }
 
@@ -250,6 +292,21 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// The suspension of the scenario, whose calls are all known.
+    fn suspension(&self) -> Result<Option<Suspended>, String> {
+        let &((thread, place), after) = match &self.suspended[..] {
+            [] => return Ok(None),
+            [only] => only,
+            _ => return Err("more than one thread is suspended".to_owned()),
+        };
+        let is_last = place + 1 == self.scenario.threads[thread].len();
+        let is_awaited = self.sets.iter().any(|&(_, sets)| sets == (thread, place));
+        if !is_last || is_awaited || !self.scenario.end.is_empty() {
+            return Err("nothing comes after a call in which a thread is suspended".to_owned());
+        }
+        Ok(Some(Suspended { call: self.scenario.numbers()[thread].start + place, after }))
+    }
+
     fn finish(mut self) -> Result<Scenario, String> {
         if matches!(self.part, Part::Init | Part::End) {
             return Err("a bracket is not closed".to_owned());
@@ -260,6 +317,7 @@ impl Reader<'_> {
         if self.scenario.len() > MOST_CALLS {
             return Err(format!("a scenario has at most {MOST_CALLS} calls"));
         }
+        self.scenario.suspended = self.suspension()?;
         let numbers = self.scenario.numbers();
         let number = |(thread, place): (usize, usize)| numbers[thread].start + place;
         for &(flag, waits) in &self.waits {
@@ -304,6 +362,7 @@ mod tests {
             "[push(1)] pop() | pop() [pop(), pop()]",
             "push(1) !a, pop() | ?a push(12) !b | ?a ?b pop()",
             "[pop()] push(1) !a | pop(), ?a push(12), pop() [pop()]",
+            "[pop()] push(1) !a | pop(), ?a push(12) @10",
         ] {
             assert_eq!(read(text).unwrap().text(&label), text);
         }
@@ -333,6 +392,13 @@ mod tests {
             ("!a push(1)", "must be behind the call"),
             ("?a push(1) !b | ?b pop() !a", "in a circle"),
             ("push(1) !A", "one letter"),
+            ("push(1) @ | pop()", "a number of operations"),
+            ("push(1) @99999999999 | pop()", "a number of operations"),
+            ("push(1) | @1 pop()", "must be behind the call"),
+            ("push(1) @1 | pop() @1", "more than one thread is suspended"),
+            ("push(1) @1, pop() | pop()", "nothing comes after"),
+            ("push(1) @1 | pop() [pop()]", "nothing comes after"),
+            ("push(1) @1 !a | ?a pop()", "nothing comes after"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");
@@ -348,6 +414,8 @@ mod tests {
             canonical("push(1) | ?a pop() | pop() !a, pop()")
         );
         assert_ne!(canonical("pop() !a | ?a push(1)"), canonical("?a pop() | push(1) !a"));
+        assert_eq!(canonical("pop() @2 | pop()"), canonical("pop() | pop() @2"));
+        assert_ne!(canonical("pop() @2 | push(1)"), canonical("pop() | push(1) @2"));
         let all: std::collections::HashSet<_> = permutations(4).into_iter().collect();
         assert_eq!(all.len(), 24);
     }

@@ -36,6 +36,8 @@ mod spin_of_std;
 mod spin_uncounted;
 mod status;
 mod tally;
+mod total;
+mod total_fixed;
 mod two_flags;
 mod unjoined;
 mod unnoticed;
@@ -324,14 +326,20 @@ fn orderings() {
 fn specifications() {
     let (failed, fixed, tally) = (slot::tests::spec(), slot_fixed::tests::spec(), tally::tests::spec());
     let (failed, fixed, tally) = (failed.explore(), fixed.calls(5).explore(), tally.explore());
+    let (total, total_fixed) = (total::tests::spec().explore(), total_fixed::tests::spec().calls(2).explore());
     let texts = [
         in_a_crate(&rsmc::render(&failed.report, Some("tests::slot")), "slot"),
         format!("rsmc: {fixed}"),
         in_a_crate(&rsmc::render(&tally.report, Some("tests::tally")), "tally"),
+        in_a_crate(&rsmc::render(&total.report, Some("tests::total")), "total"),
     ];
-    assert_chapter("11-specifications", &["slot", "slot_attribute", "slot_fixed", "tally"], &texts);
+    let files = ["slot", "slot_attribute", "slot_fixed", "tally", "total", "total_fixed"];
+    assert_chapter("11-specifications", &files, &texts);
     let (attribute, builder) = (slot_attribute::tests::slot::spec(), slot_fixed::tests::spec());
     assert_eq!(attribute.explore().covered, builder.calls(4).explore().covered);
     assert_eq!(failed.scenario.as_deref(), Some("put(1) | put(2)"));
     assert!(std::panic::catch_unwind(slot::tests::slot).is_err());
+    assert_eq!(total.scenario.as_deref(), Some("add(1) @1 | add(2)"));
+    assert!(total_fixed.is_complete() && total_fixed.suspended > 0);
+    assert!(std::panic::catch_unwind(total::tests::total).is_err());
 }

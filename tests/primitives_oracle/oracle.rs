@@ -54,6 +54,7 @@ fn outcome(run: &Run, log: &Log) -> String {
             Why::Lock { holder, .. } => format!("lock of {holder:?}"),
             Why::Join(thread) => format!("end of t{}", thread.0),
             Why::Park => "token".to_owned(),
+            Why::Suspended => "nothing".to_owned(),
             Why::Spin { .. } => "value".to_owned(),
         };
         text += &format!(", t{} waits for {why}", pending.id.thread.0);

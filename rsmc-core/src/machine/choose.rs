@@ -74,7 +74,7 @@ impl Machine {
     pub fn go_on(&mut self, thread: ThreadId, op: &Op) -> Option<Outcome> {
         let is_next = self.forced_next() == Some(thread)
             && self.due.is_empty()
-            && self.orders.are_written()
+            && self.as_written
             && !self.over
             && self.is_as_forced(thread, op);
         is_next.then(|| self.does(thread, op))

@@ -59,6 +59,8 @@ impl Machine {
             again: false,
             watcher: None,
             orders: Orders::default(),
+            suspensions: Vec::new(),
+            as_written: true,
             accesses: Accesses::default(),
             held: None,
         }
@@ -162,6 +164,7 @@ impl Machine {
         self.over = false;
         self.taken = None;
         self.held = None;
+        self.suspend_nobody();
         self.forget_graph();
         self.run.model = self.rules.memory;
         self.dice.reset(plan.policy);
@@ -283,7 +286,7 @@ impl Machine {
     /// A thread stands before an operation.
     #[inline]
     pub fn arrive(&mut self, thread: ThreadId, op: Op) {
-        let is_plain = self.orders.are_written() && !self.has_patience;
+        let is_plain = self.as_written && !self.has_patience;
         if is_plain && self.threads[thread].held_back.is_empty() {
             self.stand(thread, Status::Standing(op));
         } else if let Some(op) = self.instead_of(thread, op) {
@@ -295,6 +298,9 @@ impl Machine {
     #[inline(never)]
     fn instead_of(&mut self, thread: ThreadId, op: Op) -> Option<Op> {
         let op = self.orders.of(op);
+        if let Some(never) = self.suspended_before(thread) {
+            return Some(never);
+        }
         let op = self.threads[thread].held_back.iter().find_map(|held| held.op).unwrap_or(op);
         if self.has_patience { self.with_patience(thread, op) } else { Some(op) }
     }

@@ -87,6 +87,10 @@ impl Machine {
                     waiting.push(Pending { id: id(), op: None, why: Why::Join(*target), site: *site });
                 }
                 Status::Standing(op) => {
+                    if let Some(suspended) = self.suspended(thread) {
+                        waiting.push(suspended);
+                        continue;
+                    }
                     let why = match &state.spin {
                         Some(spin) if self.waits_in_loop(thread) || self.plan.frozen.contains(&thread) => {
                             Why::Spin { watched: spin.watched.clone(), hinted: spin.hinted, site: spin.site }

@@ -299,6 +299,7 @@ impl Machine {
         let &Lap { place, end, .. } = &self.endless.lap;
         let trace = &mut self.run.trace;
         trace.truncate(end.events.min(trace.events.len()), end.notes.min(trace.notes.len()));
+        self.run.waiting = self.threads.ids().filter_map(|thread| self.suspended(thread)).collect();
         self.finish(End::Endless { since: place.events as u32 });
         self.endless.watch = Watch::Not;
     }

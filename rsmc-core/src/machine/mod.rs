@@ -31,6 +31,7 @@ mod pure;
 mod rounds;
 mod rules;
 mod sources;
+mod suspend;
 
 use std::sync::atomic::Ordering;
 
@@ -50,6 +51,7 @@ use crate::machine::orders::Orders;
 use crate::machine::patience::{Patience, Silence};
 use crate::machine::pure::Visits;
 use crate::machine::rounds::Round;
+use crate::machine::suspend::Suspension;
 use crate::model::Memory;
 use crate::step::{Plan, Run, Step, Watcher};
 use crate::trace::spin::{Recent, Watched};
@@ -212,4 +214,7 @@ pub struct Machine {
     again: bool,
     watcher: Option<Watcher>,
     orders: Orders,
+    suspensions: Vec<Suspension>,
+    /// Whether operations are those that the program has: their orderings are as written, and no thread is suspended.
+    as_written: bool,
 }

@@ -244,7 +244,7 @@ impl Machine {
     /// Notes that a running thread comes to an operation or a hint in this state. Returns whether what it did since it
     /// was in this state before is left out. If states may lack something, `place` says where this is.
     pub fn visit(&mut self, thread: ThreadId, state: State, site: Site, place: Option<u64>) -> bool {
-        if self.over || !self.waiting || self.is_silent(thread) {
+        if self.over || !self.waiting || self.is_silent(thread) || self.is_to_stop(thread) {
             return false;
         }
         let events = self.run.trace.count(thread);

@@ -30,7 +30,8 @@ pub(super) fn details(scene: &Scene<'_>) -> Vec<String> {
     lines.extend(race::lines(scene));
     lines.extend(memory::lines(scene));
     lines.extend(held(scene));
-    lines.extend(finding.waiting.iter().map(|pending| wrap(&waits(scene, pending), "      ")));
+    let told = finding.waiting.iter().filter(|pending| !pending.joins_suspended(finding.waiting));
+    lines.extend(told.map(|pending| wrap(&waits(scene, pending), "      ")));
     lines.extend(advice(finding.kind).iter().map(|line| wrap(&format!("  {line}"), "  ")));
     lines
 }
@@ -43,6 +44,8 @@ pub(super) fn title(scene: &Scene<'_>) -> String {
         FailureKind::Panic => first_panic(finding),
         FailureKind::DataRace => race::title(scene),
         FailureKind::UseAfterFree | FailureKind::DoubleFree => memory::title(scene),
+        // The message says which calls cannot complete.
+        FailureKind::Deadlock | FailureKind::Livelock if finding.waiting.iter().any(Pending::is_suspended) => None,
         FailureKind::Livelock if finding.repeats.is_some() => goes_round(scene),
         FailureKind::Deadlock | FailureKind::Livelock => nobody_left(finding),
         FailureKind::Nondeterminism => split_difference(finding.message),
@@ -161,6 +164,13 @@ fn waits(scene: &Scene<'_>, pending: &Pending) -> String {
     let call = scene.finding.trace.calls.open(pending.id.thread);
     let place = at(call.map_or(pending.site, |call| call.site));
     match &pending.why {
+        Why::Suspended => {
+            let last = scene.finding.trace.of_thread(pending.id.thread).last();
+            format!(
+                "  {who} is suspended for ever{place}{}",
+                row(last.and_then(|&last| scene.row_of_event(last as usize)))
+            )
+        }
         Why::Lock { loc, holder, since } => {
             let lock = scene.locations.name(*loc);
             format!("  {who}{place} waits for {lock}, {}", held_by(scene, *holder, *since, pending.id.thread))

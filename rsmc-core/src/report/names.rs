@@ -163,7 +163,7 @@ fn names_from_source(
         names.pop().filter(|_| names.is_empty())
     };
     let mut of_name: BTreeMap<Name, Vec<LocId>> = BTreeMap::new();
-    for (loc, info) in trace.locs.iter().filter(|(loc, info)| !parts.contains_key(loc) && !info.is_choice()) {
+    for (loc, info) in trace.locs.iter().filter(|(loc, info)| !parts.contains_key(loc) && !info.is_internal()) {
         // The ends of a channel have names, and the channel has none.
         let has_name = !is_of_thread(info.kind) && !info.kind.starts_with("mpsc::");
         let name = if has_name { source.created(info.created).or_else(|| used(loc)) } else { None };
@@ -213,7 +213,7 @@ fn mentioned(finding: &Finding<'_>) -> BTreeSet<u32> {
     let race = finding.race.map(|race| race.loc);
     let freed = finding.bad_memory.and_then(BadMemory::loc);
     let all = events.chain(notes).chain(waiting).chain(race).chain(freed);
-    all.filter(|&loc| !finding.trace.locs[loc].is_choice()).map(|loc| loc.0).collect()
+    all.filter(|&loc| !finding.trace.locs[loc].is_internal()).map(|loc| loc.0).collect()
 }
 
 /// The thread that performs an action on a location that only its owner performs, if there is one.

@@ -181,9 +181,13 @@ impl<'a> Scene<'a> {
 
     fn add_waiting(&mut self) {
         for pending in self.finding.waiting {
-            let what = format!("waits: {}", self.wanted(pending));
+            let what = match pending.is_suspended() {
+                true => "suspended".to_owned(),
+                false => format!("waits: {}", self.wanted(pending)),
+            };
             let (thread, site) = (pending.id.thread, pending.site);
-            let marked = matches!(self.finding.kind, FailureKind::Deadlock | FailureKind::Livelock);
+            let fails = matches!(self.finding.kind, FailureKind::Deadlock | FailureKind::Livelock);
+            let marked = fails && !pending.is_suspended() && !pending.joins_suspended(self.finding.waiting);
             let (from, buffering) = (Origin::Nowhere, Buffering::Nothing);
             self.lines.push(Line {
                 marked,

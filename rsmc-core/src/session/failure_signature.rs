@@ -78,6 +78,7 @@ fn why(why: &Why) -> &'static str {
         Why::Lock { .. } => "lock",
         Why::Join(_) => "join",
         Why::Park => "park",
+        Why::Suspended => "suspended",
         Why::Spin { .. } => "spin",
     }
 }

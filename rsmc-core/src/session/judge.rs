@@ -156,8 +156,19 @@ fn stuck(run: &Run) -> Option<Finding> {
     } else {
         (FailureKind::Deadlock, "deadlock: every thread that is left waits for another")
     };
+    if run.waiting.iter().any(Pending::is_suspended) {
+        let what = if spins { "livelock" } else { "deadlock" };
+        let (suspended, others) = (names(run, &Pending::is_suspended), names(run, &waits_for_ever));
+        return Some(Finding::new(kind, format!("{what}: {others} cannot go on while {suspended} is suspended")));
+    }
     let who: Vec<String> = run.waiting.iter().map(|pending| wait(&run.trace, pending)).collect();
     Some(Finding::new(kind, format!("{what}: {}", who.join("; "))))
+}
+
+/// The names of those threads that wait at the end which `are_meant`.
+fn names(run: &Run, are_meant: &dyn Fn(&Pending) -> bool) -> String {
+    let meant = run.waiting.iter().filter(|pending| are_meant(pending));
+    meant.map(|pending| name(&run.trace, pending.id.thread)).collect::<Vec<_>>().join(" and ")
 }
 
 fn leak(run: &Run, check_lost: bool) -> Option<Finding> {
@@ -207,6 +218,7 @@ fn wait(trace: &Trace, pending: &Pending) -> String {
             _ => "to be unparked".to_owned(),
         },
         Why::Spin { .. } => "in a loop".to_owned(),
+        Why::Suspended => "for ever, suspended".to_owned(),
     };
     format!("{} waits {what}, at {}", name(trace, pending.id.thread), pending.site)
 }

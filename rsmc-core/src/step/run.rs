@@ -89,6 +89,8 @@ pub enum Why {
     Join(ThreadId),
     /// It waits for its park token.
     Park,
+    /// It was suspended for ever, where the body said so. Its place is that of its last operation.
+    Suspended,
     /// It waits for another value in one of the watched locations.
     Spin {
         /// The locations that the last iteration read, with the values; empty for a thread that the plan held back
@@ -112,6 +114,18 @@ pub struct Pending {
     pub why: Why,
     /// The place where it waits.
     pub site: Site,
+}
+
+impl Pending {
+    /// Whether the thread was suspended for ever.
+    pub fn is_suspended(&self) -> bool {
+        self.why == Why::Suspended
+    }
+
+    /// Whether the thread waits for the end of one that was suspended, which is one of `all`.
+    pub fn joins_suspended(&self, all: &[Self]) -> bool {
+        all.iter().any(|other| other.is_suspended() && self.why == Why::Join(other.id.thread))
+    }
 }
 
 /// A panic of a modelled thread.

@@ -14,6 +14,9 @@ pub const CHOICE: &str = "choice";
 /// Each thread that has such a loop has one.
 pub const PATIENCE: &str = "patience";
 
+/// The type of the location of the token for which a suspended thread waits.
+pub const SUSPENSION: &str = "suspension";
+
 /// The function that a read-modify-write applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RmwKind {

@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::sync::atomic::Ordering;
 
 use crate::base::{EventId, LocId, ThreadId};
-use crate::trace::{Action, CHOICE, PATIENCE};
+use crate::trace::{Action, CHOICE, PATIENCE, SUSPENSION};
 
 /// A place in the user's source.
 #[derive(Clone, Copy, Debug, Eq, Default)]
@@ -327,9 +327,9 @@ pub struct LocInfo {
 }
 
 impl LocInfo {
-    /// Whether it only holds choices, and is no object of the program.
-    pub fn is_choice(&self) -> bool {
-        self.kind == CHOICE || self.kind == PATIENCE
+    /// Whether it holds choices, or the token of a suspended thread, and is no object of the program.
+    pub fn is_internal(&self) -> bool {
+        [CHOICE, PATIENCE, SUSPENSION].contains(&self.kind)
     }
 }
 

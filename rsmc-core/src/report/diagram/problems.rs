@@ -214,8 +214,9 @@ fn repeated(scene: &Scene<'_>) -> Vec<Mark> {
 /// The threads that wait, first those that do not wait for the end of another one, and the places where the locks were
 /// taken that they wait for.
 fn waiting(scene: &Scene<'_>) -> Vec<Mark> {
-    let mut waiting: Vec<&Pending> = scene.finding.waiting.iter().collect();
-    waiting.sort_by_key(|pending| matches!(pending.why, Why::Join(_)));
+    let all = scene.finding.waiting;
+    let mut waiting: Vec<&Pending> = all.iter().filter(|pending| !pending.joins_suspended(all)).collect();
+    waiting.sort_by_key(|pending| (matches!(pending.why, Why::Join(_)), pending.is_suspended()));
     let waits = waiting.iter().map(|pending| wait(scene, pending));
     waits.chain(waiting.iter().filter_map(|pending| taken(scene, pending))).collect()
 }
@@ -233,6 +234,7 @@ fn wait(scene: &Scene<'_>, pending: &Pending) -> Mark {
             mark(format!("{who} waits here {}", what.as_deref().unwrap_or("to be woken")), pending.site)
         }
         Why::Spin { site, .. } => mark(format!("{who} spins here"), *site),
+        Why::Suspended => mark(format!("{who} is suspended here"), pending.site),
     }
 }
 

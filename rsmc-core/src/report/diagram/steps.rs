@@ -103,7 +103,7 @@ impl Recorder<'_> {
         step.from_buffer = matches!(event.source, Source::At(from) if self.memory.waits(from as usize));
         step.buffered = event.buffered;
         let by = Some(event.id.thread);
-        step.written = event.written.filter(|_| !info.is_choice()).map(|value| self.states.show(loc, value, by));
+        step.written = event.written.filter(|_| !info.is_internal()).map(|value| self.states.show(loc, value, by));
         self.steps.push(step);
     }
 

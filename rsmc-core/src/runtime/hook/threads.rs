@@ -75,6 +75,19 @@ pub fn detach(thread: ThreadId) {
     });
 }
 
+/// Suspends the running thread for ever once it has performed so many more operations, which is no deadlock. `None`:
+/// it goes on.
+#[track_caller]
+pub fn suspend(after: Option<u32>) {
+    let site = here();
+    enter(|execution| {
+        if !execution.unwinding.get() {
+            let machine = &mut execution.core.borrow_mut().machine;
+            machine.suspend(execution.running.get(), after, site);
+        }
+    });
+}
+
 /// The modelled thread that runs.
 pub fn current() -> Option<ThreadId> {
     enter(|execution| execution.running.get())
