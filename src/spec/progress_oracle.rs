@@ -75,7 +75,7 @@ fn run(memory: &[AtomicU8; 2], statements: &[Statement]) {
             }
             Stable(version, at) => loop {
                 let before = memory[version].load(SeqCst);
-                if before % 2 == 0 {
+                if before.is_multiple_of(2) {
                     memory[at].load(SeqCst);
                     if memory[version].load(SeqCst) == before {
                         break;

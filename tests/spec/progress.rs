@@ -239,7 +239,7 @@ impl Pair {
         loop {
             let before = self.version.load(SeqCst);
             let numbers = (self.numbers[0].load(SeqCst), self.numbers[1].load(SeqCst));
-            if before % 2 == 0 && self.version.load(SeqCst) == before {
+            if before.is_multiple_of(2) && self.version.load(SeqCst) == before {
                 return numbers;
             }
             hint::spin_loop();
@@ -281,7 +281,7 @@ impl Helped {
     fn add_alone(&self) {
         loop {
             let now = self.0.load(SeqCst);
-            if now % 2 == 0 && self.0.compare_exchange(now, now + 1, SeqCst, SeqCst).is_ok() {
+            if now.is_multiple_of(2) && self.0.compare_exchange(now, now + 1, SeqCst, SeqCst).is_ok() {
                 self.0.store(now + 2, SeqCst);
                 return;
             }

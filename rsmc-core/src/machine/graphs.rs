@@ -233,10 +233,9 @@ impl Machine {
     fn can_take(&mut self, thread: ThreadId, op: Op, source: Source) -> bool {
         let effect = op.action.effect(self.cell_of(op.loc, source).value);
         let writes = effect.written().is_some();
-        if effect == Effect::Blocked
-            || !(self.graphs.mixed || !op.is_sequential(writes))
-            || (writes && self.graphs.accesses.is_updated(op.loc, source))
-        {
+        let takes_newest = !self.graphs.mixed && op.is_sequential(writes);
+        let is_second = writes && self.graphs.accesses.is_updated(op.loc, source);
+        if effect == Effect::Blocked || takes_newest || is_second {
             return false;
         }
         if self.keeps_order(thread, &op, source) {

@@ -24,7 +24,7 @@
 use crate::base::{Digest, EventId, LocId, ThreadId, mix};
 use crate::machine::{Machine, SpinWait, rules};
 use crate::trace::spin::{Watched, Writer};
-use crate::trace::{Action, Event, Known, Site, Source};
+use crate::trace::{Action, Event, Known, RWLOCK, Site, Source};
 
 /// The largest number of locations that a thread may have changed.
 const MOST: usize = 8;
@@ -122,7 +122,10 @@ impl Machine {
         self.changes += u32::from(event.changes());
         let visits = &mut self.threads[event.id.thread].visits;
         match event.op.action {
-            Action::Acquire | Action::TryAcquire | Action::Release { poisoned: false } => visits.turn(event.op.loc),
+            Action::Acquire | Action::TryAcquire | Action::Release { poisoned: false } => {
+                visits.turn(event.op.loc);
+                self.may_take_back = self.may_take_back || self.run.trace.locs[event.op.loc].kind == RWLOCK;
+            }
             Action::Rmw(_) | Action::Cas { .. } | Action::Unpark
                 if written == event.read && !visits.changed.has(event.op.loc) => {}
             Action::Rmw(_) | Action::Cas { .. } | Action::Store(_) if event.id.index >= FIRST => {
@@ -135,12 +138,15 @@ impl Machine {
         }
     }
 
-    /// Whether a thread has changed an atomic since this event, and taken it back.
+    /// Whether a thread has changed an atomic since this event and taken it back, or has had a reader-writer lock, whose
+    /// holders have numbers.
     pub(super) fn has_taken_back(&self, thread: ThreadId, since: u32) -> bool {
-        let own = &self.run.trace.of_thread(thread)[since as usize..];
-        let mut events = own.iter().map(|&at| &self.run.trace.events[at as usize]);
-        events.any(|event| {
-            event.changes() && matches!(event.op.action, Action::Rmw(_) | Action::Cas { .. } | Action::Store(_))
+        let trace = &self.run.trace;
+        let own = &trace.of_thread(thread)[since as usize..];
+        own.iter().map(|&at| &trace.events[at as usize]).any(|event| match event.op.action {
+            Action::Rmw(_) | Action::Cas { .. } | Action::Store(_) => event.changes(),
+            Action::Release { .. } => trace.locs[event.op.loc].kind == RWLOCK,
+            _ => false,
         })
     }
 
