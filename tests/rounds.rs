@@ -200,35 +200,6 @@ fn rounds_that_are_never_alike() {
     in_each(each(), Verified, || assert!(!polls_and(false, 40, || ())));
 }
 
-/// A reader-writer lock has a number for each of its holders, so that a thread that polls under it is never where it
-/// was.
-#[test]
-fn polling_under_a_lock_for_readers() {
-    let polls = |sets: bool, most: u64| {
-        let ready = RwLock::new(0);
-        thread::scope(|scope| {
-            scope.spawn(|| *ready.write().unwrap() = u32::from(sets));
-            (0..most).any(|_| *ready.read().unwrap() == 1)
-        })
-    };
-    let tries = |sets: bool| {
-        let ready = RwLock::new(0);
-        thread::scope(|scope| {
-            scope.spawn(|| *ready.write().unwrap() = u32::from(sets));
-            while ready.try_read().is_ok_and(|ready| *ready == 0) {
-                hint::spin_loop();
-            }
-        });
-    };
-    let each = || quick().map(|config| config.spin_bound(4));
-    in_each(each(), Verified, || assert!(polls(true, u64::MAX)));
-    in_each(each(), Livelock, || assert!(polls(false, u64::MAX)));
-    in_each(each(), Panic("gave up"), || assert!(polls(true, 40), "gave up"));
-    in_each(each(), Verified, || assert!(!polls(false, 40)));
-    in_each(each(), Verified, || tries(true));
-    in_each(each(), Livelock, || tries(false));
-}
-
 /// Where nothing bounds a loop, an execution without an end is a failure, also in a run for which an explorer keeps
 /// another thread back: nothing is proven then, and it is no livelock either.
 #[test]

@@ -10,10 +10,10 @@
 //! else until something is different, and needs no choice (`machine::patience`).
 //!
 //! What may be different is a value that it read, or memory that no location stands for, as the data behind a lock of
-//! the user's. For that the thread has to read from a write that another one has made since, be it of the same value:
-//! then it *takes over* what that one did ([`Trace::takes_over`](crate::trace::Trace::takes_over)). Rounds of others
-//! hand nothing over, so two threads that go rounds do not wake each other for ever. A round in which the thread takes
-//! something over may be one more than it may go.
+//! the user's. For that the thread has to read from a write of a thread that knows of something which it does not know,
+//! be the value the same ([`Known`]). A round adds nothing to what its thread knows but what it has read meanwhile, so
+//! two threads that go rounds do not wake each other for ever. A round in which the thread learns something may be one
+//! more than it may go.
 //!
 //! An update is taken back by the thread's own updates of that location, each of which reads what the one before has
 //! written, or by a store of the first value behind one of them.
@@ -24,7 +24,7 @@
 use crate::base::{Digest, EventId, LocId, ThreadId, mix};
 use crate::machine::{Machine, SpinWait, rules};
 use crate::trace::spin::{Watched, Writer};
-use crate::trace::{Action, Event, Known, RWLOCK, Site, Source};
+use crate::trace::{Action, Event, Known, Site, Source};
 
 /// The largest number of locations that a thread may have changed.
 const MOST: usize = 8;
@@ -122,10 +122,7 @@ impl Machine {
         self.changes += u32::from(event.changes());
         let visits = &mut self.threads[event.id.thread].visits;
         match event.op.action {
-            Action::Acquire | Action::TryAcquire | Action::Release { poisoned: false } => {
-                visits.turn(event.op.loc);
-                self.may_take_back = self.may_take_back || self.run.trace.locs[event.op.loc].kind == RWLOCK;
-            }
+            Action::Acquire | Action::TryAcquire | Action::Release { poisoned: false } => visits.turn(event.op.loc),
             Action::Rmw(_) | Action::Cas { .. } | Action::Unpark
                 if written == event.read && !visits.changed.has(event.op.loc) => {}
             Action::Rmw(_) | Action::Cas { .. } | Action::Store(_) if event.id.index >= FIRST => {
@@ -138,15 +135,12 @@ impl Machine {
         }
     }
 
-    /// Whether a thread has changed an atomic since this event and taken it back, or has had a reader-writer lock, whose
-    /// holders have numbers.
+    /// Whether a thread has changed an atomic since this event, and taken it back.
     pub(super) fn has_taken_back(&self, thread: ThreadId, since: u32) -> bool {
-        let trace = &self.run.trace;
-        let own = &trace.of_thread(thread)[since as usize..];
-        own.iter().map(|&at| &trace.events[at as usize]).any(|event| match event.op.action {
-            Action::Rmw(_) | Action::Cas { .. } | Action::Store(_) => event.changes(),
-            Action::Release { .. } => trace.locs[event.op.loc].kind == RWLOCK,
-            _ => false,
+        let own = &self.run.trace.of_thread(thread)[since as usize..];
+        let mut events = own.iter().map(|&at| &self.run.trace.events[at as usize]);
+        events.any(|event| {
+            event.changes() && matches!(event.op.action, Action::Rmw(_) | Action::Cas { .. } | Action::Store(_))
         })
     }
 
@@ -167,8 +161,7 @@ impl Machine {
         notes.iter().any(|note| note.thread == thread && note.kind.is_of_cell())
     }
 
-    /// Notes that a thread is where it was before these events, and has taken back what it changed. The last event is
-    /// idle if the thread has taken nothing over. Returns its rounds.
+    /// Notes that a thread is where it was before these events, and has taken back what it changed. Returns its rounds.
     pub(super) fn goes_round(
         &mut self,
         thread: ThreadId,

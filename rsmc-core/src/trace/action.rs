@@ -17,9 +17,6 @@ pub const PATIENCE: &str = "patience";
 /// The type of the location of the token for which a suspended thread waits.
 pub const SUSPENSION: &str = "suspension";
 
-/// The kind of the location of a reader-writer lock.
-pub const RWLOCK: &str = "RwLock";
-
 /// The function that a read-modify-write applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RmwKind {

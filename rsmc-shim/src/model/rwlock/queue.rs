@@ -10,7 +10,7 @@ use rsmc_core::base::ThreadId;
 use rsmc_core::runtime::hook::calls;
 use rsmc_core::runtime::object::{Claim, Mode, ReadWrite};
 use rsmc_core::runtime::{Object, Tag, hook};
-use rsmc_core::trace::{CallResult, RWLOCK};
+use rsmc_core::trace::CallResult;
 
 use crate::model::door::{Door, Pass, Visit};
 use crate::model::monitor::Monitor;
@@ -132,7 +132,7 @@ impl Queue {
     #[track_caller]
     pub(super) const fn new() -> Self {
         let raw = Raw { lock: RawLock::new(()), gate: Mutex::new(()) };
-        Self { raw, door: Door::new(), home: Home::new(), monitor: Monitor::new(RWLOCK) }
+        Self { raw, door: Door::new(), home: Home::new(), monitor: Monitor::new("RwLock") }
     }
 
     pub(super) fn object(&self) -> Object<'_> {
