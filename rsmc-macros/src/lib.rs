@@ -137,6 +137,7 @@ pub fn audit(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | --- | --- |
 /// | `value in [1, 2]` | the values of the parameter `value`: all that is a `Values` or becomes one; by default those of `DefaultValues`, as 1 and 2 of integers |
 /// | `call = \|queue, value\| …` | another call of the structure: a function of a reference to it and the arguments |
+/// | `lock_free` | other threads complete their calls if one is suspended for ever in this one: `Spec::lock_free` |
 /// | `on_one_thread = "owner"` | only one thread of a scenario uses the operations that have this name here |
 ///
 /// A parameter of the type `&V` gets references, and its values are of the type `V`, or `String` for `&str`. Values

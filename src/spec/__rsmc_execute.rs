@@ -38,6 +38,11 @@ pub(crate) fn by_number<T, A: Send + Sync + 'static, R: Value + 'static>(
     Box::new(move |shared, value| Box::new(run(shared, &values[value])))
 }
 
+/// Makes a call. It is here for the same reason.
+fn run<T, M>(spec: &Spec<T, M>, shared: &T, call: Call) -> Box<dyn Value> {
+    (spec.operations[call.operation].run)(shared, call.value)
+}
+
 /// A scenario, prepared so that its executions do little beside the calls.
 pub(crate) struct Prepared<'s, T, M> {
     spec: &'s Spec<T, M>,
@@ -138,7 +143,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
     fn results(&self) -> Results {
         let shared = (self.spec.new)();
         self.returned.iter().for_each(|returned| returned.store(0, Relaxed));
-        let call = |call: &Call| self.spec.run(&shared, *call);
+        let call = |call: &Call| run(self.spec, &shared, *call);
         let mut results: Results = self.scenario.init.iter().map(call).collect();
         match &self.threads[..] {
             [_] => results.extend(self.thread(0, &shared, &[])),
@@ -181,7 +186,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
             if step.suspended.is_some() {
                 suspend(step.suspended);
             }
-            let result = self.spec.run(shared, step.call);
+            let result = run(self.spec, shared, step.call);
             if step.suspended.is_some() {
                 suspend(None);
             }

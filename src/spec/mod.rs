@@ -500,10 +500,6 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     fn label(&self, call: Call) -> String {
         self.operations[call.operation].labels[call.value].clone()
     }
-
-    fn run(&self, shared: &T, call: Call) -> Box<dyn Value> {
-        (self.operations[call.operation].run)(shared, call.value)
-    }
 }
 
 impl<T, M> Debug for Spec<T, M> {

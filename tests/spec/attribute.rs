@@ -249,6 +249,45 @@ fn several_arguments() {
     assert_eq!(format!("{:?}", texts::spec()), "Spec { operations: [\"insert\", \"get\"], .. }");
 }
 
+#[rsmc::spec(calls = 2, budget = "10m")]
+#[should_panic(expected = "not lock-free")]
+mod progress {
+    use super::*;
+
+    #[derive(Default)]
+    pub(super) struct Sum(Mutex<u32>);
+
+    impl Sum {
+        fn add(&self, number: u32) {
+            *self.0.lock().unwrap() += number;
+        }
+
+        fn get(&self) -> u32 {
+            *self.0.lock().unwrap()
+        }
+    }
+
+    pub(super) fn new() -> Sum {
+        Sum::default()
+    }
+
+    #[op(number in [1])]
+    fn add(sum: &mut u32, number: u32) {
+        *sum += number;
+    }
+
+    #[op(lock_free)]
+    fn get(sum: &mut u32) -> u32 {
+        *sum
+    }
+}
+
+#[test]
+fn progress_of_operations() {
+    // Others wait for a thread in `get`, and for one in `add` they may.
+    assert_eq!(progress::spec().explore().scenario.as_deref(), Some("add(1) | get() @1"));
+}
+
 #[test]
 fn default_values_are_few() {
     assert_eq!(Option::<bool>::default_values(), [None, Some(false), Some(true)]);

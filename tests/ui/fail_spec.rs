@@ -67,6 +67,14 @@ mod operations {
     #[op(to in [1], by = [1], cal = f, on_one_thread = owner, by in [1], by in [2])]
     fn add(model: &mut u32, by: u32) {}
 
+    #[op(lock_free = true, lock_free, lock_free, call)]
+    fn flags(model: &mut u32) {}
+
+    #[blocking(lock_free)]
+    fn waits(model: &mut u32) -> Option<()> {
+        None
+    }
+
     #[op]
     #[blocking]
     pub fn two(model: &mut u32) {}

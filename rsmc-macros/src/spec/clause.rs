@@ -1,4 +1,4 @@
-//! The arguments of the attributes of a specification: `name = expression`, and `name in values`.
+//! The arguments of the attributes of a specification: `name = expression`, `name in values`, and a name alone.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -20,7 +20,12 @@ pub(crate) enum Sign {
     Is,
     /// `in`: the values of a parameter.
     In,
+    /// None: the name says it all.
+    Alone,
 }
+
+/// The message for a name alone that needs more.
+pub(crate) const EXPECTED: &str = "expected `name = value` or `parameter in values`";
 
 /// Reads arguments with commas between them.
 pub(crate) fn clauses(input: ParseStream) -> Result<Vec<Clause>> {
@@ -35,14 +40,16 @@ pub(crate) fn clauses(input: ParseStream) -> Result<Vec<Clause>> {
 }
 
 fn clause(input: ParseStream) -> Result<Clause> {
-    let expected = "expected `name = value` or `parameter in values`";
-    let name = input.call(Ident::parse_any).map_err(|error| Error::new(error.span(), expected))?;
+    let name = input.call(Ident::parse_any).map_err(|error| Error::new(error.span(), EXPECTED))?;
+    if input.is_empty() || input.peek(Token![,]) {
+        return Ok(Clause { name, sign: Sign::Alone, expr: TokenStream::new() });
+    }
     let sign = if input.parse::<Option<Token![in]>>()?.is_some() {
         Sign::In
     } else if input.parse::<Option<Token![=]>>()?.is_some() {
         Sign::Is
     } else {
-        return Err(Error::new(name.span(), expected));
+        return Err(Error::new(name.span(), EXPECTED));
     };
     let expr = expression(input)?;
     if expr.is_empty() {
@@ -74,17 +81,19 @@ mod tests {
     use super::*;
 
     fn read(tokens: TokenStream) -> Result<Vec<String>> {
-        let text = |clause: Clause| {
-            let sign = if clause.sign == Sign::In { "in" } else { "=" };
-            format!("{} {sign} {}", clause.name, clause.expr)
+        let text = |clause: Clause| match clause.sign {
+            Sign::Is => format!("{} = {}", clause.name, clause.expr),
+            Sign::In => format!("{} in {}", clause.name, clause.expr),
+            Sign::Alone => clause.name.to_string(),
         };
         Ok(clauses.parse2(tokens)?.into_iter().map(text).collect())
     }
 
     #[test]
     fn commas_of_closures_are_in_the_expression() {
-        let tokens = quote!(v in [1, 2], call = move |a, b| a.f(b | 1), other = || f(), last = X | Y,);
-        let expected = ["v in [1 , 2]", "call = move | a , b | a . f (b | 1)", "other = || f ()", "last = X | Y"];
+        let tokens = quote!(v in [1, 2], call = move |a, b| a.f(b | 1), alone, other = || f(), last = X | Y,);
+        let expected =
+            ["v in [1 , 2]", "call = move | a , b | a . f (b | 1)", "alone", "other = || f ()", "last = X | Y"];
         assert_eq!(read(tokens).unwrap(), expected);
         assert!(read(quote!()).unwrap().is_empty());
     }
@@ -93,7 +102,6 @@ mod tests {
     fn mistakes_are_told() {
         let error = |tokens| read(tokens).unwrap_err().to_string();
         assert_eq!(error(quote!(3)), "expected `name = value` or `parameter in values`");
-        assert_eq!(error(quote!(v)), "expected `name = value` or `parameter in values`");
         assert_eq!(error(quote!(v: [1])), "expected `name = value` or `parameter in values`");
         assert_eq!(error(quote!(v in, call = f)), "an expression is missing behind `v`");
     }

@@ -7,7 +7,7 @@ use syn::{Error, LitStr, Result};
 use crate::args::Args;
 use crate::errors::all_or_errors;
 use crate::known::{Attribute, CRITERIA, SPEC, names};
-use crate::spec::clause::{Clause, Sign, clauses};
+use crate::spec::clause::{Clause, EXPECTED, Sign, clauses};
 use crate::suggest::hint;
 use crate::value::{self, Asked};
 
@@ -39,6 +39,9 @@ impl Header {
 
     fn add(&mut self, Clause { name, sign, expr }: Clause) -> Result<()> {
         let text = name.to_string();
+        if sign == Sign::Alone {
+            return Err(Error::new(name.span(), EXPECTED));
+        }
         if sign == Sign::In {
             if self.values.iter().any(|(other, _)| *other == name) {
                 return Err(Error::new(name.span(), format!("`{name}` is given twice")));

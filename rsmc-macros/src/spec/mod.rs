@@ -148,7 +148,8 @@ fn call(header: &Header, operation: &Operation, structure: &TokenStream, domains
     let result = &TokenStream::from_iter(result);
     let model = quote_spanned!(at(name)=> |#model, #pattern #result| #name(#model #(, #passed)* #result));
     let text = operation.text();
-    let adds = quote_spanned!(at(name)=> #spec.#form(#text, #values, #run, #model));
+    let progress = operation.is_lock_free.then(|| quote!(.lock_free([#text])));
+    let adds = quote_spanned!(at(name)=> #spec.#form(#text, #values, #run, #model) #progress);
     quote!(#(#cfgs)* let #spec = #adds;)
 }
 

@@ -10,7 +10,7 @@ use syn::{Attribute, Error, LitStr, Meta, Result, Token, Type};
 
 use crate::errors::all_or_errors;
 use crate::function::Function;
-use crate::spec::clause::{Clause, Sign, clauses};
+use crate::spec::clause::{Clause, EXPECTED, Sign, clauses};
 use crate::suggest;
 
 /// The names of the attributes of operations.
@@ -30,6 +30,7 @@ pub(crate) struct Operation {
     pub(crate) call: Option<TokenStream>,
     /// The group of operations of one thread.
     pub(crate) on_one_thread: Option<LitStr>,
+    pub(crate) is_lock_free: bool,
 }
 
 /// A parameter that is an argument of the call.
@@ -74,6 +75,7 @@ impl Operation {
             arguments: Vec::new(),
             call: None,
             on_one_thread: None,
+            is_lock_free: false,
         };
         let mut errors = Vec::new();
         for parameter in parameters {
@@ -97,10 +99,16 @@ impl Operation {
             return known.values.replace(expr).map_or(Ok(()), |_| Err(twice));
         }
         let is_twice = match name.to_string().as_str() {
+            "lock_free" if sign == Sign::Alone && self.form == "blocking" => {
+                return Err(Error::new(name.span(), "a call that may wait for others is not lock-free"));
+            }
+            "lock_free" if sign == Sign::Alone => std::mem::replace(&mut self.is_lock_free, true),
+            "lock_free" => return Err(Error::new(name.span(), "`lock_free` has no value")),
+            _ if sign == Sign::Alone => return Err(Error::new(name.span(), EXPECTED)),
             "call" => self.call.replace(expr).is_some(),
             "on_one_thread" => self.on_one_thread.replace(group(expr)?).is_some(),
             other => {
-                let known = ["call", "on_one_thread"];
+                let known = ["call", "on_one_thread", "lock_free"];
                 let hint = suggest::hint(other, known.into_iter());
                 let hint = match self.arguments.iter().any(|argument| argument.name.as_ref() == Some(&name)) {
                     true => format!(": values of a parameter are written `{name} in …`"),
