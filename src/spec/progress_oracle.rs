@@ -341,9 +341,9 @@ fn found(tour: &mut Tour<'_, [AtomicU8; 2], ()>, scenario: &Scenario) -> usize {
 
 #[test]
 fn progress_is_that_of_all_states() {
-    let times = if cfg!(debug_assertions) { 1 } else { 10 };
+    let times = if cfg!(debug_assertions) { 1 } else { 30 };
     let sc = Config::default().explorer(ExplorerKind::ReadsValueFrom).effective_memory();
-    for (memory, size, structures, least) in [(sc, 2, 30, 10), (sc, 3, 4, 0), (MemoryModel::default(), 2, 30, 10)] {
+    for (memory, size, structures, least) in [(sc, 2, 12, 3), (sc, 3, 1, 0), (MemoryModel::default(), 2, 12, 3)] {
         let config = Config::default().memory(memory).shrink(0);
         let size = Size { calls: size, threads: size, ..Size::default() };
         let verdicts = compare(0..structures * times, size, &config);
