@@ -65,6 +65,7 @@ impl Machine {
     }
 
     /// Notes that the operation of a thread takes this source.
+    #[inline(never)]
     pub(super) fn takes(&mut self, thread: ThreadId, op: &Op, source: Source) {
         if self.graphs.outdated || self.memory.shared(op.loc).writer == source {
             return;
@@ -284,7 +285,16 @@ impl Machine {
 }
 
 impl Graphs {
+    #[inline]
     fn clear(&mut self) {
+        // Under the other models nothing is ever noted here.
+        if !self.numbers.is_empty() || self.notes > 0 || self.outdated || !matches!(self.known, Order::Executed) {
+            self.forget();
+        }
+    }
+
+    #[cold]
+    fn forget(&mut self) {
         self.graph.clear();
         self.numbers.clear();
         self.nodes.clear();

@@ -29,6 +29,7 @@ pub(super) struct Suspension {
 
 impl Machine {
     /// Begins an execution.
+    #[inline]
     pub(super) fn suspend_nobody(&mut self) {
         self.suspensions.clear();
         self.as_written = self.orders.are_written();
@@ -52,6 +53,7 @@ impl Machine {
         !self.suspensions.is_empty() && self.reached(thread).is_some()
     }
 
+    #[cold]
     fn reached(&self, thread: ThreadId) -> Option<&Suspension> {
         let is_reached = |it: &&Suspension| it.thread == thread && self.run.trace.count(thread) == it.at;
         self.suspensions.iter().find(is_reached)
