@@ -85,10 +85,12 @@ impl Repeats {
                 self.equal.count = count + 1;
                 continue;
             }
-            let longest = if is_looked_for(last as u32) { LONGEST.min(last.div_ceil(2)) } else { 0 };
+            // A round has been gone twice.
+            let so_far = last + 1;
+            let longest = if is_looked_for(last as u32) { LONGEST.min(so_far / 2) } else { 0 };
             let repeats_all = |&length: &usize| (0..length).all(|back| is_equal(last - back, length));
             let length = (1..=longest).find(repeats_all).unwrap_or(0);
-            let count = (0..last + 1 - length).take_while(|back| length > 0 && is_equal(last - back, length)).count();
+            let count = (0..so_far - length).take_while(|back| length > 0 && is_equal(last - back, length)).count();
             self.equal = Equal { length, count };
         }
         self.known = operations;

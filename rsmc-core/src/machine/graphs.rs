@@ -16,7 +16,7 @@ use crate::base::{EventId, IdVec, LocId, ThreadId};
 use crate::consistency::VerifyC11;
 use crate::machine::Machine;
 use crate::machine::choose::alternative;
-use crate::machine::sources::{Accesses, OldRead, Order, So};
+use crate::machine::sources::{Accesses, OldRead, Order, Prefix};
 use crate::model::Cell;
 use crate::model::c11::{Graph, Node};
 use crate::step::{SchedulingPolicy, Step};
@@ -51,9 +51,12 @@ impl Machine {
         self.rules.memory.is_graph() && (self.plan.record_choices || self.plan.policy != SchedulingPolicy::RunOn)
     }
 
-    /// Forgets the graph, as the execution starts or is taken back.
+    /// Forgets the graph, as an execution starts. Other models have none.
+    #[inline]
     pub(super) fn forget_graph(&mut self) {
-        self.graphs.clear();
+        if self.rules.memory.is_graph() {
+            self.graphs.clear();
+        }
     }
 
     /// Forgets the graph, since events were left out of it. Whether memory holds the newest writes stays as it was.
@@ -224,8 +227,8 @@ impl Machine {
         self.graphs.catch_up(&self.run.trace);
         let newest = self.memory.shared(op.loc).writer;
         let Graphs { graph, numbers, accesses, sources, .. } = &mut self.graphs;
-        let so = So { events: &self.run.trace.events, graph, numbers };
-        accesses.find_sources(op.loc, so, graph.known_next(thread), sources);
+        let prefix = Prefix { events: &self.run.trace.events, graph, numbers };
+        accesses.find_sources(op.loc, prefix, graph.known_next(thread), sources);
         let is_update = matches!(op.action, Action::Rmw(_));
         sources.retain(|&source| source != newest && !(is_update && accesses.is_updated(op.loc, source)));
     }
@@ -256,7 +259,8 @@ impl Machine {
         let Graphs { graph, numbers, accesses, fences, known, .. } = &self.graphs;
         let writes = op.action.effect(self.cell_of(op.loc, source).value).written().is_some();
         let read = OldRead { thread, loc: op.loc, order: op.effective_order(writes), source };
-        !writes && known.stays(accesses, So { events: &self.run.trace.events, graph, numbers }, read, fences)
+        let prefix = Prefix { events: &self.run.trace.events, graph, numbers };
+        !writes && known.stays(accesses, prefix, read, fences)
     }
 
     pub(super) fn write_of(&self, source: Source) -> Option<EventId> {
@@ -285,16 +289,7 @@ impl Machine {
 }
 
 impl Graphs {
-    #[inline]
     fn clear(&mut self) {
-        // Under the other models nothing is ever noted here.
-        if !self.numbers.is_empty() || self.notes > 0 || self.outdated || !matches!(self.known, Order::Executed) {
-            self.forget();
-        }
-    }
-
-    #[cold]
-    fn forget(&mut self) {
         self.graph.clear();
         self.numbers.clear();
         self.nodes.clear();

@@ -400,6 +400,8 @@ impl Machine {
         self.is_silent(thread) && self.gives_up(thread)
     }
 
+    #[cold]
+    #[inline(never)]
     fn gives_up(&mut self, thread: ThreadId) -> bool {
         let Some(Silence { why, .. }) = self.silence.take_if(|silence| silence.thread == thread) else { return false };
         let state = &mut self.threads[thread];

@@ -44,16 +44,16 @@ pub(super) struct OldRead {
 
 impl Order {
     /// Whether it stays a witness if this read happens next. `fences` are the nodes of `SeqCst` fences.
-    pub(super) fn stays(&self, accesses: &Accesses, so: So<'_>, read: OldRead, fences: &[u32]) -> bool {
+    pub(super) fn stays(&self, accesses: &Accesses, prefix: Prefix<'_>, read: OldRead, fences: &[u32]) -> bool {
         let OldRead { thread, loc, order, source } = read;
         let Some(rank) = self.rank(source).filter(|_| order != Ordering::SeqCst) else { return false };
-        let past = so.graph.known_next(thread);
-        if accesses.seen(loc, so, past).any(|at| self.rank(so.value(at)) > Some(rank)) {
+        let past = prefix.graph.known_next(thread);
+        if accesses.seen(loc, prefix, past).any(|at| self.rank(prefix.value(at)) > Some(rank)) {
             return false;
         }
         // The edges of fences that it only acquires are there already: they happen before the source.
-        match fences.iter().rev().find(|&&fence| past.includes(so.graph.place(fence as usize))) {
-            Some(&fence) => matches!(self, Self::Executed) && accesses.are_behind(loc, so, source, fence),
+        match fences.iter().rev().find(|&&fence| past.includes(prefix.graph.place(fence as usize))) {
+            Some(&fence) => matches!(self, Self::Executed) && accesses.are_behind(loc, prefix, source, fence),
             None => true,
         }
     }
@@ -107,14 +107,14 @@ struct OfThread {
 
 /// The execution so far.
 #[derive(Clone, Copy)]
-pub(super) struct So<'a> {
+pub(super) struct Prefix<'a> {
     pub(super) events: &'a [Event],
     pub(super) graph: &'a Graph,
     /// By event: its node.
     pub(super) numbers: &'a [u32],
 }
 
-impl So<'_> {
+impl Prefix<'_> {
     fn node(self, at: u32) -> usize {
         self.numbers[at as usize] as usize
     }
@@ -198,46 +198,46 @@ impl Accesses {
     }
 
     /// The last access of each thread in a past.
-    fn seen<'a>(&'a self, loc: LocId, so: So<'a>, past: Past<'a>) -> impl Iterator<Item = u32> + 'a {
+    fn seen<'a>(&'a self, loc: LocId, prefix: Prefix<'a>, past: Past<'a>) -> impl Iterator<Item = u32> + 'a {
         self.of(loc).iter().filter_map(move |own| {
             let count = past.count(own.thread);
-            let before = own.all.partition_point(|&at| so.index(at) < count);
+            let before = own.all.partition_point(|&at| prefix.index(at) < count);
             own.all[..before].last().copied()
         })
     }
 
     /// Finds the writes that an operation with this past may take, the last one first, as far as coherence tells.
-    pub(super) fn find_sources(&self, loc: LocId, so: So<'_>, past: Past<'_>, sources: &mut Vec<Source>) {
+    pub(super) fn find_sources(&self, loc: LocId, prefix: Prefix<'_>, past: Past<'_>, sources: &mut Vec<Source>) {
         sources.clear();
-        let seen: Vec<u32> = self.seen(loc, so, past).collect();
-        let takes = |by: u32, write: u32| so.value(by) == Source::At(write) && by != write;
+        let seen: Vec<u32> = self.seen(loc, prefix, past).collect();
+        let takes = |by: u32, write: u32| prefix.value(by) == Source::At(write) && by != write;
         for own in self.of(loc) {
-            let hidden = seen.iter().map(|&by| so.hides(by, own.thread)).max().unwrap_or(0);
-            let first = own.writes.partition_point(|&at| so.index(at) < hidden);
+            let hidden = seen.iter().map(|&by| prefix.hides(by, own.thread)).max().unwrap_or(0);
+            let first = own.writes.partition_point(|&at| prefix.index(at) < hidden);
             let last_before = own.writes[..first].last().copied().filter(|&write| {
-                let is_visible = |by: u32| takes(by, write) || so.hides(by, own.thread) <= so.index(write);
+                let is_visible = |by: u32| takes(by, write) || prefix.hides(by, own.thread) <= prefix.index(write);
                 seen.iter().all(|&by| is_visible(by))
             });
             // What is before a hidden write of the thread is hidden as well.
-            let is_hidden = |&write: &u32| seen.iter().any(|&by| self.is_in_chain_before(write, so.value(by)));
+            let is_hidden = |&write: &u32| seen.iter().any(|&by| self.is_in_chain_before(write, prefix.value(by)));
             let later = own.writes[first..].iter().rev().copied();
             sources.extend(later.chain(last_before).take_while(|write| !is_hidden(write)).map(Source::At));
         }
         let position = |source: &Source| if let Source::At(at) = source { *at } else { 0 };
         sources.sort_unstable_by_key(|source| std::cmp::Reverse(position(source)));
-        if seen.iter().all(|&by| so.value(by) == Source::Init) {
+        if seen.iter().all(|&by| prefix.value(by) == Source::Init) {
             sources.push(Source::Init);
         }
     }
 
     /// Whether all writes of a location that have happened behind a source are behind a node, too.
-    fn are_behind(&self, loc: LocId, so: So<'_>, source: Source, node: u32) -> bool {
+    fn are_behind(&self, loc: LocId, prefix: Prefix<'_>, source: Source, node: u32) -> bool {
         self.of(loc).iter().all(|own| {
             let first = match source {
                 Source::At(at) => own.writes.partition_point(|&write| write <= at),
                 Source::Init | Source::None => 0,
             };
-            own.writes.get(first).is_none_or(|&write| so.numbers[write as usize] > node)
+            own.writes.get(first).is_none_or(|&write| prefix.numbers[write as usize] > node)
         })
     }
 }

@@ -402,6 +402,7 @@ impl Execution {
     }
 
     /// A thread waits for the end of another.
+    #[inline]
     pub(super) fn join(&self, target: ThreadId, site: Site) {
         let me = self.running.get();
         if !self.unwinding.get() {
@@ -504,6 +505,7 @@ impl Execution {
         debug_assert_eq!(self.running.get(), me, "whoever resumes a thread says so");
     }
 
+    #[inline]
     pub(super) fn spawn(&self, name: Option<String>, site: Site, main: Box<dyn FnOnce()>) -> ThreadId {
         let me = self.running.get();
         self.drain(me);

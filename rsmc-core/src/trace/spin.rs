@@ -49,6 +49,7 @@ impl Writer {
             },
             Writer::Known(thread) => {
                 let own = trace.of_thread(thread);
+                // What it has read it knows. That is asked before each step while it waits, and clocks are dear.
                 let is_known = own.iter().any(|&at| trace.events[at as usize].source == source);
                 is_known || !Known::of(trace).learns(thread, source, own.len() as u32)
             }
