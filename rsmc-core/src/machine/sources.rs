@@ -75,6 +75,10 @@ pub(super) struct Accesses {
     by_loc: IdVec<LocId, OfLoc>,
     /// By event: its place among updates that read from one another.
     chains: Vec<Chain>,
+    /// Empty, with the memory of those of earlier executions.
+    unused: Vec<OfThread>,
+    /// Of the operation that looks for sources: the last access of each thread that happens before it.
+    seen: Vec<u32>,
 }
 
 /// The place of a write in a chain: a write that is no update, or one of the initial value, and the updates that
@@ -98,11 +102,19 @@ struct OfLoc {
 }
 
 /// The accesses of a location by one thread, in its order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct OfThread {
     thread: ThreadId,
     all: Vec<u32>,
     writes: Vec<u32>,
+}
+
+impl OfThread {
+    fn cleared(mut self) -> Self {
+        self.all.clear();
+        self.writes.clear();
+        self
+    }
 }
 
 /// The execution so far.
@@ -146,7 +158,7 @@ impl Accesses {
     /// Forgets all and keeps the memory.
     pub(super) fn clear(&mut self) {
         for of_loc in self.by_loc.values_mut() {
-            of_loc.threads.clear();
+            self.unused.extend(of_loc.threads.drain(..).map(OfThread::cleared));
             of_loc.init_is_updated = false;
         }
         self.chains.clear();
@@ -160,7 +172,7 @@ impl Accesses {
         let thread = event.id.thread;
         let number = threads.iter().position(|own| own.thread == thread).unwrap_or(threads.len());
         if number == threads.len() {
-            threads.push(OfThread { thread, all: Vec::new(), writes: Vec::new() });
+            threads.push(OfThread { thread, ..self.unused.pop().unwrap_or_default() });
         }
         threads[number].all.push(at);
         if event.written.is_some() {
@@ -207,9 +219,11 @@ impl Accesses {
     }
 
     /// Finds the writes that an operation with this past may take, the last one first, as far as coherence tells.
-    pub(super) fn find_sources(&self, loc: LocId, prefix: Prefix<'_>, past: Past<'_>, sources: &mut Vec<Source>) {
+    pub(super) fn find_sources(&mut self, loc: LocId, prefix: Prefix<'_>, past: Past<'_>, sources: &mut Vec<Source>) {
         sources.clear();
-        let seen: Vec<u32> = self.seen(loc, prefix, past).collect();
+        let mut seen = std::mem::take(&mut self.seen);
+        seen.clear();
+        seen.extend(self.seen(loc, prefix, past));
         let takes = |by: u32, write: u32| prefix.value(by) == Source::At(write) && by != write;
         for own in self.of(loc) {
             let hidden = seen.iter().map(|&by| prefix.hides(by, own.thread)).max().unwrap_or(0);
@@ -228,6 +242,7 @@ impl Accesses {
         if seen.iter().all(|&by| prefix.value(by) == Source::Init) {
             sources.push(Source::Init);
         }
+        self.seen = seen;
     }
 
     /// Whether all writes of a location that have happened behind a source are behind a node, too.
