@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::{AtomicU32, Ordering};
+use rsmc::sync::mpsc::sync_channel;
 use rsmc::sync::{Arc, Mutex, RwLock};
 use rsmc::{Config, FailureKind, Report, Verdict, hint, render, thread};
 use rsmc_core::session::check_body;
@@ -179,8 +180,8 @@ fn polls_and(sets: bool, most: u64, work: impl Fn() + Sync) -> bool {
     })
 }
 
-/// A thread that counts its rounds is never where it was, nor is one that allocates in each or takes a lock whose guard
-/// has a number: it waits after as many equal rounds as the bound of loops that count says, or gives up.
+/// A thread that counts its rounds is never where it was, nor is one that allocates in each or clones an `Arc`: it
+/// waits after as many equal rounds as the bound of loops that count says, or gives up.
 #[test]
 fn rounds_that_are_never_alike() {
     let each = || quick().map(|config| config.spin_bound(4));
@@ -192,12 +193,84 @@ fn rounds_that_are_never_alike() {
     bounded(&|| assert!(polls_and(true, u64::MAX, || ())));
     bounded(&|| assert!(polls_and(true, u64::MAX, || drop(std::hint::black_box(Box::new(1))))));
     bounded(&|| {
-        let (lock, shared) = (RwLock::new(0), Arc::new(0));
-        assert!(polls_and(true, u64::MAX, || drop((lock.read().unwrap(), shared.clone()))));
+        let shared = Arc::new(0);
+        assert!(polls_and(true, u64::MAX, || drop(shared.clone())));
     });
     in_each(each(), Livelock, || assert!(polls_and(false, u64::MAX, || ())));
     in_each(each(), Panic("gave up"), || assert!(polls_and(true, 40, || ()), "gave up"));
     in_each(each(), Verified, || assert!(!polls_and(false, 40, || ())));
+}
+
+/// Others can see that a lock for readers is held, so a round under it stays in the execution. A thread never waits
+/// while it has the lock.
+#[test]
+fn polling_under_a_lock_for_readers() {
+    let polls = |sets: bool, most: u64| {
+        let ready = RwLock::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| *ready.write().unwrap() = u32::from(sets));
+            (0..most).any(|_| *ready.read().unwrap() == 1)
+        })
+    };
+    let waits = |sets: bool| {
+        let ready = RwLock::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| *ready.write().unwrap() = u32::from(sets));
+            while ready.try_read().is_ok_and(|ready| *ready == 0) {
+                hint::spin_loop();
+            }
+            while *ready.read().unwrap() == 0 {}
+        });
+    };
+    let each = || quick().map(|config| config.spin_bound(4));
+    in_each(each(), Verified, || waits(true));
+    in_each(each(), Livelock, || waits(false));
+    in_each(each(), Verified, || assert!(polls(true, u64::MAX)));
+    in_each(each(), Livelock, || assert!(polls(false, u64::MAX)));
+    in_each(each(), Panic("gave up"), || assert!(polls(true, 40), "gave up"));
+    in_each(each(), Verified, || assert!(!polls(false, 40)));
+}
+
+/// What a thread did with a lock or a channel in a round, another one may have found.
+#[test]
+fn rounds_in_which_objects_are_altered_are_seen() {
+    let under_a_lock = |shows: bool| {
+        let (lock, done) = (RwLock::new(0), AtomicU32::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let is_held = lock.try_write().is_err();
+                assert!(!is_held || !shows, "held");
+                done.store(1, SeqCst);
+            });
+            while {
+                drop(lock.read());
+                done.load(SeqCst) == 0
+            } {}
+        });
+    };
+    let by_a_channel = |shows: bool| {
+        let (sender, receiver) = sync_channel(1);
+        let done = AtomicU32::new(0);
+        thread::scope(|scope| {
+            let other = sender.clone();
+            let done = &done;
+            scope.spawn(move || {
+                let is_full = other.try_send(2).is_err();
+                assert!(!is_full || !shows, "full");
+                done.store(1, SeqCst);
+            });
+            while {
+                // Fails if the other thread's message is there.
+                let _ = sender.try_send(1);
+                let _ = receiver.try_recv();
+                done.load(SeqCst) == 0
+            } {}
+        });
+    };
+    in_each(quick(), Verified, || under_a_lock(false));
+    in_each(quick(), Panic("held"), || under_a_lock(true));
+    in_each(quick(), Verified, || by_a_channel(false));
+    in_each(quick(), Panic("full"), || by_a_channel(true));
 }
 
 /// Where nothing bounds a loop, an execution without an end is a failure, also in a run for which an explorer keeps

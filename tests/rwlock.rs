@@ -465,9 +465,10 @@ fn destructors_do_not_try_for_ever() {
 fn an_execution_may_end_anywhere() {
     let (dropped, ends) = (StdAtomicUsize::new(0), StdAtomicUsize::new(0));
     for (steps, seed) in (1..26).flat_map(|steps| (0..40).map(move |seed| (steps, seed))) {
-        dropped.store(0, StdRelaxed);
         let config = Config::default().explorer(Explorer::Random).seed(seed).max_executions(1).max_steps(steps);
         let report = rsmc::explore(&config, || {
+            // An execution may be run again.
+            dropped.store(0, StdRelaxed);
             let lock = RwLock::new(0);
             let last = || {
                 *lock.write().unwrap() += 1;

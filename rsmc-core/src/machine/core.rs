@@ -20,6 +20,32 @@ use crate::model::{Memory, MemoryModel};
 use crate::step::{End, Knowledge, Panicked, Plan, Run, Watcher};
 use crate::trace::{Event, Explore, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo, Weakened};
 
+impl Thread {
+    /// Forgets the last execution, but for what the thread has taken back there.
+    #[inline]
+    fn begin(&mut self) {
+        self.status = Status::Absent;
+        self.spin = None;
+        self.spawned = 0;
+        self.joined = false;
+        self.awaited = 0;
+        self.recent.clear();
+        self.unseen = 0;
+        self.visits.clear();
+        self.forced = 0;
+        self.spun_at = None;
+        self.held_back.clear();
+        self.patience.clear();
+        self.turns = Turns::default();
+    }
+
+    fn begin_without_changes(&mut self) {
+        self.visits.changed.clear();
+        self.altered.clear();
+        self.repeats.clear();
+    }
+}
+
 impl Machine {
     /// A machine that has run nothing.
     pub fn new(rules: Rules) -> Self {
@@ -122,26 +148,9 @@ impl Machine {
         self.memory.clear();
         self.due.clear();
         self.tried.clear();
-        for thread in self.threads.values_mut() {
-            thread.status = Status::Absent;
-            thread.spin = None;
-            thread.spawned = 0;
-            thread.joined = false;
-            thread.awaited = 0;
-            thread.recent.clear();
-            thread.unseen = 0;
-            thread.visits.clear();
-            thread.forced = 0;
-            thread.spun_at = None;
-            thread.held_back.clear();
-            thread.patience.clear();
-            thread.turns = Turns::default();
-        }
+        self.threads.values_mut().for_each(Thread::begin);
         if std::mem::take(&mut self.may_take_back) {
-            for thread in self.threads.values_mut() {
-                thread.visits.changed.clear();
-                thread.repeats.clear();
-            }
+            self.threads.values_mut().for_each(Thread::begin_without_changes);
         }
         self.last = ThreadId::MAIN;
         self.spinning = 0;

@@ -2,12 +2,13 @@
 //!
 //! Problem. A loop that changes something and takes it back has an execution for every number of rounds. If its thread
 //! is where it was behind a round, [`rounds`](super::rounds) bounds it. A thread that counts its rounds never is, nor
-//! is one that allocates in each, clones an `Arc`, or takes a lock whose guard has a number.
+//! is one that allocates in each, or clones an `Arc`.
 //!
 //! Method. A round is a period of the thread's history: the same operations at the same places with the same values, of
-//! which one changes an atomic. The end of a round is where the thread holds the fewest changes, so that it does not
-//! wait while it has a lock of its own. When a round has repeated as often in a row as the bound of loops that count
-//! says, the thread chooses whether it waits or gives up ([`patience`](super::patience)).
+//! which one changes an atomic or alters an object. The end of a round is where the thread holds the fewest changes and
+//! claims, so that it does not wait while it has a lock, be it one of its own. When a round has repeated as often in a
+//! row as the bound of loops that count says, the thread chooses whether it waits or gives up
+//! ([`patience`](super::patience)).
 //!
 //! As behind other rounds, a thread that waits goes on if it could take something over. If it reads the same in this
 //! round, too, it waits again, without a choice. What it took over in the middle of a round may concern what it had
@@ -22,6 +23,7 @@
 //! more than 64 operations, those in which an atomic is made, and those that begin to change a location by a store.
 
 use crate::base::{EventId, LocId};
+use crate::machine::altered::Altered;
 use crate::machine::patience::Terms;
 use crate::machine::rounds::Changed;
 use crate::machine::{Machine, SpinWait, Thread};
@@ -44,7 +46,7 @@ pub(super) struct Repeats {
     /// Its changes so far, as the first `seen` operations show them.
     changed: Changed,
     seen: usize,
-    /// The fewest changes that the thread held behind one of the operations of its last round.
+    /// The fewest changes and claims that the thread held behind one of the operations of its last round.
     fewest: usize,
 }
 
@@ -70,10 +72,17 @@ impl Repeats {
     }
 
     /// Adds the last one of so many operations. Returns what equals, if it ends a round that has repeated often enough.
-    fn ends_round<'t>(&mut self, operations: usize, bound: usize, event: impl Fn(usize) -> &'t Event) -> Option<Equal> {
+    fn ends_round<'t>(
+        &mut self,
+        operations: usize,
+        bound: usize,
+        altered: &Altered,
+        event: impl Fn(usize) -> &'t Event,
+    ) -> Option<Equal> {
         let is_equal = |number: usize, length: usize| {
             let (before, now) = (event(number - length), event(number));
-            (before.op, before.read, before.written) == (now.op, now.read, now.written)
+            let claims = |event: &Event| altered.claims_behind(event.id.index + 1);
+            (before.op, before.read, before.written) == (now.op, now.read, now.written) && claims(before) == claims(now)
         };
         if self.known + 1 != operations {
             // Operations were removed, or not looked at.
@@ -96,14 +105,21 @@ impl Repeats {
         self.known = operations;
         let Equal { length, count } = self.equal;
         let is_often = length > 0 && count.min(operations.saturating_sub(self.since)) >= bound * length;
-        (is_often && self.sees(operations, length, event) && self.changed.len() == self.fewest).then_some(self.equal)
+        let holds = if is_often { self.sees(operations, length, altered, event) } else { None };
+        (holds == Some(self.fewest)).then_some(self.equal)
     }
 
-    /// Adds what the thread has changed with its first `count` operations, of which the last ones are a round. False if
-    /// it is not known what it holds.
-    fn sees<'t>(&mut self, count: usize, length: usize, event: impl Fn(usize) -> &'t Event) -> bool {
+    /// Adds what the thread has changed with its first `count` operations, of which the last ones are a round. Returns
+    /// the number of changes and claims that it holds, if that is known.
+    fn sees<'t>(
+        &mut self,
+        count: usize,
+        length: usize,
+        altered: &Altered,
+        event: impl Fn(usize) -> &'t Event,
+    ) -> Option<usize> {
         let first = count - length;
-        let mut is_known = true;
+        let (mut is_known, mut holds) = (true, 0);
         if self.seen <= first {
             self.fewest = usize::MAX;
         }
@@ -112,14 +128,15 @@ impl Repeats {
             let counts = event.written.is_some() && (event.changes() || self.changed.has(event.op.loc));
             is_known &= !counts || self.changed.add(event) || number < first;
             if number >= first {
-                self.fewest = self.fewest.min(self.changed.len());
+                holds = self.changed.len() + altered.claims_behind(event.id.index + 1);
+                self.fewest = self.fewest.min(holds);
             }
         }
         self.seen = count;
         if !is_known {
             self.since = count;
         }
-        is_known
+        is_known.then_some(holds)
     }
 }
 
@@ -147,8 +164,9 @@ impl Machine {
         let without_choices = if asked { self.operations_of(thread) } else { Vec::new() };
         let own = if asked { &without_choices[..] } else { self.run.trace.of_thread(thread) };
         let event = |number: usize| &self.run.trace.events[own[number] as usize];
-        let repeats = &mut self.threads[thread].repeats;
-        let Some(equal) = repeats.ends_round(own.len(), self.rules.spin_bound as usize, event) else { return };
+        let Thread { repeats, altered, .. } = &mut self.threads[thread];
+        let bound = self.rules.spin_bound as usize;
+        let Some(equal) = repeats.ends_round(own.len(), bound, altered, event) else { return };
         let (operations, length) = (own.len(), equal.length);
         let iteration = &own[operations - length..].to_vec();
         if !self.has_taken_back(thread, self.run.trace.events[iteration[0] as usize].id.index) {

@@ -13,6 +13,7 @@
 
 mod accesses;
 mod ahead;
+mod altered;
 mod choose;
 mod core;
 mod counted;
@@ -40,6 +41,7 @@ use rustc_hash::FxHashSet;
 use crate::base::{Digest, IdVec, ThreadId};
 use crate::machine::accesses::Accesses;
 use crate::machine::ahead::Trust;
+use crate::machine::altered::Altered;
 use crate::machine::counted::Repeats;
 use crate::machine::dice::Dice;
 use crate::machine::endless::{Endless, Turns};
@@ -144,6 +146,7 @@ struct Thread {
     /// The number of its last events that were not added to `recent`.
     unseen: u32,
     visits: Visits,
+    altered: Altered,
     patience: Patience,
     repeats: Repeats,
     turns: Turns,
@@ -180,7 +183,7 @@ pub struct Machine {
     /// The digests of the execution whenever an iteration was left out, and whether each thread runs alone from now on.
     left_out: FxHashSet<Digest>,
     runs_alone: bool,
-    /// A thread has changed something that it may take back (`rounds`).
+    /// A thread has changed or altered something that it may take back (`rounds`).
     may_take_back: bool,
     /// The rounds that threads begin if they go on.
     begun: Vec<Round>,

@@ -144,6 +144,11 @@ impl Visits {
         }
     }
 
+    /// Forgets those behind so many events of the thread.
+    pub(super) fn forget_since(&mut self, events: u32) {
+        self.truncate(self.list.partition_point(|visit| visit.events < events));
+    }
+
     /// Adapts to the removal of the notes at these positions.
     fn forget_notes(&mut self, gone: &[u32]) {
         for visit in &mut self.list {

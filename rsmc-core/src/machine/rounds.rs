@@ -135,8 +135,11 @@ impl Machine {
         }
     }
 
-    /// Whether a thread has changed an atomic since this event, and taken it back.
+    /// Whether a thread has changed an atomic since this event, or altered an object, and taken it back.
     pub(super) fn has_taken_back(&self, thread: ThreadId, since: u32) -> bool {
+        if self.threads[thread].altered.is_since(since) {
+            return true;
+        }
         let own = &self.run.trace.of_thread(thread)[since as usize..];
         let mut events = own.iter().map(|&at| &self.run.trace.events[at as usize]);
         events.any(|event| {

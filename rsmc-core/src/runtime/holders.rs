@@ -10,9 +10,16 @@ use crate::step::{Pending, Why};
 struct Holder {
     object: LocId,
     thread: ThreadId,
+    /// The least number that no other of its thread has.
+    place: Place,
     /// The position in the trace of the event that gave it the object.
     since: usize,
 }
+
+/// The place of an object among those that a thread has: the same in each iteration of a loop, where a number that
+/// counts would make the thread look as if it were never where it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place(u32);
 
 /// The objects of one execution that threads have, and the objects that tokens are for.
 #[derive(Default)]
@@ -28,13 +35,17 @@ impl Holders {
     }
 
     /// Notes that a thread has got an object by the event at this position in the trace.
-    pub(super) fn takes(&mut self, object: LocId, thread: ThreadId, since: usize) {
-        self.holders.push(Holder { object, thread, since });
+    pub(super) fn takes(&mut self, object: LocId, thread: ThreadId, since: usize) -> Place {
+        let own = || self.holders.iter().filter(|holder| holder.thread == thread);
+        let is_free = |place: &Place| own().all(|holder| holder.place != *place);
+        let place = (0..).map(Place).find(is_free).expect("a thread has finitely many objects");
+        self.holders.push(Holder { object, thread, place, since });
+        place
     }
 
-    /// Notes that a thread has given back an object that it has had since this event.
-    pub(super) fn gives_back(&mut self, object: LocId, thread: ThreadId, since: usize) {
-        self.holders.retain(|holder| (holder.object, holder.thread, holder.since) != (object, thread, since));
+    /// Notes that a thread has given back the object at this place.
+    pub(super) fn gives_back(&mut self, thread: ThreadId, place: Place) {
+        self.holders.retain(|holder| (holder.thread, holder.place) != (thread, place));
     }
 
     /// The threads that have an object.

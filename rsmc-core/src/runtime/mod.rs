@@ -86,6 +86,7 @@ pub use births::{Birth, Reference};
 pub use checks::{Fate, LastWords, Moment};
 pub use current::in_run;
 pub use executor::{Runtime, Savings};
+pub use holders::Place;
 pub use identity::{Identity, Object};
 pub use locals::Gone;
 pub use locations::Tag;

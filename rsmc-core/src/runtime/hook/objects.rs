@@ -80,6 +80,15 @@ pub fn label(object: Object<'_>, init: impl FnOnce() -> u64, name: &str) {
     });
 }
 
+/// Notes that the running thread has altered an object, in a turn that it has there.
+pub fn alters() {
+    enter(|execution| {
+        if !execution.unwinding.get() {
+            execution.core.borrow_mut().machine.alters(execution.running.get());
+        }
+    });
+}
+
 /// A thread gives back a lock that `holder` took at `place`: if that is another one, the execution ends.
 pub fn gives_back_of(lock: Object<'_>, holder: ThreadId, place: &'static Location<'static>) {
     enter(|execution| {

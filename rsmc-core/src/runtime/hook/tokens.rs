@@ -3,6 +3,9 @@
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
+use crate::base::{LocId, ThreadId};
+use crate::runtime::execution::Core;
+use crate::runtime::holders::Place;
 use crate::runtime::hook::enter::{enter, here};
 use crate::runtime::hook::objects::{access, access_at};
 use crate::runtime::identity::Object;
@@ -48,26 +51,37 @@ pub fn unpark_at(place: &'static Location<'static>, tag: &Tag) {
     access_at(place, Object { tag, kind: "park token", created: None }, || 0, Action::Unpark, order, order);
 }
 
+/// Notes that the running thread makes a claim to the object `tag`, in a turn that it has there: it gets the object, or
+/// waits for it.
+pub fn claims(tag: &Tag) {
+    on_object(tag, |core, thread, object| core.machine.claims(thread, object));
+}
+
+/// Notes that the running thread gives up a claim to the object `tag`, in a turn that it has there.
+pub fn gives_up_claim(tag: &Tag) {
+    on_object(tag, |core, thread, object| core.machine.gives_up_claim(thread, object));
+}
+
 /// Notes that the running thread has just got the object `tag`, for which others may wait by [`park_for`]. Returns the
-/// argument of [`gives_back`].
-pub fn takes(tag: &Tag) -> usize {
-    enter(|execution| {
-        let core = &mut *execution.core.borrow_mut();
+/// argument of [`gives_back`]; `None` where the execution is over.
+pub fn takes(tag: &Tag) -> Option<Place> {
+    on_object(tag, |core, thread, object| {
         let since = core.machine.run().trace.events.len().saturating_sub(1);
-        if let Some(object) = core.locations.find(tag).filter(|_| !execution.unwinding.get()) {
-            core.holders.takes(object, execution.running.get(), since);
-        }
-        since
+        core.holders.takes(object, thread, since)
     })
-    .expect("called in an execution")
 }
 
 /// Notes that the running thread gives back the object `tag`.
-pub fn gives_back(tag: &Tag, since: usize) {
+pub fn gives_back(tag: &Tag, place: Place) {
+    on_object(tag, |core, thread, _| core.holders.gives_back(thread, place));
+}
+
+/// Does this for the running thread and an object that was used before, unless the execution is over.
+fn on_object<R>(tag: &Tag, note: impl FnOnce(&mut Core, ThreadId, LocId) -> R) -> Option<R> {
     enter(|execution| {
         let core = &mut *execution.core.borrow_mut();
-        if let Some(object) = core.locations.find(tag).filter(|_| !execution.unwinding.get()) {
-            core.holders.gives_back(object, execution.running.get(), since);
-        }
-    });
+        let object = core.locations.find(tag).filter(|_| !execution.unwinding.get())?;
+        Some(note(core, execution.running.get(), object))
+    })
+    .flatten()
 }

@@ -14,7 +14,9 @@ use std::sync::mpsc::{RecvTimeoutError, TryRecvError, TrySendError};
 pub struct Channel<M, W> {
     /// The largest number of messages that it holds.
     capacity: Option<usize>,
-    messages: VecDeque<M>,
+    /// Oldest first. No ring: behind as many messages as before, its bytes are what they were, so that a thread which
+    /// sends to itself is where it was.
+    messages: Vec<M>,
     /// Senders that found no room, with their messages; the one that waits longest is the first.
     full: VecDeque<(W, M)>,
     /// The receiver, while it waits.
@@ -30,7 +32,7 @@ impl<M, W: Clone + PartialEq> Channel<M, W> {
     pub fn new(capacity: Option<usize>) -> Self {
         Self {
             capacity,
-            messages: VecDeque::new(),
+            messages: Vec::new(),
             full: VecDeque::new(),
             empty: None,
             handed: None,
@@ -54,8 +56,14 @@ impl<M, W: Clone + PartialEq> Channel<M, W> {
         if self.capacity.is_some_and(|capacity| self.messages.len() >= capacity) {
             return Err(TrySendError::Full(message));
         }
-        self.messages.push_back(message);
+        self.messages.push(message);
         Ok(None)
+    }
+
+    /// Its state but for the messages themselves: every operation that changes the state changes this.
+    pub fn outline(&self) -> impl PartialEq + use<M, W> {
+        let waits = (self.full.len(), self.empty.is_some(), self.handed.is_some());
+        (self.messages.len(), waits, self.no_sender, self.no_receiver)
     }
 
     /// Notes that a sender, which found no room, begins to wait.
@@ -78,9 +86,10 @@ impl<M, W: Clone + PartialEq> Channel<M, W> {
     /// If there is none.
     pub fn try_recv(&mut self) -> Result<(M, Option<W>), TryRecvError> {
         let next = self.full.pop_front();
-        match (self.messages.pop_front(), next) {
+        let first = (!self.messages.is_empty()).then(|| self.messages.remove(0));
+        match (first, next) {
             (Some(first), Some((sender, message))) => {
-                self.messages.push_back(message);
+                self.messages.push(message);
                 Ok((first, Some(sender)))
             }
             (Some(first), None) => Ok((first, None)),
@@ -119,7 +128,7 @@ impl<M, W: Clone + PartialEq> Channel<M, W> {
 
     /// Notes that the receiver is dropped. Returns the messages that will not be received, and the senders to wake,
     /// which get theirs back.
-    pub fn drop_receiver(&mut self) -> (VecDeque<M>, Vec<W>) {
+    pub fn drop_receiver(&mut self) -> (Vec<M>, Vec<W>) {
         self.no_receiver = true;
         let mut messages = std::mem::take(&mut self.messages);
         messages.extend(self.handed.take());
@@ -208,7 +217,7 @@ mod tests {
         channel.wait_to_send(1, 'b');
         channel.wait_to_send(2, 'c');
         let (messages, woken) = channel.drop_receiver();
-        assert_eq!((messages, woken), (VecDeque::from(['a']), vec![1, 2]));
+        assert_eq!((messages, woken), (vec!['a'], vec![1, 2]));
         assert_eq!((channel.sent(&2), channel.sent(&1)), (Err('c'), Err('b')));
         assert_eq!(channel.try_send('d'), Err(TrySendError::Disconnected('d')));
     }

@@ -16,17 +16,17 @@ pub enum Mode {
     Write,
 }
 
-/// A claim to the lock, numbered in the order of arrival.
+/// A claim to the lock. It has the least number that no other has at that time, so that a thread that gets the lock
+/// again and again has the same claim each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    number: u64,
+    number: u32,
     mode: Mode,
 }
 
 /// The state of a reader-writer lock.
 #[derive(Clone, Debug, Default)]
 pub struct ReadWrite {
-    came: u64,
     /// Several readers, or one writer.
     holders: Vec<Claim>,
     /// Oldest first; empty if no claim has the lock.
@@ -36,8 +36,9 @@ pub struct ReadWrite {
 impl ReadWrite {
     /// Makes a claim, which gets the lock, or queues.
     pub fn come(&mut self, mode: Mode) -> Claim {
-        let claim = Claim { number: self.came, mode };
-        self.came += 1;
+        let all = || self.holders.iter().chain(&self.waiting);
+        let number = (0..).find(|&number| all().all(|claim| claim.number != number)).expect("claims are finite");
+        let claim = Claim { number, mode };
         if self.is_open(mode) {
             self.holders.push(claim);
         } else {
@@ -56,7 +57,7 @@ impl ReadWrite {
         self.holders.contains(&claim)
     }
 
-    /// Gives the lock back, or leaves the queue; does nothing if that was done before. Returns the claims that get the
+    /// Gives the lock back, or leaves the queue; not to be done twice with a claim. Returns the claims that get the
     /// lock thereby.
     pub fn leave(&mut self, claim: Claim) -> Vec<Claim> {
         self.holders.retain(|&other| other != claim);
@@ -182,7 +183,9 @@ mod tests {
             let writers = lock.holders.iter().filter(|claim| claim.mode == Write).count();
             assert!(writers == 0 || lock.holders.len() == 1);
             assert!(lock.waiting.front().is_none_or(|next| !admits(&lock.holders, next.mode)));
-            assert!(lock.waiting.iter().is_sorted_by_key(|claim| claim.number));
+            let waiting = known.iter().filter(|claim| lock.waiting.contains(claim));
+            assert!(waiting.eq(&lock.waiting), "first come, first served");
+            assert_eq!(known.len(), lock.holders.len() + lock.waiting.len(), "no two claims are the same");
             if left == 0 {
                 return 1;
             }
@@ -192,13 +195,14 @@ mod tests {
                 let known: Vec<Claim> = known.iter().copied().chain([lock.come(mode)]).collect();
                 histories += explore(&lock, &known, left - 1);
             }
-            for &claim in known {
-                let mut lock = lock.clone();
+            for (at, &claim) in known.iter().enumerate() {
+                let (mut lock, mut known) = (lock.clone(), known.to_vec());
+                known.remove(at);
                 let waited = lock.waiting.contains(&claim);
                 let granted = lock.leave(claim);
                 assert!(granted.iter().all(|&other| lock.has(other)) && !lock.has(claim));
                 assert!(waited || granted.is_empty() || lock.holders == granted, "hand-over is to those alone");
-                histories += explore(&lock, known, left - 1);
+                histories += explore(&lock, &known, left - 1);
             }
             for (at, &claim) in known.iter().enumerate().filter(|(_, claim)| lock.has(**claim)) {
                 let (mut lock, mut known) = (lock.clone(), known.to_vec());

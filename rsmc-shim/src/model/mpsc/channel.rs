@@ -1,7 +1,6 @@
 //! A channel in a check, and its ends.
 
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::panic::Location;
 use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
@@ -125,8 +124,22 @@ impl<T> Channel<T> {
 
     /// Performs an operation: one step, or none if the execution is over.
     fn act<R>(&self, place: Place, operation: impl FnOnce(&mut object::Channel<T, Token>) -> R) -> R {
-        let operation = || operation(&mut self.state().queue);
-        if self.is_live() { self.turn.act_at(place, |()| operation()) } else { operation() }
+        let operation = || {
+            let queue = &mut self.state().queue;
+            let before = queue.outline();
+            let result = operation(queue);
+            (result, queue.outline() != before)
+        };
+        if !self.is_live() {
+            return operation().0;
+        }
+        self.turn.act_at(place, |()| {
+            let (result, is_altered) = operation();
+            if is_altered {
+                hook::objects::alters();
+            }
+            result
+        })
     }
 
     fn access_token(&self, place: Place, token: &Token, kind: &'static str, action: Action) {
@@ -388,7 +401,7 @@ impl<T> ReceivingEnd<T> {
 impl<T> Drop for ReceivingEnd<T> {
     fn drop(&mut self) {
         let (channel, place) = (&*self.channel, self.channel.created);
-        let left = Cell::new((VecDeque::new(), Vec::new()));
+        let left = Cell::new((Vec::new(), Vec::new()));
         let _call = channel.call(place, "drop the receiver of");
         surely(|| {
             left.set(channel.act(place, |queue| {

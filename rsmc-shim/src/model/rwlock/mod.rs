@@ -24,8 +24,9 @@ pub use guard::{RwLockReadGuard, RwLockWriteGuard};
 /// Every method is a step that sees all that happened before earlier ones, also between two readers, which is more than
 /// std promises: a check does not find a data race that only this order hides.
 ///
-/// A check does not recognise a loop that polls what the lock guards as one that waits: the loop ends at the limit of
-/// steps, or the check at a limit of time.
+/// A loop that polls what the lock guards waits after a few equal rounds (`spin_bound / 8`), not after one as under a
+/// [`Mutex`](crate::sync::Mutex): others can find the lock taken in each. Two threads that poll so at the same time
+/// have no end.
 ///
 /// A forgotten guard keeps the lock held until the end of the execution. A static lock is free again in every
 /// execution, and poisoned only if it was so outside. Its *data* is put back at the end of each execution, if it can be

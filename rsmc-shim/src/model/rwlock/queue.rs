@@ -9,7 +9,7 @@ use std::sync::{RwLock as RawLock, RwLockReadGuard as RawRead, RwLockWriteGuard}
 use rsmc_core::base::ThreadId;
 use rsmc_core::runtime::hook::calls;
 use rsmc_core::runtime::object::{Claim, Mode, ReadWrite};
-use rsmc_core::runtime::{Object, Tag, hook};
+use rsmc_core::runtime::{Object, Place, Tag, hook};
 use rsmc_core::trace::CallResult;
 
 use crate::model::door::{Door, Pass, Visit};
@@ -121,8 +121,8 @@ pub(super) struct Turn<'a> {
     place: &'static Location<'static>,
     taken_by: Option<ThreadId>,
     claim: Option<Claim>,
-    /// The time since when it has the lock, as `hook::tokens::takes` returns it; `None` while it waits.
-    since: Option<usize>,
+    /// The place of the lock among the objects that the thread has; `None` while it waits.
+    has: Option<Place>,
     was_panicking: bool,
     /// `None` at first, and where the data has no bytes to protect.
     pass: Option<Pass<'a>>,
@@ -158,6 +158,7 @@ impl Queue {
         let call = self.monitor.call(place, verb(mode));
         let (poisoned, token) = self.monitor.act(|state| {
             let claim = *turn.claim.insert(state.lock.come(mode));
+            hook::tokens::claims(self.monitor.tag());
             let poisoned = self.poison(state);
             if state.lock.has(claim) {
                 calls::decide(taken(poisoned));
@@ -200,6 +201,7 @@ impl Queue {
             let poisoned = self.poison(state);
             turn.claim = state.lock.try_come(mode);
             if turn.claim.is_some() {
+                hook::tokens::claims(self.monitor.tag());
                 calls::decide(if poisoned { taken(true) } else { CallResult::Remark("ok") });
                 turn.begin();
             } else {
@@ -230,6 +232,7 @@ impl Queue {
             let _call = self.monitor.call(Location::caller(), "clear_poison");
             self.monitor.act(|state| {
                 state.poisoned = Some(false);
+                hook::objects::alters();
                 calls::decide(CallResult::Nothing);
             });
         } else {
@@ -255,7 +258,7 @@ impl Queue {
 
     fn turn(&self, mode: Mode, place: &'static Location<'static>) -> Turn<'_> {
         let (taken_by, was_panicking) = (hook::threads::current(), hook::threads::panicking());
-        Turn { queue: self, mode, place, taken_by, claim: None, since: None, was_panicking, pass: None }
+        Turn { queue: self, mode, place, taken_by, claim: None, has: None, was_panicking, pass: None }
     }
 }
 
@@ -306,7 +309,7 @@ impl State {
 impl<'a> Turn<'a> {
     /// Notes that the lock was granted.
     fn begin(&mut self) {
-        self.since = Some(hook::tokens::takes(self.queue.monitor.tag()));
+        self.has = hook::tokens::takes(self.queue.monitor.tag());
     }
 
     /// Goes on to read; other threads that wait to read do so, too. The drop of the lock is shown at `place`.
@@ -318,6 +321,7 @@ impl<'a> Turn<'a> {
             calls::decide(CallResult::Nothing);
             let (claim, granted) = state.lock.downgrade(claim);
             self.claim = Some(claim);
+            hook::objects::alters();
             state.woken(&granted)
         });
         self.place = place;
@@ -341,7 +345,7 @@ impl Drop for Turn<'_> {
         if let Some(holder) = self.taken_by {
             hook::objects::gives_back_of(self.queue.monitor.object(), holder, self.place);
         }
-        let writes = self.mode == Mode::Write && self.since.is_some();
+        let writes = self.mode == Mode::Write && self.has.is_some();
         // Destructors of others may still use the lock when the execution is over.
         let poisons = writes && !self.was_panicking && hook::threads::panicking() && !hook::executions::is_unwinding();
         surely(|| {
@@ -351,9 +355,10 @@ impl Drop for Turn<'_> {
                 if poisons {
                     state.poisoned = Some(true);
                 }
-                if let Some(since) = self.since {
-                    hook::tokens::gives_back(self.queue.monitor.tag(), since);
+                if let Some(place) = self.has {
+                    hook::tokens::gives_back(self.queue.monitor.tag(), place);
                 }
+                hook::tokens::gives_up_claim(self.queue.monitor.tag());
                 state.leave(claim)
             });
             woken.iter().for_each(|token| hook::tokens::unpark_at(self.place, &token.tag));
