@@ -40,10 +40,10 @@ use striped::Striped;
 /// More time than a machine with other work needs.
 const NEVER_OVER: Duration = Duration::from_secs(600);
 
-/// Every scenario of up to `calls` calls is right. `RSMC_SPEC_CALLS` asks for more of them.
+/// Every scenario of up to `calls` calls is right. `SPEC_CALLS` asks for more of them.
 #[track_caller]
 fn verified<T: Sync, M: Clone + PartialEq>(spec: Spec<T, M>, calls: usize) -> SpecReport {
-    let calls = std::env::var("RSMC_SPEC_CALLS").map_or(calls, |more| more.parse::<usize>().unwrap().max(calls));
+    let calls = std::env::var("SPEC_CALLS").map_or(calls, |more| more.parse::<usize>().unwrap().max(calls));
     let report = spec.calls(calls).budget(NEVER_OVER).explore();
     let told = || format!("{report}: {:?}\n{}", report.scenario, report.report);
     assert!(report.is_complete() && matches!(report.report.verdict, Verdict::Verified), "{}", told());

@@ -133,7 +133,7 @@ fn stacks_and_queues() {
 /// The links of Michael and Scott's queue, between nodes with numbers. The tail is the last node or the one before it.
 #[derive(Default)]
 struct Links {
-    next: [AtomicU8; 4],
+    next: [AtomicU8; 8],
     tail: AtomicU8,
     nodes: AtomicU8,
 }
@@ -179,7 +179,7 @@ fn rings() {
 /// Elements are put where a counter says, so one that is not there yet is in the way of those behind it.
 #[derive(Default)]
 struct Log {
-    slots: [AtomicU8; 4],
+    slots: [AtomicU8; 8],
     put: AtomicU32,
     taken: AtomicU32,
 }
