@@ -193,8 +193,8 @@ fn rounds_that_are_never_alike() {
     bounded(&|| assert!(polls_and(true, u64::MAX, || ())));
     bounded(&|| assert!(polls_and(true, u64::MAX, || drop(std::hint::black_box(Box::new(1))))));
     bounded(&|| {
-        let shared = Arc::new(0);
-        assert!(polls_and(true, u64::MAX, || drop(shared.clone())));
+        let (lock, shared) = (RwLock::new(0), Arc::new(0));
+        assert!(polls_and(true, u64::MAX, || drop((lock.read().unwrap(), shared.clone()))));
     });
     in_each(each(), Livelock, || assert!(polls_and(false, u64::MAX, || ())));
     in_each(each(), Panic("gave up"), || assert!(polls_and(true, 40, || ()), "gave up"));

@@ -21,7 +21,7 @@ use crate::step::{End, Knowledge, Panicked, Plan, Run, Watcher};
 use crate::trace::{Event, Explore, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo, Weakened};
 
 impl Thread {
-    /// Forgets the last execution, but for what the thread has taken back there.
+    /// Forgets the last execution, but for what [`forget_changes`](Self::forget_changes) does.
     #[inline]
     fn begin(&mut self) {
         self.status = Status::Absent;
@@ -39,7 +39,8 @@ impl Thread {
         self.turns = Turns::default();
     }
 
-    fn begin_without_changes(&mut self) {
+    /// Forgets what the thread has changed or altered, and the rounds in which it took that back.
+    fn forget_changes(&mut self) {
         self.visits.changed.clear();
         self.altered.clear();
         self.repeats.clear();
@@ -150,7 +151,7 @@ impl Machine {
         self.tried.clear();
         self.threads.values_mut().for_each(Thread::begin);
         if std::mem::take(&mut self.may_take_back) {
-            self.threads.values_mut().for_each(Thread::begin_without_changes);
+            self.threads.values_mut().for_each(Thread::forget_changes);
         }
         self.last = ThreadId::MAIN;
         self.spinning = 0;
