@@ -12,7 +12,9 @@ use rsmc_core::base::{LocId, ThreadId};
 use rsmc_core::explore::{RfSmc, up_to_date};
 use rsmc_core::machine::Rules;
 use rsmc_core::report;
-use rsmc_core::session::{Check, Config, ExplorerKind, FailureKind, Fewest, Limit, MemoryModel, Needs, Progress};
+use rsmc_core::session::{
+    Check, Config, ExplorerKind, FailureKind, Fewest, Limit, MemoryModel, Needs, PreemptionBound, Progress,
+};
 use rsmc_core::step::{Executor, Explorer, Plan, Run, Why};
 use rsmc_core::trace::spin::{Watched, Writer};
 use rsmc_core::trace::{Action, NoteKind, Site};
@@ -344,6 +346,13 @@ fn incomplete() {
             Limit::Executions(10_000),
         ),
     ];
+    let most = Some(PreemptionBound::AtMost(2));
+    let bounded = [
+        report::Counts { preemption_bound: most, memory: MemoryModel::Tso, ..base },
+        report::Counts { preemption_bound: most, delay_bound: Some(1), memory: MemoryModel::Tso, ..base },
+        report::Counts { preemption_bound: most, ..base },
+    ];
+    check("bounded", &bounded.map(|counts| report::incomplete(&counts, Limit::Interrupted)).join("\n\n"));
     check("interrupted", &report::incomplete(&base, Limit::Interrupted));
     check("estimated", &[1, 100].map(stopped_after).join("\n\n"));
     check("workers", &report::incomplete(&base, Limit::Workers));

@@ -67,7 +67,7 @@ pub fn incomplete(counts: &Counts<'_>, limit: Limit) -> String {
     let mut lines = vec![format!("incomplete, NOT a proof: stopped at {reached}"), wrap(&format!("  {so_far}"), "  ")];
     lines.extend(counts.level.map(|level| format!("  {}", risen_to(level, counts.delay_bound))));
     lines.extend([wrap(&format!("  {}", what_is_left(counts)), "  "), "ways on:".to_owned()]);
-    let ways = ways_on(counts.explorer, limit, cfg!(unoptimized));
+    let ways = ways_on(counts.explorer, limit, narrower(counts), cfg!(unoptimized));
     lines.extend(ways.iter().map(|way| wrap(&format!("- {way}"), "  ")));
     lines.join("\n")
 }
@@ -115,8 +115,24 @@ fn what_is_left(counts: &Counts<'_>) -> String {
     }
 }
 
+/// The bound that a check does not have yet and that leaves fewer executions to cover.
+fn narrower(counts: &Counts<'_>) -> Option<&'static str> {
+    let has_delays = !counts.memory.description().stronger.is_empty();
+    match (counts.preemption_bound, counts.delay_bound) {
+        (None, _) => Some(
+            "cover executions with few preemptions first, and learn up to how many all are covered: \
+             RSMC_PREEMPTION_BOUND=rising, or `preemption_bound = \"rising\"` in the attribute",
+        ),
+        (Some(_), None) if has_delays => Some(
+            "cover executions with at most one read of an old value: RSMC_DELAY_BOUND=1, or `delay_bound = 1` in the \
+             attribute",
+        ),
+        _ => None,
+    }
+}
+
 /// The ways on from a limit. `is_slow`: this crate is compiled without optimisation.
-fn ways_on(explorer: ExplorerKind, limit: Limit, is_slow: bool) -> Vec<&'static str> {
+fn ways_on(explorer: ExplorerKind, limit: Limit, narrower: Option<&'static str>, is_slow: bool) -> Vec<&'static str> {
     let raise = match limit {
         Limit::Executions(_) => "raise it: RSMC_MAX_EXECUTIONS=…, or `max_executions = …` in the attribute",
         Limit::Workers => "see whether the machine has enough memory; explore with one process: RSMC_JOBS=1",
@@ -130,7 +146,10 @@ fn ways_on(explorer: ExplorerKind, limit: Limit, is_slow: bool) -> Vec<&'static 
     let proof = "search all executions: RSMC_EXPLORER=reads-from";
     let random = "look for bugs at random, without a proof: RSMC_EXPLORER=pct, or random";
     let mut ways = match explorer {
-        ExplorerKind::ReadsFrom => vec![raise, smaller, random],
+        ExplorerKind::ReadsFrom => {
+            let narrower = narrower.filter(|_| limit != Limit::Workers);
+            [Some(raise), narrower, Some(smaller), Some(random)].into_iter().flatten().collect()
+        }
         _ if proves(explorer) => {
             vec![raise, "try the explorer with fewest executions: RSMC_EXPLORER=reads-from", smaller, random]
         }
@@ -251,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_slow_build_is_told_how_to_become_fast() {
-        let ways = |is_slow| ways_on(ExplorerKind::ReadsFrom, Limit::Duration(Duration::from_secs(1)), is_slow);
+        let ways = |is_slow| ways_on(ExplorerKind::ReadsFrom, Limit::Duration(Duration::from_secs(1)), None, is_slow);
         let [slow, fast] = [true, false].map(ways);
         assert!(slow[0].contains("`[profile.dev.package.\"*\"]`"), "{slow:?}");
         assert_eq!(slow[1..], fast);
