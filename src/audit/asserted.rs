@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rsmc_core::report::{Call, Sources, visible, wrap};
 
-use crate::audit::{Audit, AuditedOrdering, LONGEST, text};
+use crate::audit::{Audit, AuditedOrdering, LONGEST, position, text};
 
 /// The assertion of a test.
 #[doc(hidden)]
@@ -64,7 +64,7 @@ impl Assertion<'_> {
 fn found<'a>(audit: &'a Audit, sources: Sources<'_>) -> Vec<Found<'a>> {
     let mut files: BTreeMap<&str, Option<String>> = BTreeMap::new();
     let mut find = |ordering: &'a AuditedOrdering| {
-        let (file, line, column) = ordering.position();
+        let (file, line, column) = position(&ordering.place);
         let text = files.entry(file).or_insert_with(|| (sources.0)(file));
         Found { ordering, file, call: text.as_deref().and_then(|text| Call::at(text, line, column)) }
     };
@@ -179,6 +179,7 @@ fn pop(&self) {
             is_exercised: true,
             alone,
             together: alone,
+            pairs: Vec::new(),
             needed: None,
         }
     }

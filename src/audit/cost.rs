@@ -212,6 +212,7 @@ mod tests {
             is_exercised: true,
             alone: together,
             together,
+            pairs: Vec::new(),
             needed: None,
         };
         let orderings = [

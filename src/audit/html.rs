@@ -7,7 +7,7 @@ use rsmc_core::report::{Sources, escape, page};
 use crate::audit::cost::{Saving, savings};
 use crate::audit::merged::Tests;
 use crate::audit::text::{self, INCOMPLETE, NO_DIFFERENCE};
-use crate::audit::{Audit, AuditedOrdering};
+use crate::audit::{Audit, AuditedOrdering, position};
 
 /// The number of lines that are shown before and after that of an ordering.
 const AROUND: usize = 2;
@@ -22,7 +22,7 @@ pub(super) fn html(audit: &Audit, tests: Option<Tests>, sources: Sources<'_>) ->
     let mut files: BTreeMap<&str, Option<String>> = BTreeMap::new();
     let mut articles = String::new();
     for (number, ordering) in orderings.iter().enumerate() {
-        let file = ordering.position().0;
+        let file = position(&ordering.place).0;
         let text = files.entry(file).or_insert_with(|| (sources.0)(file)).as_deref();
         articles += &one(number, ordering, text, saved_at(&saved, ordering));
     }
@@ -88,10 +88,11 @@ fn one(number: usize, ordering: &AuditedOrdering, file: Option<&str>, saving: Op
         let reason = paragraph("", text::reason(ordering, needed));
         reason + &command("this shows it", &text::replay(needed))
     });
+    let pairs = text::pairs(ordering).map(|pairs| paragraph("", pairs)).unwrap_or_default();
     let saving = saving.map(|saving| paragraph(" class=\"note\"", format!("together: {}", saving.changes())));
     format!(
         "<article class=\"{}\" id=\"o{number}\">\n<h2><span class=\"verdict\">{}</span> {} <span class=\"place\">{}</span>\
-         </h2>\n{}{verdict}{}{}</article>\n",
+         </h2>\n{}{verdict}{pairs}{}{}</article>\n",
         class(ordering),
         ordering.standing().name(),
         escape(text::title(ordering)),
@@ -118,7 +119,7 @@ fn saved_at<'s, 'a>(saved: &'s [Saving<'a>], ordering: &AuditedOrdering) -> Opti
 
 /// The lines around a place, with the name of the operation marked.
 fn excerpt(ordering: &AuditedOrdering, text: &str) -> Option<String> {
-    let (_, line, column) = ordering.position();
+    let (_, line, column) = position(&ordering.place);
     let (at, column) = ((line as usize).checked_sub(1)?, (column as usize).checked_sub(1)?);
     let lines: Vec<&str> = text.lines().collect();
     lines.get(at)?;
@@ -177,6 +178,7 @@ mod tests {
             is_exercised: true,
             alone: SeqCst,
             together: SeqCst,
+            pairs: vec!["src/<a>.rs:4:1".to_owned()],
             needed: Some(needed),
         };
         let weaker = AuditedOrdering { alone: Relaxed, together: Relaxed, ..ordering.clone() };
@@ -200,6 +202,7 @@ mod tests {
             "<article class=\"too-strong\" id=\"o1\">",
             "<p>with Relaxed it fails: &lt;/p&gt;&lt;script&gt;&quot;&amp;\\u{7}</p>",
             "<p>too strong: Relaxed is enough</p>",
+            "<p>pairs with src/&lt;a&gt;.rs:4:1</p>",
             "RSMC_REPLAY=rsmc3-PmfoNc5GnBYITeVY cargo test tests::&lt;t&gt; -- --exact</code>",
             "x86-64 mov in place of xchg",
         ] {

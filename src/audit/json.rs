@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::audit::cost::{Saving, savings};
 use crate::audit::merged::Tests;
 use crate::audit::text::{replay, together};
-use crate::audit::{Audit, AuditedOrdering, Needed};
+use crate::audit::{Audit, AuditedOrdering, Needed, position};
 
 /// The number of the form. It changes if a reader of the old one could misread the new one.
 const VERSION: u32 = 1;
@@ -45,6 +45,7 @@ struct One<'a> {
     verdict: &'static str,
     alone: String,
     together: String,
+    pairs: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     needed: Option<Failing<'a>>,
 }
@@ -77,7 +78,7 @@ pub(super) fn json(audit: &Audit, tests: Option<Tests>) -> String {
 }
 
 fn one(ordering: &AuditedOrdering) -> One<'_> {
-    let (file, line, column) = ordering.position();
+    let (file, line, column) = position(&ordering.place);
     let &AuditedOrdering { operation, is_failure, written, alone, together, .. } = ordering;
     let name = |order: Ordering| format!("{order:?}");
     One {
@@ -91,6 +92,7 @@ fn one(ordering: &AuditedOrdering) -> One<'_> {
         verdict: ordering.standing().name(),
         alone: name(alone),
         together: name(together),
+        pairs: &ordering.pairs,
         needed: ordering.needed.as_ref().map(failing),
     }
 }

@@ -10,7 +10,7 @@ use rsmc_core::report::Sources;
 use rsmc_core::trace::strongest;
 use serde::Serialize;
 
-use crate::audit::{Audit, AuditedOrdering, Forms};
+use crate::audit::{Audit, AuditedOrdering, Forms, position, sort};
 
 /// The tests of which an audit has those of all together.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -63,7 +63,7 @@ fn merge(mut all: Audit, other: &Audit) -> Audit {
         }
     }
     let key = |one: &AuditedOrdering| {
-        let (file, line, column) = one.position();
+        let (file, line, column) = position(&one.place);
         (file.to_owned(), line, column, one.is_failure)
     };
     all.orderings.sort_by_cached_key(key);
@@ -74,6 +74,8 @@ fn merge(mut all: Audit, other: &Audit) -> Audit {
 
 fn add_to(one: &mut AuditedOrdering, other: &AuditedOrdering) {
     let written = strongest(one.written, other.written);
+    let mut pairs = [&one.pairs[..], &other.pairs].concat();
+    sort(&mut pairs);
     match (one.is_exercised, other.is_exercised) {
         (false, true) => *one = other.clone(),
         (true, true) => {
@@ -86,6 +88,7 @@ fn add_to(one: &mut AuditedOrdering, other: &AuditedOrdering) {
         (_, false) => {}
     }
     one.written = written;
+    one.pairs = pairs;
     if !one.is_exercised {
         (one.alone, one.together) = (written, written);
     }
@@ -104,8 +107,13 @@ mod tests {
 
     use super::*;
 
+    fn place_of(place: &str) -> String {
+        format!("src/a.rs:{place}")
+    }
+
     fn one(place: &str, is_exercised: bool, alone: Ordering, together: Ordering) -> AuditedOrdering {
-        let place = format!("src/a.rs:{place}");
+        let place = place_of(place);
+        let pairs = vec![place_of("9:1"), place.replace("a.rs", "b.rs")];
         let operation = "update";
         AuditedOrdering {
             place,
@@ -115,6 +123,7 @@ mod tests {
             is_exercised,
             alone,
             together,
+            pairs,
             needed: None,
         }
     }
@@ -150,5 +159,7 @@ mod tests {
         assert_eq!(found, expected);
         assert_eq!(Weakened::list(&all.together), "src/a.rs:2:1=Release,src/a.rs:3:1=AcqRel,src/a.rs:4:1=Relaxed");
         assert_eq!(all.checks, 2);
+        let pairs: Vec<&[String]> = all.orderings.iter().map(|one| &one.pairs[..]).collect();
+        assert_eq!(pairs[1], ["src/a.rs:9:1", "src/b.rs:2:1"]);
     }
 }

@@ -16,6 +16,7 @@ mod cost;
 mod html;
 mod json;
 mod merged;
+mod pairs;
 mod places;
 mod search;
 mod text;
@@ -77,6 +78,9 @@ pub struct AuditedOrdering {
     pub alone: Ordering,
     /// Its ordering in [`Audit::together`].
     pub together: Ordering,
+    /// The places with which it synchronises in some execution: those that acquire what it releases, and those that
+    /// release what it acquires. In the order of the source.
+    pub pairs: Vec<String>,
     /// The failing execution with a weaker ordering: the strongest one that fails with all others as written; if there
     /// is none, one that fails with those of [`Audit::together`].
     pub needed: Option<Needed>,
@@ -135,13 +139,24 @@ impl AuditedOrdering {
         matches!(self.standing(), Standing::Needed | Standing::NotTried)
     }
 
-    /// The file, the line and the column of its place.
-    fn position(&self) -> (&str, u32, u32) {
-        let mut parts = self.place.rsplitn(3, ':');
-        let mut number = || parts.next().and_then(|number| number.parse().ok()).unwrap_or(0);
-        let (column, line) = (number(), number());
-        (parts.next().unwrap_or_default(), line, column)
+    /// Whether no test of the audit tells it from `Relaxed`.
+    fn is_untold(&self) -> bool {
+        self.is_exercised && self.alone == Ordering::Relaxed
     }
+}
+
+/// The file, the line and the column of a place.
+fn position(place: &str) -> (&str, u32, u32) {
+    let mut parts = place.rsplitn(3, ':');
+    let mut number = || parts.next().and_then(|number| number.parse().ok()).unwrap_or(0);
+    let (column, line) = (number(), number());
+    (parts.next().unwrap_or_default(), line, column)
+}
+
+/// Brings places into the order of the source, each once.
+fn sort(places: &mut Vec<String>) {
+    places.sort_by(|one, other| position(one).cmp(&position(other)));
+    places.dedup();
 }
 
 /// The time that an audit may take.

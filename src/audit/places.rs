@@ -28,6 +28,12 @@ pub(super) struct Place {
     pub(super) is_shared: bool,
 }
 
+/// A place in the source: file, line and column.
+pub(super) fn name(site: Site) -> Option<String> {
+    let Site::Code(place) = site else { return None };
+    Some(format!("{}:{}:{}", place.file(), place.line(), place.column()))
+}
+
 impl Place {
     /// Another ordering for it.
     pub(super) fn weakened(&self, most: Ordering) -> Weakened {

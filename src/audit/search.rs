@@ -4,10 +4,12 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rsmc_core::session::{Config, ConfigError, Failure, Verdict, check_body};
+use rsmc_core::step::Run;
 use rsmc_core::trace::Weakened;
 
-use crate::audit::places::{Place, Places};
-use crate::audit::{Audit, AuditedOrdering, Needed};
+use crate::audit::pairs::Pairs;
+use crate::audit::places::{Place, Places, name};
+use crate::audit::{Audit, AuditedOrdering, Needed, sort};
 use crate::ends;
 
 /// The questions about one body.
@@ -40,9 +42,13 @@ impl<'b> Search<'b> {
 
     #[track_caller]
     pub(super) fn audit(mut self) -> Result<Audit, ConfigError> {
-        let mut places = Places::default();
+        let (mut places, mut pairs) = (Places::default(), Pairs::default());
         let config = &self.config;
-        let report = check_body(config, self.body, |body| body.check().observe(|run, _| places.see(run)).run())?;
+        let mut see = |run: &Run| {
+            places.see(run);
+            pairs.see(run);
+        };
+        let report = check_body(config, self.body, |body| body.check().observe(|run, _| see(run)).run())?;
         self.checks += 1;
         let failure = match report.verdict {
             Verdict::Verified => None,
@@ -50,7 +56,7 @@ impl<'b> Search<'b> {
             _ => Some("it ends at a limit, so it verifies nothing".to_owned()),
         };
         let places: Vec<Place> = places.all().into_iter().filter(|place| !place.weaker().is_empty()).collect();
-        let mut orderings: Vec<AuditedOrdering> = places.iter().map(as_written).collect();
+        let mut orderings: Vec<AuditedOrdering> = places.iter().map(|place| as_written(place, &pairs)).collect();
         let mut together = Vec::new();
         if failure.is_none() {
             for (place, ordering) in places.iter().zip(&mut orderings).filter(|(place, _)| place.is_shared) {
@@ -143,17 +149,19 @@ impl<'b> Search<'b> {
     }
 }
 
-fn as_written(place: &Place) -> AuditedOrdering {
-    let &Place { operation, is_failure, written, is_shared, .. } = place;
-    let Weakened { file, line, column, .. } = place.weakened(written);
+fn as_written(place: &Place, pairs: &Pairs) -> AuditedOrdering {
+    let &Place { site, operation, is_failure, written, is_shared } = place;
+    let mut pairs = pairs.of((site, is_failure)).filter_map(|(site, _)| name(site)).collect();
+    sort(&mut pairs);
     AuditedOrdering {
-        place: format!("{file}:{line}:{column}"),
+        place: name(site).unwrap_or_default(),
         operation,
         is_failure,
         written,
         is_exercised: is_shared,
         alone: written,
         together: written,
+        pairs,
         needed: None,
     }
 }

@@ -71,6 +71,9 @@ pub(super) fn one(ordering: &AuditedOrdering, f: &mut impl Write) -> fmt::Result
     if let Some(verdict) = verdict(ordering) {
         say(&verdict)?;
     }
+    if let Some(pairs) = pairs(ordering) {
+        say(&pairs)?;
+    }
     let Some(needed) = &ordering.needed else { return Ok(()) };
     let reason = reason(ordering, needed);
     say(&if ordering.is_minimal() { format!("needed: {reason}") } else { reason })?;
@@ -87,7 +90,9 @@ pub(super) fn title(ordering: &AuditedOrdering) -> String {
 pub(super) fn verdict(ordering: &AuditedOrdering) -> Option<String> {
     let &AuditedOrdering { written, alone, together, .. } = ordering;
     match ordering.standing() {
-        Standing::NotExercised => Some("not exercised: no execution has two threads that use the atomic".to_owned()),
+        Standing::NotExercised => {
+            Some("not exercised: no execution has two threads that use the atomic; add a test that has".to_owned())
+        }
         Standing::TooStrong => {
             let beside = match together {
                 _ if together == alone => String::new(),
@@ -97,6 +102,29 @@ pub(super) fn verdict(ordering: &AuditedOrdering) -> Option<String> {
             Some(format!("too strong: {} is enough{beside}", name(ordering, alone)))
         }
         Standing::Needed | Standing::NotTried => None,
+    }
+}
+
+/// The places with which an ordering synchronises; and if the check does not tell it from `Relaxed`, a test that would.
+pub(super) fn pairs(ordering: &AuditedOrdering) -> Option<String> {
+    let (pairs, is_untold) = (&ordering.pairs, ordering.is_untold());
+    let (with, test) = match pairs.is_empty() {
+        true if !is_untold => return None,
+        true => (UNPAIRED.to_owned(), "has one acquire what another has released"),
+        false => (listed(pairs), "looks, behind the acquire, at what was written before the release"),
+    };
+    let missing = if is_untold { format!("; a test that needs it {test}") } else { String::new() };
+    Some(format!("pairs with {with}{missing}"))
+}
+
+const UNPAIRED: &str = "nothing: in no execution does it synchronise two threads";
+
+/// Places in one sentence, as many as one can look at.
+fn listed(places: &[String]) -> String {
+    const MOST: usize = 4;
+    match places.len().saturating_sub(MOST) {
+        0 => places.join(", "),
+        more => format!("{} and {more} more", places[..MOST].join(", ")),
     }
 }
 
