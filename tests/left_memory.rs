@@ -1,12 +1,13 @@
 //! The memory of threads that are left behind is taken back.
 #![cfg(target_os = "linux")]
 
-use std::sync::atomic::Ordering::Release;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::time::Duration;
 
 use rsmc::sync::Arc;
 use rsmc::sync::atomic::AtomicBool;
-use rsmc::{Config, Explorer, thread};
+use rsmc::{Config, Explorer, Verdict, thread};
 
 use crate::support::child;
 
@@ -37,6 +38,39 @@ fn thousands_of_deadlocks() {
     // Where a block did not fit any more, states could not be compared, and the report would say so.
     assert!(!format!("{report:?}").contains("is_blind: true"), "{report:?}");
     assert!(resident() < 160 << 20, "{} bytes", resident());
+}
+
+#[test]
+fn what_checks_have_left_makes_room_for_others() {
+    let test = "left_memory::what_checks_have_left_makes_room_for_others";
+    child::alone(test, Duration::from_secs(300), hundreds_of_checks);
+}
+
+/// Hundreds of checks in a process with room for the memory of some sixty. Each ends in a deadlock and leaves a little
+/// behind. Without memory of its own a check would unwind the thread.
+fn hundreds_of_checks() {
+    let most = libc::rlimit { rlim_cur: 64 << 30, rlim_max: 64 << 30 };
+    // SAFETY: the struct is whole.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const most) }, 0);
+    for number in 0..300 {
+        let report = rsmc::explore(&Config::default().shrink(0), || {
+            let _lasting = Unwound(vec![1_u8; 1_000]);
+            thread::park();
+        });
+        assert!(matches!(report.verdict, Verdict::Failed(_)), "{report:?}");
+        assert_eq!(UNWOUND.load(Relaxed), 0, "by check {number}");
+    }
+}
+
+static UNWOUND: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts when it is dropped.
+struct Unwound(Vec<u8>);
+
+impl Drop for Unwound {
+    fn drop(&mut self) {
+        UNWOUND.fetch_add(self.0.len(), Relaxed);
+    }
 }
 
 /// The memory of this process.

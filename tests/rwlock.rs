@@ -2,8 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering::Relaxed as StdRelaxed};
+use std::time::Duration;
 
-use crate::support::{OnDrop, count, explore, failure, verified};
+use crate::support::{OnDrop, child, count, explore, failure, verified};
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 use rsmc::sync::{Mutex, RwLock, TryLockError};
@@ -463,6 +464,11 @@ fn destructors_do_not_try_for_ever() {
 /// A limit ends executions at every operation of the lock. If it is one of a destructor, there is another.
 #[test]
 fn an_execution_may_end_anywhere() {
+    child::alone("rwlock::an_execution_may_end_anywhere", Duration::from_secs(120), executions_end_anywhere);
+}
+
+/// Where other checks have left no room for the memory of a check, its threads are unwound.
+fn executions_end_anywhere() {
     let (dropped, ends) = (StdAtomicUsize::new(0), StdAtomicUsize::new(0));
     for (steps, seed) in (1..26).flat_map(|steps| (0..40).map(move |seed| (steps, seed))) {
         let config = Config::default().explorer(Explorer::Random).seed(seed).max_executions(1).max_steps(steps);

@@ -142,7 +142,7 @@ pub(super) struct Execution {
 
 impl Execution {
     pub(super) fn new(body: Body, rules: Rules, stack_size: usize) -> Self {
-        let mut arena = Arena::new();
+        let mut arena = new_arena();
         arena.reuse(rules.reuse);
         let core = Core {
             machine: Machine::new(rules),
@@ -546,6 +546,16 @@ fn whom(next: Next) -> Option<ThreadId> {
         Next::Continue(thread) | Next::Step(thread) => Some(thread),
         Next::Over => None,
     }
+}
+
+/// An arena. If there is no room for one, memory that was left behind is taken back first.
+fn new_arena() -> Arena {
+    let arena = Arena::new();
+    if arena.sees_all() || !pieces::is_anything_left() {
+        return arena;
+    }
+    reclaim::collect();
+    Arena::new()
 }
 
 impl Core {

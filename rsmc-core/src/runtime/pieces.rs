@@ -176,6 +176,11 @@ pub(super) fn is_something_left() -> bool {
     LEFT.load(Ordering::Relaxed) >= MUCH.load(Ordering::Relaxed) / 256
 }
 
+/// Whether anything was left behind. A check that begins without a piece would unwind threads and see no state.
+pub(super) fn is_anything_left() -> bool {
+    LEFT.load(Ordering::Relaxed) > 0
+}
+
 /// All pieces while no check gives one back or takes one.
 pub(super) struct All(MutexGuard<'static, Taken>);
 
