@@ -467,7 +467,8 @@ fn an_execution_may_end_anywhere() {
     child::alone("rwlock::an_execution_may_end_anywhere", Duration::from_secs(120), executions_end_anywhere);
 }
 
-/// Where other checks have left no room for the memory of a check, its threads are unwound.
+/// The same in a process of its own: a check unwinds its threads, destructors included, where other checks have left no
+/// room for its memory.
 fn executions_end_anywhere() {
     let (dropped, ends) = (StdAtomicUsize::new(0), StdAtomicUsize::new(0));
     for (steps, seed) in (1..26).flat_map(|steps| (0..40).map(move |seed| (steps, seed))) {

@@ -55,7 +55,7 @@ impl Assertion<'_> {
         let is_listed = |one: &Found<'_>| entries.iter().any(|entry| entry.lists(one));
         let unlisted: Vec<_> = found.iter().filter(|one| !one.ordering.is_minimal() && !is_listed(one)).collect();
         let useless = entries.iter().filter_map(|entry| Some((entry.text, entry.is_useless(&found, audit)?)));
-        let parts = [too_strong(&unlisted, found.len()), useless_entries(useless.collect()), late(audit, longest)];
+        let parts = [too_strong(&unlisted, &audit.orderings), useless_entries(useless.collect()), late(audit, longest)];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join("\n"))
     }
@@ -117,15 +117,15 @@ impl<'a> Entry<'a> {
 }
 
 /// The orderings that are too strong or not exercised, and what to do about them.
-fn too_strong(unlisted: &[&Found<'_>], of: usize) -> Option<String> {
+fn too_strong(unlisted: &[&Found<'_>], all: &[AuditedOrdering]) -> Option<String> {
     if unlisted.is_empty() {
         return None;
     }
     let (number, are) = (unlisted.len(), if unlisted.len() == 1 { "is" } else { "are" });
-    let mut text = format!("{number} of {of} orderings {are} stronger than this test can tell\n");
+    let mut text = format!("{number} of {} orderings {are} stronger than this test can tell\n", all.len());
     for one in unlisted {
         text.push('\n');
-        let _ = text::one(one.ordering, &mut text);
+        let _ = text::one(one.ordering, all, &mut text);
     }
     let what = "Write what is enough, add a check that needs more, or list the calls, with the reason for them:";
     let _ = writeln!(text, "\n{}\n", wrap(what, ""));

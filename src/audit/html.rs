@@ -24,7 +24,7 @@ pub(super) fn html(audit: &Audit, tests: Option<Tests>, sources: Sources<'_>) ->
     for (number, ordering) in orderings.iter().enumerate() {
         let file = position(&ordering.place).0;
         let text = files.entry(file).or_insert_with(|| (sources.0)(file)).as_deref();
-        articles += &one(number, ordering, text, saved_at(&saved, ordering));
+        articles += &one(number, orderings, text, saved_at(&saved, ordering));
     }
     let body = format!("{}<main>\n{}{articles}</main>\n", header(audit, tests), overview(orderings, &saved));
     page(&format!("audit: {name}"), include_str!("page.css"), &body)
@@ -80,15 +80,16 @@ fn overview(orderings: &[AuditedOrdering], saved: &[Saving<'_>]) -> String {
     )
 }
 
-/// An ordering with its lines of the source, its verdict, and what fails with a weaker one.
-fn one(number: usize, ordering: &AuditedOrdering, file: Option<&str>, saving: Option<&Saving<'_>>) -> String {
+/// One of all orderings with its lines of the source, its verdict, and what fails with a weaker one.
+fn one(number: usize, all: &[AuditedOrdering], file: Option<&str>, saving: Option<&Saving<'_>>) -> String {
+    let ordering = &all[number];
     let paragraph = |class: &str, text: String| format!("<p{class}>{}</p>\n", escape(text));
     let verdict = text::verdict(ordering).map(|verdict| paragraph("", verdict)).unwrap_or_default();
     let needed = ordering.needed.as_ref().map(|needed| {
         let reason = paragraph("", text::reason(ordering, needed));
         reason + &command("this shows it", &text::replay(needed))
     });
-    let pairs = text::pairs(ordering).map(|pairs| paragraph("", pairs)).unwrap_or_default();
+    let pairs = text::pairs(ordering, all).map(|pairs| paragraph("", pairs)).unwrap_or_default();
     let saving = saving.map(|saving| paragraph(" class=\"note\"", format!("together: {}", saving.changes())));
     format!(
         "<article class=\"{}\" id=\"o{number}\">\n<h2><span class=\"verdict\">{}</span> {} <span class=\"place\">{}</span>\

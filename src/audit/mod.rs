@@ -138,11 +138,6 @@ impl AuditedOrdering {
     fn is_minimal(&self) -> bool {
         matches!(self.standing(), Standing::Needed | Standing::NotTried)
     }
-
-    /// Whether no test of the audit tells it from `Relaxed`.
-    fn is_untold(&self) -> bool {
-        self.is_exercised && self.alone == Ordering::Relaxed
-    }
 }
 
 /// The file, the line and the column of a place.

@@ -1,11 +1,14 @@
 //! The places that synchronise: at one a thread releases what a thread acquires at the other.
 
 use std::collections::HashSet;
+use std::sync::atomic::Ordering;
 
 use rsmc_core::base::ThreadId;
 use rsmc_core::model::c11::{acquires, releases};
 use rsmc_core::step::Run;
-use rsmc_core::trace::{Action, Event, Note, NoteKind, Site, Source, Trace};
+use rsmc_core::trace::{Action, Note, NoteKind, Site, Source, Trace};
+
+use crate::audit::places::is_of_atomic;
 
 /// A place, and whether the ordering is that of a compare-exchange that fails.
 pub(super) type Key = (Site, bool);
@@ -15,30 +18,21 @@ pub(super) type Key = (Site, bool);
 pub(super) struct Pairs(HashSet<(Key, Key)>);
 
 impl Pairs {
-    /// Adds the pairs of a run: each read with the write that it reads from, and with those at which the release
-    /// sequence of that write begins.
+    /// Adds the pairs of a run: each read that acquires with the write that it reads from, and with those in whose
+    /// release sequence that write is.
     pub(super) fn see(&mut self, run: &Run) {
         let trace = &run.trace;
         for (at, read) in trace.events.iter().enumerate().filter(|(_, event)| is_of_atomic(trace, event)) {
-            let mut source = read.source;
-            let acquired = Acquired { trace, at, read };
+            let acquires: Vec<Key> = acquires_at(trace, at).collect();
+            let mut source = if acquires.is_empty() { Source::None } else { read.source };
             while let Source::At(from) = source {
                 let write = &trace.events[from as usize];
                 if write.id.thread != read.id.thread {
-                    self.add(trace, from as usize, &acquired);
+                    let pairs = |release| acquires.iter().map(move |&acquire| (release, acquire));
+                    self.0.extend(releases_at(trace, from as usize).flat_map(pairs));
                 }
                 source = write.source; // Of a store none: the release sequence begins there.
             }
-        }
-    }
-
-    fn add(&mut self, trace: &Trace, at: usize, acquired: &Acquired<'_>) {
-        let write = &trace.events[at];
-        let own = releases(write.op.order).then_some((write.op.site, false));
-        let is_before = |note: &&Note| note.at as usize <= at && is_fence(note, write.id.thread, releases);
-        let fence = trace.notes.iter().rev().find(is_before).map(|note| (note.site, false));
-        for release in own.into_iter().chain(fence) {
-            self.0.extend(acquired.places().map(|acquire| (release, acquire)));
         }
     }
 
@@ -53,34 +47,25 @@ impl Pairs {
     }
 }
 
-/// A read, and the places at which its thread acquires what it reads.
-struct Acquired<'t> {
-    trace: &'t Trace,
-    at: usize,
-    read: &'t Event,
+/// The places at which what a thread has written so far is released with a write: the write, and the last fence before
+/// it.
+fn releases_at(trace: &Trace, at: usize) -> impl Iterator<Item = Key> {
+    let write = &trace.events[at];
+    let own = releases(write.op.order).then_some((write.op.site, false));
+    let is_before = |note: &&Note| note.at as usize <= at && is_fence(note, write.id.thread, releases);
+    own.into_iter().chain(trace.notes.iter().rev().find(is_before).map(|note| (note.site, false)))
 }
 
-impl Acquired<'_> {
-    /// The read itself, and the next fence of its thread.
-    fn places(&self) -> impl Iterator<Item = Key> {
-        let Self { trace, at, read } = self;
-        let writes = read.written.is_some();
-        let own = acquires(read.op.effective_order(writes)).then_some((read.op.site, !writes && fails(read)));
-        let is_behind = |note: &&Note| note.at as usize > *at && is_fence(note, read.id.thread, acquires);
-        let fence = trace.notes.iter().find(is_behind).map(|note| (note.site, false));
-        own.into_iter().chain(fence)
-    }
+/// The places at which a thread acquires what it reads: the read, and the next fence behind it.
+fn acquires_at(trace: &Trace, at: usize) -> impl Iterator<Item = Key> {
+    let read = &trace.events[at];
+    let writes = read.written.is_some();
+    let is_failure = !writes && matches!(read.op.action, Action::Cas { .. } | Action::Fail { .. });
+    let own = acquires(read.op.effective_order(writes)).then_some((read.op.site, is_failure));
+    let is_behind = |note: &&Note| note.at as usize > at && is_fence(note, read.id.thread, acquires);
+    own.into_iter().chain(trace.notes.iter().find(is_behind).map(|note| (note.site, false)))
 }
 
-fn is_of_atomic(trace: &Trace, event: &Event) -> bool {
-    trace.locs[event.op.loc].kind.starts_with("Atomic")
-}
-
-/// Whether an event that writes nothing is a compare-exchange.
-fn fails(event: &Event) -> bool {
-    matches!(event.op.action, Action::Cas { .. } | Action::Fail { .. })
-}
-
-fn is_fence(note: &Note, thread: ThreadId, has: fn(std::sync::atomic::Ordering) -> bool) -> bool {
+fn is_fence(note: &Note, thread: ThreadId, has: fn(Ordering) -> bool) -> bool {
     note.thread == thread && matches!(note.kind, NoteKind::Fence(order) if has(order))
 }

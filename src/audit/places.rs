@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use rsmc_core::base::{LocId, ThreadId};
 use rsmc_core::step::Run;
-use rsmc_core::trace::{Action, Event, NoteKind, Site, Weakened, strongest};
+use rsmc_core::trace::{Action, Event, NoteKind, Site, Trace, Weakened, strongest};
 
 /// The places seen so far, in the order of the source.
 #[derive(Default)]
@@ -26,6 +26,11 @@ pub(super) struct Place {
     pub(super) written: Ordering,
     /// Whether an operation there was on an atomic that two threads of the execution use.
     pub(super) is_shared: bool,
+}
+
+/// Whether an event is on an atomic of the user, not on a lock or a thread.
+pub(super) fn is_of_atomic(trace: &Trace, event: &Event) -> bool {
+    trace.locs[event.op.loc].kind.starts_with("Atomic")
 }
 
 /// A place in the source: file, line and column.
@@ -67,7 +72,7 @@ impl Places {
             *is_shared |= *first != thread;
         }
         for event in &run.trace.events {
-            if run.trace.locs[event.op.loc].kind.starts_with("Atomic") {
+            if is_of_atomic(&run.trace, event) {
                 self.see_event(event);
             }
         }

@@ -19,7 +19,7 @@ pub(super) fn write(audit: &Audit, f: &mut impl Write) -> fmt::Result {
     }
     for ordering in &audit.orderings {
         writeln!(f)?;
-        one(ordering, f)?;
+        one(ordering, &audit.orderings, f)?;
     }
     if makes_no_difference(audit) {
         writeln!(f, "\n{}", wrap(NO_DIFFERENCE, ""))?;
@@ -64,14 +64,14 @@ pub(super) fn together(audit: &Audit) -> Option<String> {
     (!list.is_empty()).then(|| format!("RSMC_WEAKEN={} {}", quoted(&list), command(audit.test.as_deref())))
 }
 
-/// An ordering: its place, its verdict, and what it is needed for.
-pub(super) fn one(ordering: &AuditedOrdering, f: &mut impl Write) -> fmt::Result {
+/// One of all orderings: its place, its verdict, and what it is needed for.
+pub(super) fn one(ordering: &AuditedOrdering, all: &[AuditedOrdering], f: &mut impl Write) -> fmt::Result {
     writeln!(f, "{}  {}", visible(&ordering.place), title(ordering))?;
     let mut say = |what: &str| writeln!(f, "{}", wrap(&format!("  {}", visible(what)), "    "));
     if let Some(verdict) = verdict(ordering) {
         say(&verdict)?;
     }
-    if let Some(pairs) = pairs(ordering) {
+    if let Some(pairs) = pairs(ordering, all) {
         say(&pairs)?;
     }
     let Some(needed) = &ordering.needed else { return Ok(()) };
@@ -105,19 +105,28 @@ pub(super) fn verdict(ordering: &AuditedOrdering) -> Option<String> {
     }
 }
 
-/// The places with which an ordering synchronises; and if the check does not tell it from `Relaxed`, a test that would.
-pub(super) fn pairs(ordering: &AuditedOrdering) -> Option<String> {
-    let (pairs, is_untold) = (&ordering.pairs, ordering.is_untold());
-    let (with, test) = match pairs.is_empty() {
-        true if !is_untold => return None,
-        true => (UNPAIRED.to_owned(), "has one acquire what another has released"),
-        false => (listed(pairs), "looks, behind the acquire, at what was written before the release"),
-    };
-    let missing = if is_untold { format!("; a test that needs it {test}") } else { String::new() };
-    Some(format!("pairs with {with}{missing}"))
+/// The places with which one of all orderings synchronises; and if no test needs it, what one would do that does.
+pub(super) fn pairs(ordering: &AuditedOrdering, all: &[AuditedOrdering]) -> Option<String> {
+    let places = listed(&ordering.pairs);
+    match (ordering.pairs.is_empty(), is_untested(ordering, all)) {
+        (true, false) => None,
+        (true, true) => Some(UNPAIRED.to_owned()),
+        (false, false) => Some(format!("pairs with {places}")),
+        (false, true) => Some(format!("pairs with {places}; {UNREAD}")),
+    }
 }
 
-const UNPAIRED: &str = "nothing: in no execution does it synchronise two threads";
+const UNPAIRED: &str = "pairs with nothing: in no execution does it synchronise two threads; a test that needs it has one \
+                        acquire what another has released";
+const UNREAD: &str = "a test that needs it looks, behind the acquire, at what was written before the release";
+
+/// Whether no test needs it, nor an ordering with which it synchronises. If a test needs one of these, it looks at the
+/// data, and another ordering is enough for that.
+fn is_untested(ordering: &AuditedOrdering, all: &[AuditedOrdering]) -> bool {
+    let is_needed = |one: &AuditedOrdering| one.is_exercised && one.alone != Ordering::Relaxed;
+    let is_other = |one: &AuditedOrdering| ordering.pairs.contains(&one.place) && is_needed(one);
+    ordering.is_exercised && ordering.together == Ordering::Relaxed && !all.iter().any(is_other)
+}
 
 /// Places in one sentence, as many as one can look at.
 fn listed(places: &[String]) -> String {
