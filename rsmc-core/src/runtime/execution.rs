@@ -551,7 +551,7 @@ fn whom(next: Next) -> Option<ThreadId> {
 /// An arena. If there is no room for one, memory that was left behind is taken back first.
 fn new_arena() -> Arena {
     let arena = Arena::new();
-    if arena.sees_all() || !pieces::is_anything_left() {
+    if arena.sees_all() || !pieces::is_anything_new_left() {
         return arena;
     }
     reclaim::collect();

@@ -29,10 +29,11 @@ static FREED: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// By piece that no check has: the place of the header of the last block that was made in it, from the beginning of the
 /// region on; or [`NOWHERE`]. It must not look like a pointer to what ends there (`reclaim`).
 static LAST: [AtomicUsize; PIECES] = [const { AtomicUsize::new(NOWHERE) }; PIECES];
-/// The number of bytes that executions have left behind since memory was last looked through, and the number of them
-/// that is a reason to look.
+/// The number of bytes that executions have left behind, and the number of them that is a reason to look them through.
 static LEFT: AtomicUsize = AtomicUsize::new(0);
 static MUCH: AtomicUsize = AtomicUsize::new(LEAST);
+/// The number of bytes that were still in use when memory was last looked through.
+static STAYED: AtomicUsize = AtomicUsize::new(0);
 static TAKEN: Mutex<Taken> = Mutex::new(Taken { are_taken: Vec::new(), from: 0, is_full: false });
 
 const NOWHERE: usize = usize::MAX;
@@ -176,9 +177,10 @@ pub(super) fn is_something_left() -> bool {
     LEFT.load(Ordering::Relaxed) >= MUCH.load(Ordering::Relaxed) / 256
 }
 
-/// Whether anything was left behind. A check that begins without a piece would unwind threads and see no state.
-pub(super) fn is_anything_left() -> bool {
-    LEFT.load(Ordering::Relaxed) > 0
+/// Whether anything was left behind since memory was last looked through. A check that begins without a piece would
+/// unwind threads and see no state.
+pub(super) fn is_anything_new_left() -> bool {
+    LEFT.load(Ordering::Relaxed) > STAYED.load(Ordering::Relaxed)
 }
 
 /// All pieces while no check gives one back or takes one.
@@ -217,12 +219,14 @@ impl All {
     /// when these have grown by [`LEAST`], or by the half of `bytes` if that is more.
     pub(super) fn were_looked_through(self, bytes: usize, stay: usize) {
         LEFT.store(stay, Ordering::Relaxed);
+        STAYED.store(stay, Ordering::Relaxed);
         MUCH.store(stay + LEAST.max(bytes / 2), Ordering::Relaxed);
     }
 
-    /// Notes that the system does not show the memory: no execution tries it again.
+    /// Notes that the system does not show the memory: nobody tries it again.
     pub(super) fn cannot_be_looked_through(self) {
         MUCH.store(usize::MAX, Ordering::Relaxed);
+        STAYED.store(usize::MAX, Ordering::Relaxed);
     }
 }
 
