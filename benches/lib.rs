@@ -14,23 +14,25 @@ pub mod verify_families;
 /// For rsmc.
 pub mod on_rsmc {
     use rsmc::hint::spin_loop;
-    use rsmc::sync::Arc;
     use rsmc::sync::atomic::{AtomicU32, Ordering, Ordering::SeqCst};
+    use rsmc::sync::{Arc, Mutex};
     use rsmc::thread::{JoinHandle, spawn};
 
     const ORDER: Ordering = SeqCst;
     include!("../tests/programs/bodies.rs");
+    include!("../tests/programs/papers.rs");
 }
 
 /// For rsmc, with plain loads and stores that are `Relaxed`.
 pub mod relaxed {
     use rsmc::hint::spin_loop;
-    use rsmc::sync::Arc;
     use rsmc::sync::atomic::{AtomicU32, Ordering, Ordering::SeqCst};
+    use rsmc::sync::{Arc, Mutex};
     use rsmc::thread::{JoinHandle, spawn};
 
     const ORDER: Ordering = Ordering::Relaxed;
     include!("../tests/programs/bodies.rs");
+    include!("../tests/programs/papers.rs");
 }
 
 /// For loom, which runs at most four threads besides the body.

@@ -10,28 +10,33 @@ use rsmc::{Config, Explorer, MemoryModel, Report, Verdict};
 use rsmc_core::session::check_body;
 use rsmc_core::step::Run;
 
+mod rows;
+mod seeds;
+
 /// Stores as they are under SC.
 #[allow(dead_code, reason = "programs with retry loops are counted in `waits`")]
 mod programs {
     use rsmc::hint::spin_loop;
-    use rsmc::sync::Arc;
     use rsmc::sync::atomic::{AtomicU32, Ordering, Ordering::SeqCst};
+    use rsmc::sync::{Arc, Mutex};
     use rsmc::thread::{JoinHandle, spawn};
 
     const ORDER: Ordering = SeqCst;
     include!("programs/bodies.rs");
+    include!("programs/papers.rs");
 }
 
 /// Stores that wait in buffers.
 #[allow(dead_code, reason = "not every program is counted with them")]
 mod buffered {
     use rsmc::hint::spin_loop;
-    use rsmc::sync::Arc;
     use rsmc::sync::atomic::{AtomicU32, Ordering, Ordering::SeqCst};
+    use rsmc::sync::{Arc, Mutex};
     use rsmc::thread::{JoinHandle, spawn};
 
     const ORDER: Ordering = Ordering::Relaxed;
     include!("programs/bodies.rs");
+    include!("programs/papers.rs");
 }
 
 /// A program of the table.

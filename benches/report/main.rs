@@ -1,5 +1,5 @@
-//! Writes docs/benchmarks and docs/litmus.md: `cargo run --profile measured --manifest-path benches/Cargo.toml
-//! --bin report`, with the name of a page for this one alone.
+//! Writes docs/benchmarks, docs/litmus.md and docs/seeds.md, or with the name of a page this one alone:
+//! `cargo run --profile measured --manifest-path benches/Cargo.toml --bin report`.
 
 mod c11;
 mod chart;
@@ -13,7 +13,10 @@ mod measure;
 mod memory_page;
 mod peers;
 mod promise;
+#[path = "../../tests/counts/rows.rs"]
+mod rows;
 mod scaling;
+mod seeds;
 mod shim;
 mod throughput;
 mod timed;
@@ -27,6 +30,7 @@ use std::time::Instant;
 
 use machine::{machine, output};
 use rsmc_benches::instructions::perform;
+use rsmc_benches::{on_rsmc as programs, relaxed as buffered};
 
 fn main() -> Result<(), Box<dyn Error>> {
     if perform() {
@@ -54,13 +58,14 @@ fn write(page: &str, docs: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
         "explorers" => explorers::write(folder),
         "verify" => verify::write(folder),
         "litmus" => litmus::write(docs),
+        "seeds" => seeds::write(docs),
         "promises" => index::write(folder),
         "all" => {
-            let pages = ["promises", "jobs", "exhaust", "scaling", "explorers", "verify", "c11", "litmus"];
+            let pages = ["promises", "jobs", "exhaust", "scaling", "explorers", "verify", "c11", "litmus", "seeds"];
             pages.into_iter().try_for_each(|page| write(page, docs, folder))
         }
         _ => Err(
-            "usage: report [throughput|peers|memory|shim|promises|jobs|exhaust|scaling|explorers|verify|c11|litmus]"
+            "usage: report [throughput|peers|memory|shim|promises|jobs|exhaust|scaling|explorers|verify|c11|litmus|seeds]"
                 .into(),
         ),
     }
