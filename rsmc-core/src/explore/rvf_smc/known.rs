@@ -113,6 +113,28 @@ impl Known {
         all_in(self.preds(&next), &extent.inside).then_some(next)
     }
 
+    /// The events of a node that cannot happen without the read at this position, whichever good writes other reads
+    /// take.
+    pub(super) fn depending_on(&self, read: usize, extent: &Extent, good: &GoodWrites) -> Vec<bool> {
+        let events = &self.trace.events;
+        let mut depends = vec![false; events.len()];
+        depends[read] = true;
+        for at in read + 1..events.len() {
+            // A good write that comes later in the run is taken for one that does not depend on the read.
+            let is_after = |write: &Option<EventId>| {
+                write.and_then(|write| self.trace.position(write)).is_some_and(|write| depends[write])
+            };
+            let takes = || good.get(&events[at].id).is_some_and(|writes| writes.iter().all(is_after));
+            depends[at] = extent.inside[at] && (any_in(self.order.preds(at), &depends) || takes());
+        }
+        depends
+    }
+
+    /// Whether one of these events is before a read that a thread does next.
+    pub(super) fn is_behind(&self, next: &Next, events: &[bool]) -> bool {
+        any_in(self.preds(next), events)
+    }
+
     /// The events directly before an event in program order.
     pub(super) fn preds_of(&self, at: usize) -> &[u32] {
         self.order.preds(at)
@@ -146,4 +168,8 @@ impl Known {
 
 fn all_in(preds: &[u32], inside: &[bool]) -> bool {
     preds.iter().all(|&pred| inside[pred as usize])
+}
+
+fn any_in(preds: &[u32], events: &[bool]) -> bool {
+    preds.iter().any(|&pred| events[pred as usize])
 }

@@ -30,11 +30,14 @@
 //! neither ends the loop nor enters the causal map. The source lets it do both and misses executions. (2) The source
 //! lets a waiting compare-exchange signal others, since it may fail below and then never writes. So may a lock attempt
 //! fail, a lock never be taken again and a thread stay parked: every waiting operation that may write signals every
-//! read of another thread that writes, too. (3) What counts by its source does so here, too (`by_source`). (4) All
-//! writes of a value are good, visible or not: the closure sorts out the others. (5) *Loops that wait.* A value with
-//! which a thread would repeat an iteration of such a loop is none that its read can take. Before a read at which a
-//! thread may wait for ever, the loop over reads goes on as if the read were blocked; where no other thread can go on,
-//! VerifySC is asked whether the watched locations can end with what was seen.
+//! read of another thread that writes, too. But fewer writes signal: the proof of lemma 4.1 has an execution in which
+//! the write happens *without* the read, so a write that cannot do so in the node signals nothing. It depends on the
+//! read in program order, or by a read all of whose good writes do. Nor does an operation signal that the causal map
+//! keeps from all that would be there without the read. (3) What counts by its source does so here, too (`by_source`).
+//! (4) All writes of a value are good, visible or not: the closure sorts out the others. (5) *Loops that wait.* A value
+//! with which a thread would repeat an iteration of such a loop is none that its read can take. Before a read at which
+//! a thread may wait for ever, the loop over reads goes on as if the read were blocked; where no other thread can go
+//! on, VerifySC is asked whether the watched locations can end with what was seen.
 //!
 //! Guarantees. Every outcome, deadlock, livelock, panic, view class and race on a tracked cell, for loads, stores,
 //! updates, compare-exchanges, fences, locks, try-locks, park, spawn and join; compared with [`super::Exhaustive`].
@@ -48,7 +51,7 @@ use std::sync::Arc;
 use crate::explore::Divisible;
 use crate::explore::by_source::BySource;
 use crate::explore::looks::Looks;
-use crate::explore::rvf_smc::known::Known;
+use crate::explore::rvf_smc::known::{Known, Next};
 use crate::explore::rvf_smc::node::{Node, Seed, is_below};
 use crate::explore::rvf_smc::witness::Asker;
 use crate::step::{End, Explorer, Forced, Plan, Purpose, Run, Tried};
@@ -197,21 +200,30 @@ impl RvfSmc {
     }
 
     /// Signals the ancestors of a node whose current reads might take something that the node has and its parent had
-    /// not.
+    /// not. What cannot happen without such a read is nothing that it might take.
     fn signal(&mut self, node: &Node, before: &[u32]) {
-        let trace = &node.known.trace;
-        let inside = trace.events.iter().zip(&node.extent.inside).filter(|&(_, &inside)| inside);
-        let new = inside.map(|(event, _)| event).filter(|event| event.written.is_some() && !is_below(event.id, before));
-        let written: Vec<_> = new.map(|event| (event.op.loc, event.id.thread)).collect();
-        let pending = node.known.pending(&node.extent).into_iter().filter(|next| next.op.action != Action::Load);
-        let competing: Vec<_> = pending.map(|next| (next.op.loc, next.id.thread)).collect();
+        let (known, extent) = (&node.known, &node.extent);
+        let trace = &known.trace;
+        let inside = trace.events.iter().enumerate().filter(|&(at, _)| extent.inside[at]);
+        let new = inside.filter(|(_, event)| event.written.is_some() && !is_below(event.id, before));
+        let written: Vec<_> = new.map(|(at, event)| (event.op.loc, event.id.thread, at)).collect();
+        let pending = known.pending(extent);
+        let competing: Vec<_> = pending.iter().filter(|next| next.op.action != Action::Load).collect();
         for ancestor in self.path.iter_mut().filter(|ancestor| !ancestor.is_signalled()) {
             let read = ancestor.deciding().expect("ancestors have children by a read");
             let at = trace.position(read.id).expect("a node has the reads of its ancestors");
             // The location by the numbers of this run.
             let read = &trace.events[at];
-            let conflicts = |&(loc, thread): &_| loc == read.op.loc && thread != read.id.thread;
-            if written.iter().any(conflicts) || (read.written.is_some() && competing.iter().any(conflicts)) {
+            let conflicts = |loc, thread| loc == read.op.loc && thread != read.id.thread;
+            let written = || written.iter().filter(|&&(loc, thread, _)| conflicts(loc, thread));
+            let is_competing = |next: &&&Next| read.written.is_some() && conflicts(next.op.loc, next.id.thread);
+            let competing = || competing.iter().filter(is_competing);
+            if written().next().is_none() && competing().next().is_none() {
+                continue;
+            }
+            let depends = known.depending_on(at, extent, &node.good);
+            if written().any(|&(_, _, write)| !depends[write]) || competing().any(|next| node.may_take(next, &depends))
+            {
                 ancestor.signal();
             }
         }

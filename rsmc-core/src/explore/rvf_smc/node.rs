@@ -120,6 +120,17 @@ impl Node {
         self.backtrack
     }
 
+    /// Whether a read that was not decided can happen without these events: it is not behind one of them, and takes
+    /// something else that was not tried elsewhere.
+    pub(super) fn may_take(&self, read: &Next, without: &[bool]) -> bool {
+        let Some(tried) = self.causal.get(&read.id) else { return !self.known.is_behind(read, without) };
+        let events = self.known.trace.events.iter().enumerate();
+        let mut others = events.filter(|&(at, _)| self.extent.inside[at] && !without[at]);
+        !self.known.is_behind(read, without)
+            && others
+                .any(|(_, event)| event.op.loc == read.op.loc && event.written.is_some() && !is_below(event.id, tried))
+    }
+
     /// Goes on to the next read; false if the node is done.
     pub(super) fn next_read(&mut self, signals: bool, looks: &Looks) -> bool {
         let Some(read) = self.reads.pop().filter(|_| self.backtrack) else { return false };
