@@ -1,5 +1,7 @@
 //! Times, and numbers as they are written.
 
+pub use crate::rows::thousands;
+
 /// A time is the best of so many runs (of one if it takes more than [`LONG`] seconds), and then of up to this many
 /// until [`SECONDS`] have passed.
 const RUNS: (usize, usize) = (3, 25);
@@ -20,13 +22,6 @@ pub fn best_time_below<T>(long: f64, once: impl Fn() -> (f64, T)) -> (T, f64) {
         (best, spent, runs) = (best.min(time), spent + time, runs + 1);
     }
     (result, best)
-}
-
-/// With a comma after every three digits.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).unwrap()).collect();
-    groups.join(",")
 }
 
 /// Seconds with as many digits as are worth reading.

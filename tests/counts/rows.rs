@@ -242,16 +242,14 @@ fn compared(papers: Option<u64>, ours: Option<u64>) -> String {
     }
 }
 
-/// A number with commas.
+/// A number, or an empty cell.
 fn number(number: Option<u64>) -> String {
-    let Some(number) = number else { return String::new() };
+    number.map(thousands).unwrap_or_default()
+}
+
+/// A number with a comma after every three digits.
+pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).unwrap()).collect();
+    groups.join(",")
 }

@@ -1,7 +1,7 @@
 //! The numbers of the papers' tables (`rows`): ours are counted, and compared with the papers' where they have the
 //! equivalence. docs/seeds.md is the page of these rows.
 
-use rsmc::MemoryModel;
+use rsmc::{Explorer, MemoryModel};
 
 use super::rows::{BUFFERED, ROWS, Row, page};
 use super::{count, is_large, reads_from, reads_value_from};
@@ -22,14 +22,14 @@ fn check(row: &Row) {
         let (classes, views) = reads_from(body, n, MemoryModel::Sc);
         assert_eq!(Some(classes), ours.reads_from, "reads-from classes of {what}");
         // Who had a lock before counts as a value, too.
-        let is_locked = *program == *"exponential_bug";
+        let is_locked = program == "exponential_bug";
         assert!(ours.views.is_none_or(|known| known == views || (is_locked && known > views)), "{what}: {views} views");
     }
     if is_wanted(ours.values, VALUES) {
         assert_eq!(Some(reads_value_from(body, n)), ours.values, "executions of reads-value-from of {what}");
     }
     if is_wanted(ours.views, VALUES) {
-        let views = count(body, n, rsmc::Explorer::View, MemoryModel::Sc);
+        let views = count(body, n, Explorer::View, MemoryModel::Sc);
         assert_eq!(Some(views), ours.views, "views of {what}");
     }
 }

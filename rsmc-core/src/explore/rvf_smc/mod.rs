@@ -46,12 +46,13 @@ mod known;
 mod node;
 mod witness;
 
+use std::cell::LazyCell;
 use std::sync::Arc;
 
 use crate::explore::Divisible;
 use crate::explore::by_source::BySource;
 use crate::explore::looks::Looks;
-use crate::explore::rvf_smc::known::{Known, Next};
+use crate::explore::rvf_smc::known::Known;
 use crate::explore::rvf_smc::node::{Node, Seed, is_below};
 use crate::explore::rvf_smc::witness::Asker;
 use crate::step::{End, Explorer, Forced, Plan, Purpose, Run, Tried};
@@ -215,15 +216,12 @@ impl RvfSmc {
             // The location by the numbers of this run.
             let read = &trace.events[at];
             let conflicts = |loc, thread| loc == read.op.loc && thread != read.id.thread;
-            let written = || written.iter().filter(|&&(loc, thread, _)| conflicts(loc, thread));
-            let is_competing = |next: &&&Next| read.written.is_some() && conflicts(next.op.loc, next.id.thread);
-            let competing = || competing.iter().filter(is_competing);
-            if written().next().is_none() && competing().next().is_none() {
-                continue;
-            }
-            let depends = known.depending_on(at, extent, &node.good);
-            if written().any(|&(_, _, write)| !depends[write]) || competing().any(|next| node.may_take(next, &depends))
-            {
+            let depends = LazyCell::new(|| known.depending_on(at, extent, &node.good));
+            let takes_written =
+                || written.iter().any(|&(loc, thread, write)| conflicts(loc, thread) && !depends[write]);
+            let competes =
+                || competing.iter().any(|next| conflicts(next.op.loc, next.id.thread) && node.may_take(next, &depends));
+            if takes_written() || (read.written.is_some() && competes()) {
                 ancestor.signal();
             }
         }

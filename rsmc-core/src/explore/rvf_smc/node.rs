@@ -123,12 +123,17 @@ impl Node {
     /// Whether a read that was not decided can happen without these events: it is not behind one of them, and takes
     /// something else that was not tried elsewhere.
     pub(super) fn may_take(&self, read: &Next, without: &[bool]) -> bool {
-        let Some(tried) = self.causal.get(&read.id) else { return !self.known.is_behind(read, without) };
-        let events = self.known.trace.events.iter().enumerate();
-        let mut others = events.filter(|&(at, _)| self.extent.inside[at] && !without[at]);
-        !self.known.is_behind(read, without)
-            && others
-                .any(|(_, event)| event.op.loc == read.op.loc && event.written.is_some() && !is_below(event.id, tried))
+        if self.known.is_behind(read, without) {
+            return false;
+        }
+        let Some(tried) = self.causal.get(&read.id) else { return true };
+        self.known.trace.events.iter().enumerate().any(|(at, event)| {
+            event.op.loc == read.op.loc
+                && event.written.is_some()
+                && !is_below(event.id, tried)
+                && self.extent.inside[at]
+                && !without[at]
+        })
     }
 
     /// Goes on to the next read; false if the node is done.
