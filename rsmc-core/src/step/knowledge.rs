@@ -105,6 +105,12 @@ impl Observed {
         type_name.bytes().fold(0, |hash, byte| mix(hash, u64::from(byte))) as u32
     }
 
+    /// Whether the counts of `Arc`s of any type may be observed.
+    #[inline]
+    pub fn has_counts(&self) -> bool {
+        !self.counts.is_empty()
+    }
+
     /// Whether the counts of `Arc`s of this type are observed.
     #[inline]
     pub fn has_counts_of(&self, type_name: &str) -> bool {

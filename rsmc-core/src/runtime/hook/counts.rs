@@ -28,17 +28,21 @@ fn drain(site: Site) {
 #[inline]
 #[track_caller]
 pub fn counting_is_a_step(type_name: &'static str) -> Option<bool> {
-    let (is_step, has_buffers) = in_current(|execution| {
-        if execution.unwinding.get() {
-            return (false, false);
-        }
+    let counts_for_nothing = in_current(|execution| {
         let core = execution.core.borrow();
-        (core.observed.has_counts_of(type_name), core.machine.has_buffers())
+        execution.unwinding.get() || !core.observed.has_counts() && !core.machine.has_buffers()
     })?;
-    if has_buffers && !is_step {
-        drain(here());
+    Some(!counts_for_nothing && count(type_name, here()))
+}
+
+/// Apart, as [`drain`].
+#[cold]
+fn count(type_name: &'static str, site: Site) -> bool {
+    let is_step = counts_are_steps(type_name);
+    if !is_step && in_current(Execution::has_buffers) == Some(true) {
+        drain(site);
     }
-    Some(is_step)
+    is_step
 }
 
 /// Whether the counting of references of an `Arc` of this type consists of steps, since the program was seen to observe
