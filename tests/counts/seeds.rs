@@ -8,7 +8,7 @@ use super::{count, is_large, reads_from, reads_value_from};
 
 /// Classes that are explored at most, in ordinary runs and in large ones: an execution of the explorers that compare
 /// values takes longer.
-const CLASSES: [u64; 2] = [5_000, 600_000];
+const CLASSES: [u64; 2] = [5_000, 300_000];
 const VALUES: [u64; 2] = [400, 30_000];
 
 fn is_wanted(known: Option<u64>, limits: [u64; 2]) -> bool {
