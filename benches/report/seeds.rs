@@ -3,11 +3,13 @@
 use std::error::Error;
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 use rsmc::{Explorer, MemoryModel};
 use rsmc_benches::explorations::explore_under;
+use rsmc_testkit::lab::{self, SourceDpor};
 
-use super::rows::{BUFFERED, ROWS, page};
+use super::rows::{BUFFERED, ROWS, Row, page};
 
 const TEXT: &str = include_str!("seeds.md");
 
@@ -16,6 +18,7 @@ pub fn write(docs: &Path) -> Result<(), Box<dyn Error>> {
     let mut differ = Vec::new();
     for row in ROWS {
         let ours = row.ours;
+        count_happens_before(row, &mut differ);
         let columns = [
             (Explorer::ReadsFrom, ours.reads_from),
             (Explorer::ReadsValueFrom, ours.values),
@@ -42,6 +45,17 @@ pub fn write(docs: &Path) -> Result<(), Box<dyn Error>> {
     }
     fs::write(docs.join("seeds.md"), page(TEXT))?;
     Ok(())
+}
+
+fn count_happens_before(row: &Row, differ: &mut Vec<String>) {
+    let Some(known) = row.ours.happens_before else { return };
+    let start = Instant::now();
+    let (classes, redundant) = lab::count::<SourceDpor>(|| (row.body)(row.n));
+    let what = format!("{}({}), source-DPOR: {classes}", row.program, row.n);
+    println!("{what}, and {redundant} redundant runs, in {:.1} s", start.elapsed().as_secs_f64());
+    if classes != known {
+        differ.push(format!("{what}, and not {known}"));
+    }
 }
 
 /// Explores a program if its number is known, and notes what is different.

@@ -16,6 +16,7 @@ mod estimate;
 mod executors_agree;
 mod goldens;
 mod jobs_oracle;
+mod lab_oracle;
 mod layers;
 mod litmus_brute;
 mod litmus_corpus;
