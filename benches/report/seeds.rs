@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use rsmc::{Explorer, MemoryModel};
 use rsmc_benches::explorations::explore_under;
-use rsmc_testkit::lab::{self, SourceDpor};
+use rsmc_testkit::lab::{self, Baseline, Counts, OptimalDpor, SourceDpor};
 
 use super::rows::{BUFFERED, ROWS, Row, page};
 
@@ -18,7 +18,8 @@ pub fn write(docs: &Path) -> Result<(), Box<dyn Error>> {
     let mut differ = Vec::new();
     for row in ROWS {
         let ours = row.ours;
-        count_happens_before(row, &mut differ);
+        count_happens_before::<SourceDpor>("source-DPOR", row, &mut differ);
+        count_happens_before::<OptimalDpor>("optimal DPOR", row, &mut differ);
         let columns = [
             (Explorer::ReadsFrom, ours.reads_from),
             (Explorer::ReadsValueFrom, ours.values),
@@ -47,13 +48,13 @@ pub fn write(docs: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn count_happens_before(row: &Row, differ: &mut Vec<String>) {
+fn count_happens_before<B: Baseline>(name: &str, row: &Row, differ: &mut Vec<String>) {
     let Some(known) = row.ours.happens_before else { return };
     let start = Instant::now();
-    let (classes, redundant) = lab::count::<SourceDpor>(|| (row.body)(row.n));
-    let what = format!("{}({}), source-DPOR: {classes}", row.program, row.n);
+    let Counts { executions, redundant, .. } = lab::count::<B>(|| (row.body)(row.n));
+    let what = format!("{}({}), {name}: {executions}", row.program, row.n);
     println!("{what}, and {redundant} redundant runs, in {:.1} s", start.elapsed().as_secs_f64());
-    if classes != known {
+    if executions != known {
         differ.push(format!("{what}, and not {known}"));
     }
 }

@@ -8,7 +8,7 @@ use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::step::{End, Explorer, Plan, Run};
 use rsmc_core::trace::outcome_digest;
-use rsmc_testkit::lab::{self, Baseline, SourceDpor, happens_before_class};
+use rsmc_testkit::lab::{self, Baseline, OptimalDpor, Ran, SourceDpor, happens_before_class};
 use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, parse};
 
 use crate::oracle::{self, mixes};
@@ -23,19 +23,22 @@ fn add(classes: &mut Classes, run: &Run) {
     entry.1 += 1;
 }
 
-/// Brute force, unless it takes too long.
+/// Brute force gives up on longer programs.
+const LONGEST: u32 = 400_000;
+
+/// Brute force, and its runs so far.
 #[derive(Default)]
 struct All(Exhaustive, u32);
 
 impl Baseline for All {
     fn next_plan(&mut self, plan: &mut Plan) -> bool {
         self.1 += 1;
-        self.1 < 400_000 && self.0.next_plan(plan)
+        self.1 <= LONGEST && self.0.next_plan(plan)
     }
 
-    fn observe(&mut self, run: &Run) -> bool {
+    fn observe(&mut self, run: &Run) -> Ran {
         self.0.observe(run);
-        true
+        Ran::Execution
     }
 }
 
@@ -50,7 +53,7 @@ fn classes<B: Baseline>(program: &Program, rules: Rules) -> Classes {
 fn difference<B: Baseline>(program: &Program, number: u64) -> Option<String> {
     let rules = oracle::rules(MemoryModel::Sc);
     let every = classes::<All>(program, rules);
-    if every.values().map(|(_, runs)| runs).sum::<u32>() >= 399_999 {
+    if every.values().map(|(_, runs)| runs).sum::<u32>() >= LONGEST {
         return None;
     }
     // In every other program any thread goes on where the explorer leaves that open.
@@ -63,18 +66,44 @@ fn difference<B: Baseline>(program: &Program, number: u64) -> Option<String> {
         .then(|| format!("{missed} missed, {extra} extra, {twice} run twice, of {} classes", every.len()))
 }
 
+/// No run is in vain, where no operation has alternatives.
+fn redundant(program: &Program, number: u64) -> Option<String> {
+    let rules = Rules { stirred: (number % 2 == 1).then_some(number), ..oracle::rules(MemoryModel::Sc) };
+    let mut executor = Interpreter::new(program, rules).expect("a generated program is well formed");
+    let mut chooses = false;
+    let counts = lab::explore::<OptimalDpor>(&mut executor, |run| {
+        chooses |= run.trace.events.iter().any(|event| event.op.action.alternatives() > 1);
+    });
+    (counts.redundant > 0 && !chooses).then(|| format!("{counts:?}"))
+}
+
 /// What `mixes` compares.
-struct HappensBefore;
+#[derive(Clone, Copy)]
+struct HappensBefore(fn(&Program, u64) -> Option<String>);
 
 impl HappensBefore {
-    fn compare(&self, name: &str, _: MemoryModel, size: Size, weights: &Weights) {
-        oracle::compare(name, size, weights, &difference::<SourceDpor>);
+    fn compare(self, name: &str, _: MemoryModel, size: Size, weights: &Weights) {
+        oracle::compare(name, size, weights, &self.0);
     }
 }
 
-const HAPPENS_BEFORE: HappensBefore = HappensBefore;
+mod source {
+    use super::*;
+    const SOURCE: HappensBefore = HappensBefore(difference::<SourceDpor>);
+    mixes!(SOURCE, Sc);
+}
 
-mixes!(HAPPENS_BEFORE, Sc);
+mod optimal {
+    use super::*;
+    const OPTIMAL: HappensBefore = HappensBefore(difference::<OptimalDpor>);
+    mixes!(OPTIMAL, Sc);
+}
+
+mod in_vain {
+    use super::*;
+    const IN_VAIN: HappensBefore = HappensBefore(redundant);
+    mixes!(IN_VAIN, Sc);
+}
 
 /// An explorer with a mistake: it does not count its first run, or counts those that do not count.
 #[derive(Default)]
@@ -88,10 +117,14 @@ impl<const FORGETS: bool> Baseline for Mistaken<FORGETS> {
         self.right.next_plan(plan)
     }
 
-    fn observe(&mut self, run: &Run) -> bool {
+    fn observe(&mut self, run: &Run) -> Ran {
         self.runs += 1;
-        let counts = self.right.observe(run);
-        if FORGETS { counts && self.runs > 1 } else { true }
+        let ran = self.right.observe(run);
+        match FORGETS {
+            true if self.runs == 1 => Ran::Redundant,
+            true => ran,
+            false => Ran::Execution,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! equivalence. docs/seeds.md is the page of these rows.
 
 use rsmc::{Explorer, MemoryModel};
-use rsmc_testkit::lab::{self, SourceDpor};
+use rsmc_testkit::lab::{self, OptimalDpor, SourceDpor};
 
 use super::rows::{BUFFERED, ROWS, Row, page};
 use super::{count, is_large, reads_from, reads_value_from};
@@ -22,8 +22,10 @@ fn check(row: &Row) {
     let &Row { program, n, body, ours, .. } = row;
     let what = format!("{program}({n})");
     if is_wanted(ours.happens_before, TRACES) {
-        let (classes, _) = lab::count::<SourceDpor>(|| body(n));
-        assert_eq!(Some(classes), ours.happens_before, "classes of happens-before of {what}");
+        let source = lab::count::<SourceDpor>(|| body(n));
+        assert_eq!(Some(source.executions), ours.happens_before, "executions of source-DPOR of {what}");
+        let optimal = lab::count::<OptimalDpor>(|| body(n));
+        assert_eq!((Some(optimal.executions), optimal.redundant), (ours.happens_before, 0), "optimal DPOR of {what}");
     }
     if is_wanted(ours.reads_from, CLASSES) {
         let (classes, views) = reads_from(body, n, MemoryModel::Sc);

@@ -3,6 +3,8 @@
 //! They run executions by [`Executor`]s as those of rsmc do, under SC and of programs in which no loop waits. They are
 //! here to give the papers' columns of docs/seeds.md, and not to be fast.
 
+mod access;
+mod optimal_dpor;
 mod races;
 mod source_dpor;
 
@@ -15,51 +17,72 @@ use rsmc_core::step::{Executor, Plan, Run};
 use rsmc_core::trace::Trace;
 use rustc_hash::FxHashMap;
 
+pub use optimal_dpor::OptimalDpor;
 pub use source_dpor::SourceDpor;
+
+/// The kinds of runs of a baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ran {
+    /// An execution of a class of its own.
+    Execution,
+    /// Only steps were left that were explored.
+    Redundant,
+    /// The executor took a step that was explored, and there was another one, which comes next.
+    Detour,
+}
+
+/// The numbers of runs of an exploration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Those of executions.
+    pub executions: u64,
+    /// Those that the algorithm could not avoid.
+    pub redundant: u64,
+    /// Those that it makes since executors do not know which steps were explored.
+    pub detours: u64,
+}
 
 /// An explorer that may find in the middle of a run that it goes where another one went.
 pub trait Baseline: Default {
     /// Writes the next plan; false if the exploration is complete.
     fn next_plan(&mut self, plan: &mut Plan) -> bool;
-    /// Observes the run of its last plan. False if that one goes where another one went: then it does not count.
-    fn observe(&mut self, run: &Run) -> bool;
+    /// Observes the run of its last plan.
+    fn observe(&mut self, run: &Run) -> Ran;
 }
 
-/// Explores a program and shows each run that counts. Returns the number of the others.
+/// Explores a program and shows each execution.
 ///
 /// # Panics
 ///
 /// If an execution does not end, or a loop waits.
-pub fn explore<B: Baseline>(executor: &mut dyn Executor, mut show: impl FnMut(&Run)) -> u64 {
-    let (mut plan, mut run, mut redundant) = (Plan::default(), Run::default(), 0);
+pub fn explore<B: Baseline>(executor: &mut dyn Executor, mut show: impl FnMut(&Run)) -> Counts {
+    let (mut plan, mut run, mut counts) = (Plan::default(), Run::default(), Counts::default());
     let mut baseline = B::default();
     while baseline.next_plan(&mut plan) {
         executor.execute(&plan, &mut run);
         assert!(run.is_maximal() && run.waits.is_empty(), "no execution to compare: {:?}", run.end);
-        if baseline.observe(&run) {
-            show(&run);
-        } else {
-            redundant += 1;
+        match baseline.observe(&run) {
+            Ran::Execution => {
+                show(&run);
+                counts.executions += 1;
+            }
+            Ran::Redundant => counts.redundant += 1,
+            Ran::Detour => counts.detours += 1,
         }
     }
-    redundant
+    counts
 }
 
-/// The numbers of executions of real code, and of the runs that do not count, by a baseline.
+/// Explores real code.
 ///
 /// # Panics
 ///
 /// As [`explore`], and if an execution fails.
-pub fn count<B: Baseline>(body: impl Fn() + Sync) -> (u64, u64) {
+pub fn count<B: Baseline>(body: impl Fn() + Sync) -> Counts {
     let count = || {
         let config = Config::default();
         let mut runtime = Runtime::new(&body, Rules::new(MemoryModel::Sc, config.max_steps), config.stack_size);
-        let mut executions = 0;
-        let redundant = explore::<B>(&mut runtime, |run| {
-            assert!(run.panics.is_empty(), "an execution fails");
-            executions += 1;
-        });
-        (executions, redundant)
+        explore::<B>(&mut runtime, |run| assert!(run.panics.is_empty(), "an execution fails"))
     };
     // As every check, it has a thread of its own.
     let counted = std::thread::scope(|scope| scope.spawn(count).join());

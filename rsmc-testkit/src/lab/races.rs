@@ -13,6 +13,8 @@ use rsmc_core::step::Run;
 use rsmc_core::trace::{Action, Event, Op, ProgramOrder, Trace};
 use rustc_hash::FxHashMap;
 
+use super::access::Access;
+
 /// By thread: the number of its events that happened before.
 type Clock = Vec<u32>;
 
@@ -25,6 +27,14 @@ pub(super) struct Race {
     pub(super) second: usize,
     /// The thread of the second.
     pub(super) thread: ThreadId,
+}
+
+/// A step of a sequence.
+#[derive(Clone, Debug)]
+pub(super) struct Later {
+    pub(super) access: Access,
+    /// The places in the sequence of those that happen before it.
+    pub(super) after: Vec<usize>,
 }
 
 /// Happens-before over the events of an execution, and its races.
@@ -114,26 +124,36 @@ impl Races {
         }
     }
 
-    /// The threads that could come first where the second event of a race comes before the first one: each begins a
-    /// sequence of the events in between that do not depend on the first one, with the second at its end.
-    pub(super) fn initials(&self, trace: &Trace, race: Race) -> Vec<ThreadId> {
-        let Race { first, second, thread } = race;
+    /// The events that come instead where the second event of a race comes before the first: those in between that do
+    /// not depend on the first one, and then the second.
+    pub(super) fn reversal(&self, run: &Run, race: Race) -> Vec<Later> {
+        let (trace, Race { first, second, thread }) = (&run.trace, race);
         let between: Vec<usize> =
             (first + 1..second).filter(|&at| !Self::is_in(trace, first, &self.clocks[at])).collect();
-        let is_initial = |at: usize, clock: &Clock| {
-            between.iter().take_while(|&&other| other < at).all(|&other| !Self::is_in(trace, other, clock))
-        };
-        let mut initials: Vec<ThreadId> = Vec::new();
-        for &at in &between {
-            if is_initial(at, &self.clocks[at]) {
-                initials.push(trace.events[at].id.thread);
+        let is_before = |other: usize, clock: &Clock| Self::is_in(trace, between[other], clock);
+        let mut sequence: Vec<Later> = Vec::new();
+        for (number, &at) in between.iter().enumerate() {
+            let after = (0..number).filter(|&other| is_before(other, &self.clocks[at])).collect();
+            sequence.push(Later { access: Access::of(&trace.events[at]), after });
+        }
+        let (op, past) = match trace.events.get(second) {
+            Some(event) => (event.op, self.join(self.order.preds(second))),
+            None => {
+                let pending = run.waiting.iter().find(|pending| pending.id.thread == thread);
+                let op = pending.and_then(|pending| pending.op).expect("it waits for an operation");
+                (op, self.join(self.order.next_preds(thread)))
             }
-        }
-        let clock = self.clocks.get(second).cloned().unwrap_or_else(|| self.join(self.order.next_preds(thread)));
-        if is_initial(second, &clock) {
-            initials.push(thread);
-        }
-        initials
+        };
+        // It may do something else where it is now.
+        let earlier = (0..first).chain(between.iter().copied()).rev();
+        let mut written = earlier.map(|at| &trace.events[at]).filter(|event| event.op.loc == op.loc);
+        let value = written.find_map(|event| event.written).unwrap_or(trace.locs[op.loc].init);
+        let writes = op.action.with_alternative(0).effect(value).written().is_some();
+        let access = Access { thread, which: 0, loc: op.loc, writes, alone: op.action.alternatives() == 1 };
+        let comes_before = |&other: &usize| is_before(other, &past) || sequence[other].access.conflicts(&access);
+        let after = (0..sequence.len()).filter(comes_before).collect();
+        sequence.push(Later { access, after });
+        sequence
     }
 }
 

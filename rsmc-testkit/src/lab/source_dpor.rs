@@ -19,12 +19,12 @@
 //! can be blocked races with the last event before which it was not ([`super::races`]); the paper has locks in its
 //! section 7.
 
-use rsmc_core::base::{LocId, ThreadId};
+use rsmc_core::base::ThreadId;
 use rsmc_core::step::{Forced, Plan, Run, Step};
-use rsmc_core::trace::Event;
 
-use super::Baseline;
+use super::access::{Access, Explored};
 use super::races::Races;
+use super::{Baseline, Ran};
 
 /// The explorer; see the module.
 #[derive(Debug, Default)]
@@ -41,42 +41,16 @@ struct Node {
     taken: Step,
     /// The alternatives of that step which are left.
     left: Vec<Step>,
-    /// The effect of the taken step; `None`: it was not run.
-    access: Option<Access>,
-    sleep: Vec<Access>,
+    explored: Explored,
     backtrack: Vec<ThreadId>,
-}
-
-/// A step of a thread, and what it does.
-#[derive(Clone, Copy, Debug)]
-struct Access {
-    thread: ThreadId,
-    which: u64,
-    loc: LocId,
-    writes: bool,
-}
-
-impl Access {
-    fn of(event: &Event) -> Self {
-        let (thread, which) = (event.id.thread, event.op.action.alternative());
-        Self { thread, which, loc: event.op.loc, writes: event.written.is_some() }
-    }
-
-    fn conflicts(&self, other: &Self) -> bool {
-        self.loc == other.loc && (self.writes || other.writes)
-    }
-
-    fn is_of(&self, step: Step) -> bool {
-        (self.thread, self.which) == (step.thread(), step.performed().0)
-    }
 }
 
 impl Node {
     /// A place from which this step is taken first.
-    fn new(possible: Vec<Step>, taken: Step, sleep: Vec<Access>) -> Self {
-        let mut node = Self { possible, taken, left: Vec::new(), access: None, sleep, backtrack: Vec::new() };
-        if node.sleeps(taken) {
-            let awake = node.possible.iter().find(|&&step| !node.sleeps(step));
+    fn new(possible: Vec<Step>, taken: Step, explored: Explored) -> Self {
+        let mut node = Self { possible, taken, left: Vec::new(), explored, backtrack: Vec::new() };
+        if node.explored.sleeps(taken) {
+            let awake = node.possible.iter().find(|&&step| !node.explored.sleeps(step));
             node.backtrack = awake.map(|step| step.thread()).into_iter().collect();
         } else {
             node.left = node.awake(taken.thread());
@@ -94,7 +68,7 @@ impl Node {
 
     /// The steps of a thread that do not sleep.
     fn awake(&self, thread: ThreadId) -> Vec<Step> {
-        let of_thread = |step: &Step| step.thread() == thread && !self.sleeps(*step);
+        let of_thread = |step: &Step| step.thread() == thread && !self.explored.sleeps(*step);
         self.possible.iter().copied().filter(of_thread).collect()
     }
 
@@ -104,27 +78,10 @@ impl Node {
         next.is_some()
     }
 
-    fn add(&mut self, thread: ThreadId) {
-        if !self.backtrack.contains(&thread) {
-            self.backtrack.push(thread);
-        }
-    }
-
-    fn sleeps(&self, step: Step) -> bool {
-        self.sleep.iter().any(|access| access.is_of(step))
-    }
-
     /// Goes on to the next step from here; false if there is none.
     fn advance(&mut self) -> bool {
-        self.sleep.extend(self.access.take());
+        self.explored.ends();
         self.take_left() || self.backtrack.clone().into_iter().any(|thread| self.begin(thread))
-    }
-
-    /// The threads that sleep behind the taken step.
-    fn sleep_behind(&self, event: &Event) -> Vec<Access> {
-        let now = Access::of(event);
-        let sleep = self.sleep.iter().copied();
-        sleep.filter(|access| access.thread != now.thread && !access.conflicts(&now)).collect()
     }
 }
 
@@ -145,32 +102,34 @@ impl Baseline for SourceDpor {
         true
     }
 
-    fn observe(&mut self, run: &Run) -> bool {
+    fn observe(&mut self, run: &Run) -> Ran {
         let events = &run.trace.events;
         assert_eq!(run.choices.len(), events.len(), "a step is an event");
         let from = self.path.len().saturating_sub(1);
         if let Some(last) = self.path.last_mut() {
-            last.access = Some(Access::of(&events[from]));
+            last.explored.ran(Access::of(&events[from]));
         }
-        let mut end = events.len();
+        let (mut end, mut ran) = (events.len(), Ran::Execution);
         for (at, choice) in run.choices.iter().enumerate().skip(self.path.len()) {
-            let sleep = self.path.last().map_or_else(Vec::new, |last| last.sleep_behind(&events[at - 1]));
-            let mut node = Node::new(choice.possible.clone(), choice.taken, sleep);
-            if node.sleeps(choice.taken) {
-                self.path.push(node);
+            let explored = Explored::behind(self.path.last().map(|last| &last.explored));
+            let mut node = Node::new(choice.possible.clone(), choice.taken, explored);
+            if node.explored.sleeps(choice.taken) {
+                ran = if node.backtrack.is_empty() { Ran::Redundant } else { Ran::Detour };
                 end = at;
+                self.path.push(node);
                 break;
             }
-            node.access = Some(Access::of(&events[at]));
+            node.explored.ran(Access::of(&events[at]));
             self.path.push(node);
         }
         for race in self.races.compute(run, from, end) {
-            let initials = self.races.initials(&run.trace, race);
+            let sequence = self.races.reversal(run, race);
+            let mut initials = sequence.iter().filter(|later| later.after.is_empty()).map(|later| later.access.thread);
             let node = &mut self.path[race.first];
-            if !initials.iter().any(|&thread| node.backtrack.contains(&thread)) {
-                node.add(initials[0]);
+            if !initials.clone().any(|thread| node.backtrack.contains(&thread)) {
+                node.backtrack.extend(initials.next());
             }
         }
-        end == events.len()
+        ran
     }
 }
