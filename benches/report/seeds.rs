@@ -11,6 +11,9 @@ use rsmc_testkit::lab::{self, Baseline, Counts, OptimalDpor, SourceDpor};
 
 use super::rows::{BUFFERED, ROWS, Row, page};
 
+/// Classes that source-DPOR explores at most: it makes many runs that are redundant.
+const SOURCE: u64 = 1_000_000;
+
 const TEXT: &str = include_str!("seeds.md");
 
 /// Counts everything, and writes the page if all is as the rows say.
@@ -18,7 +21,9 @@ pub fn write(docs: &Path) -> Result<(), Box<dyn Error>> {
     let mut differ = Vec::new();
     for row in ROWS {
         let ours = row.ours;
-        count_happens_before::<SourceDpor>("source-DPOR", row, &mut differ);
+        if ours.happens_before.is_some_and(|known| known <= SOURCE) {
+            count_happens_before::<SourceDpor>("source-DPOR", row, &mut differ);
+        }
         count_happens_before::<OptimalDpor>("optimal DPOR", row, &mut differ);
         let columns = [
             (Explorer::ReadsFrom, ours.reads_from),
