@@ -24,7 +24,10 @@ pub fn write(docs: &Path) -> Result<(), Box<dyn Error>> {
         if ours.happens_before.is_some_and(|known| known <= SOURCE) {
             count_happens_before::<SourceDpor>("source-DPOR", row, &mut differ);
         }
-        count_happens_before::<OptimalDpor>("optimal DPOR", row, &mut differ);
+        let redundant = count_happens_before::<OptimalDpor>("optimal DPOR", row, &mut differ);
+        if redundant > 0 {
+            differ.push(format!("{}({}), optimal DPOR: {redundant} redundant runs", row.program, row.n));
+        }
         let columns = [
             (Explorer::ReadsFrom, ours.reads_from),
             (Explorer::ReadsValueFrom, ours.values),
@@ -53,8 +56,10 @@ pub fn write(docs: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn count_happens_before<B: Baseline>(name: &str, row: &Row, differ: &mut Vec<String>) {
-    let Some(known) = row.ours.happens_before else { return };
+/// Explores a program by a baseline if its number is known, and notes what is different. Returns the number of its
+/// redundant runs.
+fn count_happens_before<B: Baseline>(name: &str, row: &Row, differ: &mut Vec<String>) -> u64 {
+    let Some(known) = row.ours.happens_before else { return 0 };
     let start = Instant::now();
     let Counts { executions, redundant, .. } = lab::count::<B>(|| (row.body)(row.n));
     let what = format!("{}({}), {name}: {executions}", row.program, row.n);
@@ -62,6 +67,7 @@ fn count_happens_before<B: Baseline>(name: &str, row: &Row, differ: &mut Vec<Str
     if executions != known {
         differ.push(format!("{what}, and not {known}"));
     }
+    redundant
 }
 
 /// Explores a program if its number is known, and notes what is different.

@@ -1,34 +1,17 @@
 //! The explorers of the lab against brute force: each class of their equivalence once, with its outcomes and deadlocks.
 
-use std::collections::BTreeMap;
-
-use rsmc_core::base::Digest;
 use rsmc_core::explore::Exhaustive;
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
-use rsmc_core::step::{End, Explorer, Plan, Run};
-use rsmc_core::trace::outcome_digest;
+use rsmc_core::step::{Explorer, Plan, Run};
 use rsmc_testkit::lab::{self, Baseline, OptimalDpor, Ran, SourceDpor, happens_before_class};
 use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, parse};
 
-use crate::oracle::{self, mixes};
-
-/// The outcome of each class, whether it is stuck, and the number of its runs.
-type Classes = BTreeMap<Digest, ((Digest, bool), u32)>;
-
-fn add(classes: &mut Classes, run: &Run) {
-    let shown = (outcome_digest(&run.trace), run.end == End::Stuck);
-    let entry = classes.entry(happens_before_class(&run.trace)).or_insert((shown, 0));
-    assert_eq!(entry.0, shown, "two executions of one class differ");
-    entry.1 += 1;
-}
-
-/// Brute force gives up on longer programs.
-const LONGEST: u32 = 400_000;
+use crate::oracle::{self, Classes, LONGEST, add, mixes, stirred};
 
 /// Brute force, and its runs so far.
 #[derive(Default)]
-struct All(Exhaustive, u32);
+struct All(Exhaustive, u64);
 
 impl Baseline for All {
     fn next_plan(&mut self, plan: &mut Plan) -> bool {
@@ -45,31 +28,23 @@ impl Baseline for All {
 fn classes<B: Baseline>(program: &Program, rules: Rules) -> Classes {
     let mut executor = Interpreter::new(program, rules).expect("a generated program is well formed");
     let mut classes = Classes::new();
-    lab::explore::<B>(&mut executor, |run| add(&mut classes, run));
+    lab::explore::<B>(&mut executor, |run| add(&mut classes, program, happens_before_class(&run.trace), run));
     classes
 }
 
 /// The difference of an explorer that runs each class of happens-before once.
 fn difference<B: Baseline>(program: &Program, number: u64) -> Option<String> {
-    let rules = oracle::rules(MemoryModel::Sc);
-    let every = classes::<All>(program, rules);
-    if every.values().map(|(_, runs)| runs).sum::<u32>() >= LONGEST {
+    let every = classes::<All>(program, oracle::rules(MemoryModel::Sc));
+    if every.values().map(|&(_, runs)| u64::from(runs)).sum::<u64>() >= LONGEST {
         return None;
     }
-    // In every other program any thread goes on where the explorer leaves that open.
-    let found = classes::<B>(program, Rules { stirred: (number % 2 == 1).then_some(number), ..rules });
-    let missed = every.keys().filter(|class| !found.contains_key(class)).count();
-    let extra = found.keys().filter(|class| !every.contains_key(class)).count();
-    let twice = found.values().filter(|(_, runs)| *runs > 1).count();
-    let other = every.iter().any(|(class, (shown, _))| found.get(class).is_some_and(|(found, _)| shown != found));
-    (missed + extra + twice > 0 || other)
-        .then(|| format!("{missed} missed, {extra} extra, {twice} run twice, of {} classes", every.len()))
+    oracle::difference(&every, &classes::<B>(program, stirred(MemoryModel::Sc, number)))
 }
 
 /// No run is in vain, where no operation has alternatives.
 fn redundant(program: &Program, number: u64) -> Option<String> {
-    let rules = Rules { stirred: (number % 2 == 1).then_some(number), ..oracle::rules(MemoryModel::Sc) };
-    let mut executor = Interpreter::new(program, rules).expect("a generated program is well formed");
+    let mut executor =
+        Interpreter::new(program, stirred(MemoryModel::Sc, number)).expect("a generated program is well formed");
     let mut chooses = false;
     let counts = lab::explore::<OptimalDpor>(&mut executor, |run| {
         chooses |= run.trace.events.iter().any(|event| event.op.action.alternatives() > 1);

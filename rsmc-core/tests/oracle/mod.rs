@@ -25,10 +25,34 @@ pub struct Oracle {
 type Shown = (Digest, bool, usize);
 
 /// The result of each class, and the number of its runs.
-type Classes = BTreeMap<Digest, (Shown, u32)>;
+pub type Classes = BTreeMap<Digest, (Shown, u32)>;
 
 /// Brute force gives up on longer programs.
-const LONGEST: u64 = 400_000;
+pub const LONGEST: u64 = 400_000;
+
+/// Adds an execution of a program, of this class.
+pub fn add(classes: &mut Classes, program: &Program, class: Digest, run: &Run) {
+    let shown = (outcome_digest(&run.trace), run.end == End::Stuck, run.panics.len());
+    let entry = classes.entry(class).or_insert((shown, 0));
+    assert_eq!(entry.0, shown, "two executions of one class differ in\n{program}");
+    entry.1 += 1;
+}
+
+/// The difference between the classes of brute force and those of an explorer, if there is one.
+pub fn difference(every: &Classes, found: &Classes) -> Option<String> {
+    let missed = every.keys().filter(|class| !found.contains_key(class)).count();
+    let extra = found.keys().filter(|class| !every.contains_key(class)).count();
+    let twice = found.values().filter(|(_, runs)| *runs > 1).count();
+    let other = every.iter().any(|(class, (shown, _))| found.get(class).is_some_and(|(found, _)| shown != found));
+    (missed + extra + twice > 0 || other)
+        .then(|| format!("{missed} missed, {extra} extra, {twice} run twice, of {} classes", every.len()))
+}
+
+/// The rules for the program with this number. In every other program any thread goes on where the explorer leaves that
+/// open.
+pub fn stirred(memory: MemoryModel, number: u64) -> Rules {
+    Rules { stirred: (number % 2 == 1).then_some(number), ..rules(memory) }
+}
 
 impl Oracle {
     fn classes(&self, program: &Program, rules: Rules, explorer: &mut dyn Explorer) -> Option<Classes> {
@@ -38,10 +62,7 @@ impl Oracle {
         while explorer.next_plan(&mut plan) {
             executor.execute(&plan, &mut run);
             assert!(run.is_maximal(), "{:?} in\n{program}", run.end);
-            let shown = (outcome_digest(&run.trace), run.end == End::Stuck, run.panics.len());
-            let entry = classes.entry((self.class)(&run.trace)).or_insert((shown, 0));
-            assert_eq!(entry.0, shown, "two executions of one class differ in\n{program}");
-            entry.1 += 1;
+            add(&mut classes, program, (self.class)(&run.trace), &run);
             explorer.observe(&run);
             if explorer.starts_over() {
                 classes.clear();
@@ -59,19 +80,12 @@ impl Oracle {
     pub fn difference_of(&self, program: &Program, rules: Rules, explorer: &mut dyn Explorer) -> Option<String> {
         let every = self.classes(program, Rules { stirred: None, ..rules }, &mut Exhaustive::new())?;
         let found = self.classes(program, rules, explorer).expect("fewer classes than interleavings");
-        let missed = every.keys().filter(|class| !found.contains_key(class)).count();
-        let extra = found.keys().filter(|class| !every.contains_key(class)).count();
-        let twice = found.values().filter(|(_, runs)| *runs > 1).count();
-        let other = every.iter().any(|(class, (shown, _))| found.get(class).is_some_and(|(found, _)| shown != found));
-        (missed + extra + twice > 0 || other)
-            .then(|| format!("{missed} missed, {extra} extra, {twice} run twice, of {} classes", every.len()))
+        difference(&every, &found)
     }
 
-    /// The difference of its explorer. In every other program any thread goes on where the explorer leaves that open.
+    /// The difference of its explorer.
     pub fn difference(&self, program: &Program, memory: MemoryModel, number: u64) -> Option<String> {
-        let stirred = (number % 2 == 1).then_some(number);
-        let rules = Rules { stirred, ..rules(memory) };
-        self.difference_of(program, rules, &mut *(self.explorer)(memory, number))
+        self.difference_of(program, stirred(memory, number), &mut *(self.explorer)(memory, number))
     }
 
     /// Compares on the random programs of a mix.

@@ -80,9 +80,9 @@ impl Node {
 }
 
 impl OptimalDpor {
-    /// Adds the place before a step of the run. False if the step sleeps: then another one is taken first, if there is
-    /// one.
-    fn extend(&mut self, run: &Run, at: usize) -> bool {
+    /// Adds the place before a step of the run. If the step sleeps, the run does not count. Another step is
+    /// taken next, if there is one, unless the tree planned the one that sleeps.
+    fn extend(&mut self, run: &Run, at: usize) -> Option<Ran> {
         let event = &run.trace.events[at];
         let (taken, possible) = (run.choices[at].taken, &run.choices[at].possible);
         let explored = Explored::behind(self.path.last().map(|last| &last.explored));
@@ -94,14 +94,15 @@ impl OptimalDpor {
         if explored.sleeps(taken) {
             self.ahead.clear();
             let awake = possible.iter().find(|&&step| !is_planned && !explored.sleeps(step));
+            let ran = if awake.is_some() { Ran::Detour } else { Ran::Redundant };
             tree.extend(awake.map(|&step| Branch { step, access: None, children: Vec::new() }));
             self.path.push(Node { taken, explored, tree });
-            return false;
+            return Some(ran);
         }
         let mut node = Node { taken, explored, tree };
         node.ran(event, possible);
         self.path.push(node);
-        true
+        None
     }
 }
 
@@ -140,8 +141,8 @@ impl Baseline for OptimalDpor {
         if let Some(last) = self.path.last_mut() {
             last.ran(&events[from - 1], &run.choices[from - 1].possible);
         }
-        let cut = (from..events.len()).find(|&at| !self.extend(run, at));
-        let end = cut.unwrap_or(events.len());
+        let cut = (from..events.len()).find_map(|at| Some((at, self.extend(run, at)?)));
+        let (end, ran) = cut.unwrap_or((events.len(), Ran::Execution));
         for race in self.races.compute(run, self.known, end) {
             let sequence = self.races.reversal(run, race);
             let Node { explored, tree, .. } = &mut self.path[race.first];
@@ -150,11 +151,7 @@ impl Baseline for OptimalDpor {
             }
         }
         self.known = end;
-        match cut {
-            None => Ran::Execution,
-            Some(at) if self.path[at].tree.is_empty() => Ran::Redundant,
-            Some(_) => Ran::Detour,
-        }
+        ran
     }
 }
 

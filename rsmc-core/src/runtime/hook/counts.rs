@@ -29,15 +29,18 @@ fn drain(site: Site) {
 #[track_caller]
 pub fn counting_is_a_step(type_name: &'static str) -> Option<bool> {
     let counts_for_nothing = in_current(|execution| {
+        if execution.unwinding.get() {
+            return true;
+        }
         let core = execution.core.borrow();
-        execution.unwinding.get() || !core.observed.has_counts() && !core.machine.has_buffers()
+        !core.observed.has_counts() && !core.machine.has_buffers()
     })?;
-    Some(!counts_for_nothing && count(type_name, here()))
+    Some(!counts_for_nothing && ask_whether_a_step(type_name, here()))
 }
 
-/// Apart, as [`drain`].
+/// Looks closer at a count that may be observed, or wait for buffers. Apart, as [`drain`].
 #[cold]
-fn count(type_name: &'static str, site: Site) -> bool {
+fn ask_whether_a_step(type_name: &'static str, site: Site) -> bool {
     let is_step = counts_are_steps(type_name);
     if !is_step && in_current(Execution::has_buffers) == Some(true) {
         drain(site);
