@@ -234,7 +234,7 @@ pub fn fewest(program: &Program, memory: MemoryModel) -> Option<BTreeMap<Digest,
 }
 
 /// The number of programs of each mix, unless the environment has another one. Each is explored six times.
-const PROGRAMS: u64 = 12;
+const PROGRAMS: u64 = 6;
 
 /// The bounds that are compared.
 const BOUNDS: [Option<u32>; 5] = [Some(0), Some(1), Some(2), Some(3), None];

@@ -1,7 +1,7 @@
 //! Two laws of C11 on random programs, by the axioms: every outcome under SC, TSO and PSO is one under C11, and a
 //! program with nothing but SeqCst has exactly its outcomes under SC.
 //!
-//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 25), `RSMC_ORACLE_SEED` shifts them.
+//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 12), `RSMC_ORACLE_SEED` shifts them.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::SeqCst;

@@ -1,7 +1,7 @@
 //! RF-SMC under C11 against the axioms: every reads-from class of a random program once, with its outcome, and nothing
 //! that the axioms forbid.
 //!
-//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 25), `RSMC_ORACLE_SEED` shifts them.
+//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 12), `RSMC_ORACLE_SEED` shifts them.
 
 use std::collections::BTreeSet;
 

@@ -349,7 +349,7 @@ fn number(name: &str) -> Option<u64> {
 
 fn compare(family: Family) {
     let memory = family.rules.memory;
-    let programs = number("RSMC_ORACLE_PROGRAMS").unwrap_or(60);
+    let programs = number("RSMC_ORACLE_PROGRAMS").unwrap_or(if family.polls { 60 } else { 36 });
     let is_slow = family.polls || memory == MemoryModel::C11;
     let drawn = programs.div_ceil(if family.takes_back { 6 } else { 1 + 3 * u64::from(is_slow) });
     // `view` has very many cuts where there are rounds.

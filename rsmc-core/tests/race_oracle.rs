@@ -3,7 +3,7 @@
 //! Compared are the outcomes, deadlocks and panics of all executions, the pairs of accesses that race in some
 //! execution, and which pairs race together with which outcome.
 //!
-//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 100), `RSMC_ORACLE_SEED` shifts them.
+//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 50), `RSMC_ORACLE_SEED` shifts them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -177,7 +177,7 @@ fn shrunk(program: Program, memory: MemoryModel, number: u64) -> Program {
 fn compare(name: &str, memory: MemoryModel, size: Size, weights: &Weights) {
     let number =
         |variable: &str, default: u64| std::env::var(variable).map_or(default, |text| text.parse().expect("a number"));
-    let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 100), number("RSMC_ORACLE_SEED", 0));
+    let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 50), number("RSMC_ORACLE_SEED", 0));
     let mut sum = Sum::default();
     for seed in first..first + programs {
         let program = random(seed, size, weights);

@@ -186,8 +186,8 @@ fn compare(memory: MemoryModel, program: fn(u64, MemoryModel) -> Program) {
     let (mut livelocks, mut programs) = (0_u64, 0_u64);
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let drawn = number("RSMC_ORACLE_PROGRAMS").unwrap_or(match memory {
-        MemoryModel::Sc => 40,
-        _ => 15,
+        MemoryModel::Sc => 24,
+        _ => 10,
     });
     let first = number("RSMC_ORACLE_SEED").unwrap_or(0);
     for seed in first..first + drawn {
@@ -286,7 +286,7 @@ fn each_with_rounds(
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     // Brute force takes long where rounds are counted, and needs many programs to tell how many classes are missed.
     let are_counted = spin_bound < 32;
-    let drawn = number("RSMC_ORACLE_PROGRAMS").unwrap_or(if are_counted { 30 } else { 15 });
+    let drawn = number("RSMC_ORACLE_PROGRAMS").unwrap_or(if are_counted { 24 } else { 9 });
     let drawn = if are_counted { drawn.min(30) } else { drawn };
     // Seeds 4 and 8 of those that are not counted take brute force longer than thirty others.
     let first = number("RSMC_ORACLE_SEED").unwrap_or(if are_counted { 0 } else { 9 });

@@ -1,6 +1,6 @@
 //! Brute force against an explorer: the same classes, outcomes, deadlocks and panics on random programs, none twice.
 //!
-//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 25), `RSMC_ORACLE_SEED` shifts them.
+//! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets (default 12), `RSMC_ORACLE_SEED` shifts them.
 
 use std::collections::BTreeMap;
 
@@ -106,7 +106,7 @@ pub type Difference<'a> = &'a dyn Fn(&Program, u64) -> Option<String>;
 
 /// Looks for a difference on the random programs of a mix.
 pub fn compare(name: &str, size: Size, weights: &Weights, difference: Difference) {
-    compare_some(25, name, size, weights, difference);
+    compare_some(12, name, size, weights, difference);
 }
 
 /// Looks for a difference on so many random programs of a mix, unless the environment has another number.
