@@ -49,7 +49,8 @@ impl Now {
 fn tell(words: &LastWords<'_>) {
     let seed = last_seed(words);
     if jobs::is_worker() {
-        return jobs::say_last_words(stuck(words), seed.map(|seed| seed.to_string()));
+        let scenario = SCENARIOS.of(words.check);
+        return jobs::say_last_words(stuck(words), seed.map(|seed| seed.to_string()), scenario);
     }
     // The one who dies may hold the lock of stderr, or of memory that is put in order at the end: this is said first.
     let file = seed.as_ref().filter(|_| !words.check.is_empty()).and_then(|seed| {

@@ -12,7 +12,7 @@ use rsmc_core::step::{Panicked, Run};
 use rsmc_core::trace::Weakened;
 
 use crate::annotate;
-use crate::audit::{self, Assertion, Audit, Forms};
+use crate::audit::{self, Assertion, Audit, Forms, Parts, Subject};
 use crate::ends;
 use crate::env::{self, Audits, EnvError};
 use crate::files::{self, SOURCES};
@@ -281,15 +281,18 @@ pub(crate) struct Begun<'a> {
     /// Whether the text has that of the body's panic in one piece.
     quotes: bool,
     /// The text about what the test asserts of its orderings and does not hold.
-    complaint: Option<String>,
+    pub(crate) complaint: Option<String>,
 }
 
 /// Checks a body and reports. `path` is that of the test, with the name of its crate.
 #[track_caller]
 fn check_and_report(asked: Asked<'_>, path: Option<&str>, body: &(dyn Fn() + Sync)) {
     let Some(begun) = Begun::new(asked.config, path) else { return };
+    let subject = audit::Body(body);
+    begun.answer_if_asked(&subject);
     let (report, interrupts) = begun.run(asked.is_traced, body);
-    let complaint = begun.audit(&report, asked.assertion.as_ref(), body);
+    let is_verified = matches!(report.verdict, Verdict::Verified);
+    let complaint = begun.audit(&report, is_verified.then(Parts::new), asked.assertion.as_ref(), &subject);
     let begun = Begun { quotes: asked.quotes, complaint, ..begun };
     begun.report(report, interrupts, asked.see);
 }
@@ -326,11 +329,22 @@ impl<'a> Begun<'a> {
         }
     }
 
-    /// Audits the orderings of a check that verifies, if that is asked for, and writes the audit to files. Returns the
-    /// text about what the test asserts of them and does not hold.
+    /// In a worker that is there to answer the questions of this check's audit: does so until the process ends.
+    pub(crate) fn answer_if_asked(&self, subject: &dyn Subject) {
+        audit::answer_if_asked(&self.which, &self.settings.config, subject);
+    }
+
+    /// Audits the orderings of a check, if that is asked for, and writes the audit to files. `parts` are those of the
+    /// check that verify. Returns the text about what the test asserts of them and does not hold.
     #[track_caller]
-    fn audit(&self, report: &Report, assertion: Option<&Assertion<'_>>, body: &(dyn Fn() + Sync)) -> Option<String> {
-        let Settings { config, audits, dir, .. } = &self.settings;
+    pub(crate) fn audit(
+        &self,
+        report: &Report,
+        parts: Option<Parts>,
+        assertion: Option<&Assertion<'_>>,
+        subject: &dyn Subject,
+    ) -> Option<String> {
+        let Settings { config, audits, dir, resumes, .. } = &self.settings;
         let (is_for_all, longest) = match *audits {
             Audits::None => return None,
             Audits::Asserted => (false, assertion?.longest()),
@@ -349,13 +363,13 @@ impl<'a> Begun<'a> {
             return None;
         }
         let merge = |audit: Option<&Audit>| audit::add(audit, SOURCES, |all| files::write_merged(dir.as_deref(), all));
-        if !matches!(report.verdict, Verdict::Verified) {
+        let Some(parts) = parts else {
             is_for_all.then(|| merge(None));
             let is_unseen = assertion.is_some() && passes(config, report);
             return is_unseen.then(|| "no audit of a check that is not complete".to_owned());
-        }
-        let config = config.clone().test(self.which.test());
-        let audit = match audit::audit_within(&config, longest, self.which.for_cargo(), body) {
+        };
+        let order = audit::Order { which: &self.which, config, longest, parts, resumes: Some(*resumes), subject };
+        let audit = match audit::carry_out(order) {
             Ok(audit) => audit,
             Err(error) => __rust_begin_short_backtrace(&format!("rsmc: {}", visible(&error.to_string()))),
         };

@@ -2,6 +2,8 @@
 //! what it says is compared with bodies in which it is written.
 
 mod pairs;
+mod specs;
+mod workers;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -366,7 +368,7 @@ fn the_json_form_is_the_audit() {
         };
         let together = list(&audit.together);
         let mut expected = json!({
-            "format": "rsmc-audit", "version": 1, "test": test, "is_complete": true, "checks": audit.checks,
+            "format": "rsmc-audit", "version": 1, "test": test, "is_complete": true, "notes": [], "checks": audit.checks,
             "orderings": audit.orderings.iter().map(ordering).collect::<Vec<_>>(), "together": together,
             "saved": json["saved"],
         });
@@ -442,6 +444,35 @@ mod inner {
     #[rsmc::test]
     fn strong() {
         too_strong();
+    }
+
+    /// A body that takes its time: more questions than an audit of 400 ms can ask.
+    fn takes(time: Duration) {
+        if std::env::var_os(RUN).is_some() {
+            std::thread::sleep(time);
+        }
+        too_strong();
+    }
+
+    #[rsmc::test]
+    fn slow() {
+        takes(Duration::from_millis(5));
+    }
+
+    #[rsmc::test]
+    fn slower() {
+        takes(Duration::from_millis(25));
+    }
+
+    #[test]
+    fn spec() {
+        specs::letterbox().check();
+    }
+
+    #[test]
+    #[should_panic(expected = "no order of these calls")]
+    fn broken_spec() {
+        specs::broken().check();
     }
 
     #[rsmc::audit(within = "30s")]

@@ -147,7 +147,7 @@ fn useless_entries(entries: Vec<(&str, &str)>) -> Option<String> {
 fn late(audit: &Audit, longest: Duration) -> Option<String> {
     let text = format!(
         "the audit is not complete after {longest:?}, so it shows nothing of the orderings that it has not tried; \
-         `within = \"5m\"` gives it more time"
+         `within = \"5m\"` gives it more time, and RSMC_RESUME=1 goes on where it stopped"
     );
     (!audit.is_complete).then(|| wrap(&text, "  ") + "\n")
 }
@@ -188,7 +188,15 @@ fn pop(&self) {
     fn audit() -> Audit {
         let places = [("q/src/a.rs:2:15", Relaxed), ("q/src/a.rs:3:15", SeqCst), ("q/src/a.rs:7:10", Relaxed)];
         let orderings = places.map(|(place, alone)| one(place, alone)).to_vec();
-        Audit { orderings, together: Vec::new(), checks: 1, is_complete: true, failure: None, test: None }
+        Audit {
+            orderings,
+            together: Vec::new(),
+            checks: 1,
+            is_complete: true,
+            failure: None,
+            notes: Vec::new(),
+            test: None,
+        }
     }
 
     fn complaint(allow: &[&str], audit: &Audit) -> Option<String> {

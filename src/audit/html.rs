@@ -43,7 +43,9 @@ fn header(audit: &Audit, tests: Option<Tests>) -> String {
         (is_told && !audit.is_complete).then_some(INCOMPLETE),
         (is_told && text::makes_no_difference(audit)).then_some(NO_DIFFERENCE),
     ];
-    let notes = notes.into_iter().flatten().map(|note| format!("<p class=\"note\">{}</p>\n", escape(note)));
+    let others = audit.notes.iter().map(String::as_str);
+    let notes =
+        notes.into_iter().flatten().chain(others).map(|note| format!("<p class=\"note\">{}</p>\n", escape(note)));
     let together = text::together(audit).map(|it| command("the check verifies with all that is weaker together", &it));
     format!(
         "<header>\n<p class=\"kind\">audit of orderings</p>\n<h1>{}</h1>\n<dl class=\"facts\">{}</dl>\n{}{}</header>\n",
@@ -170,7 +172,7 @@ mod tests {
         let weakened = vec![format!("{place}=Relaxed").parse().unwrap()];
         let (message, test) = ("</p><script>\"&\u{7}".to_owned(), Some("tests::<t>".to_owned()));
         let seed = "rsmc3-PmfoNc5GnBYITeVY".parse().unwrap();
-        let needed = Needed { weakened, kind: FailureKind::Panic, message, seed, test: test.clone() };
+        let needed = Needed { weakened, kind: FailureKind::Panic, message, seed, scenario: None, test: test.clone() };
         let ordering = AuditedOrdering {
             place,
             operation: "store",
@@ -185,7 +187,7 @@ mod tests {
         let weaker = AuditedOrdering { alone: Relaxed, together: Relaxed, ..ordering.clone() };
         let together = vec!["src/<a>.rs:3:7=Relaxed".parse().unwrap()];
         let orderings = vec![ordering, weaker];
-        Audit { orderings, together, checks: 3, is_complete: false, failure: None, test }
+        Audit { orderings, together, checks: 3, is_complete: false, failure: None, notes: Vec::new(), test }
     }
 
     const FILE: &str = "fn f() {\n\n    x<>.store(\"<i>\");\n}\n";

@@ -25,6 +25,7 @@ struct Whole<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<&'a str>,
     is_complete: bool,
+    notes: &'a [String],
     checks: u64,
     orderings: Vec<One<'a>>,
     together: Vec<String>,
@@ -56,6 +57,8 @@ struct Failing<'a> {
     kind: FailureKind,
     message: &'a str,
     seed: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scenario: Option<&'a str>,
     command: String,
 }
 
@@ -68,6 +71,7 @@ pub(super) fn json(audit: &Audit, tests: Option<Tests>) -> String {
         tests,
         failure: audit.failure.as_deref(),
         is_complete: audit.is_complete,
+        notes: &audit.notes,
         checks: audit.checks,
         orderings: audit.orderings.iter().map(one).collect(),
         together: audit.together.iter().map(ToString::to_string).collect(),
@@ -103,6 +107,7 @@ fn failing(needed: &Needed) -> Failing<'_> {
         kind: needed.kind,
         message: &needed.message,
         seed: needed.seed.to_string(),
+        scenario: needed.scenario.as_deref(),
         command: replay(needed),
     }
 }

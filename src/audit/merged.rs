@@ -41,9 +41,10 @@ pub(crate) fn add(audit: Option<&Audit>, sources: Sources<'_>, write: impl FnOnc
     match audit.filter(|audit| audit.failure.is_none()) {
         Some(audit) => {
             tests.audited += 1;
+            let audit = without_test(audit);
             *all = Some(match all.take() {
-                None => Audit { test: None, ..audit.clone() },
-                Some(all) => merge(all, audit),
+                None => audit,
+                Some(all) => merge(all, &audit),
             });
         }
         None => tests.not_audited += 1,
@@ -54,7 +55,15 @@ pub(crate) fn add(audit: Option<&Audit>, sources: Sources<'_>, write: impl FnOnc
     }
 }
 
+/// An audit whose notes name the test.
+fn without_test(audit: &Audit) -> Audit {
+    let test = audit.test.as_deref().map_or_else(String::new, |test| format!("{test}: "));
+    let notes = audit.notes.iter().map(|note| format!("{test}{note}")).collect();
+    Audit { test: None, notes, ..audit.clone() }
+}
+
 fn merge(mut all: Audit, other: &Audit) -> Audit {
+    all.notes.extend_from_slice(&other.notes);
     for ordering in &other.orderings {
         let key = |one: &AuditedOrdering| (one.place.clone(), one.is_failure);
         match all.orderings.iter_mut().find(|one| key(one) == key(ordering)) {
@@ -130,7 +139,7 @@ mod tests {
 
     fn audit(orderings: Vec<AuditedOrdering>) -> Audit {
         let (together, checks, is_complete) = (Vec::new(), 1, true);
-        Audit { orderings, together, checks, is_complete, failure: None, test: None }
+        Audit { orderings, together, checks, is_complete, failure: None, notes: Vec::new(), test: None }
     }
 
     #[test]

@@ -5,12 +5,14 @@
 //! one after the other, as far as the check verifies. What verifies with an ordering verifies with every stronger one,
 //! so one pass finds a combination in which no ordering can be made weaker.
 //!
-//! Cost. One check for each weaker ordering that is tried, at most six for a place.
+//! Cost. One check for each weaker ordering that is tried, at most six for a place. `walk` says which; `search` runs
+//! them here or in worker processes, and `record` keeps the answers for an audit that goes on later.
 //!
 //! Limits. It says what this check can tell, and no more: another test may need an ordering that this one does not, and
 //! no check sees a race on memory that is in no cell of the shim. Unsafe code may end the process where an ordering is
 //! weaker that it needs; the last words then have the weaker orderings and the seed.
 
+mod answers;
 mod asserted;
 mod cost;
 mod html;
@@ -18,8 +20,11 @@ mod json;
 mod merged;
 mod pairs;
 mod places;
+mod record;
 mod search;
+mod subject;
 mod text;
+mod walk;
 
 use std::fmt;
 use std::panic::Location;
@@ -28,15 +33,18 @@ use std::time::Duration;
 
 use rsmc_core::report::Sources;
 use rsmc_core::seed::Seed;
-use rsmc_core::session::{Config, FailureKind};
+use rsmc_core::session::{Config, ConfigError, FailureKind};
 use rsmc_core::trace::Weakened;
 
 pub use crate::audit::asserted::Assertion;
 use crate::audit::merged::Tests;
 pub(crate) use crate::audit::merged::add;
-use crate::audit::search::Search;
+pub(crate) use crate::audit::search::{Order, answer_if_asked, audit as carry_out};
+pub(crate) use crate::audit::subject::{Body, Part, Parts, See, Subject};
 use crate::ends;
 use crate::files::SOURCES;
+use crate::jobs::Which;
+use crate::long::file::Refused;
 use crate::said;
 
 /// The orderings of a body and what its check says of them.
@@ -55,6 +63,9 @@ pub struct Audit {
     pub is_complete: bool,
     /// The reason why nothing was audited: the check itself does not verify.
     pub failure: Option<String>,
+    /// Remarks: how much of a specification was audited, where the audit went on, and how to go on if it is not
+    /// complete.
+    pub notes: Vec<String>,
     /// The name of the test, for commands.
     test: Option<String>,
 }
@@ -119,6 +130,8 @@ pub struct Needed {
     pub message: String,
     /// The seed of the failing execution, for a check with these orderings ([`Config::weaken`]).
     pub seed: Seed,
+    /// The scenario of the execution, if the check is of a specification.
+    pub scenario: Option<String>,
     /// The name of the test, for a command.
     test: Option<String>,
 }
@@ -162,12 +175,13 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 /// An ordering that is too strong for this check may be needed for another one, and where data is in no cell of the
 /// shim: a race on plain memory is not seen.
 ///
-/// Each question is a check with [`Config::weaken`], by this process alone. Only Rust's own memory model, the default,
-/// knows orderings. An audit does not look at the environment; `RSMC_AUDIT=1` audits every `#[rsmc::test]`, and
-/// [`#[rsmc::audit]`](macro@crate::audit) is a test that asserts what an audit finds.
+/// Each question is a check with [`Config::weaken`]. With [`Config::jobs`] several are asked at once, in worker
+/// processes. Only Rust's own memory model, the default, knows orderings. An audit does not look at the environment;
+/// `RSMC_AUDIT=1` audits every `#[rsmc::test]`, and [`#[rsmc::audit]`](macro@crate::audit) is a test that asserts what
+/// an audit finds.
 ///
 /// Unsafe code may crash in executions that its orderings rule out. The process then ends, and says with which
-/// orderings and seed.
+/// orderings and seed. A worker process says it to this one, which goes on: the ordering is needed.
 ///
 /// # Panics
 /// If the configuration cannot be carried out, if it has another memory model, or if called inside another check.
@@ -194,26 +208,26 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 /// ```
 #[track_caller]
 pub fn audit(config: &Config, body: impl Fn() + Sync) -> Audit {
-    let thread = std::thread::current();
-    let test = thread.name().filter(|name| *name != "main");
-    said::say_in_vain("rsmc::audit", config, &said::who(test, Location::caller()));
+    let which = Which::next(None, Location::caller());
+    said::say_in_vain("rsmc::audit", config, &said::who(which.test(), Location::caller()));
     assert!(config.effective_memory().is_graph(), "rsmc: orderings make a difference under `c11` only");
     ends::prepare();
-    match audit_within(config, LONGEST, test, &body) {
+    let subject = Body(&body);
+    answer_if_asked(&which, config, &subject);
+    let order = Order { which: &which, config, longest: LONGEST, parts: Vec::new(), resumes: None, subject: &subject };
+    match carry_out(order) {
         Ok(audit) => audit,
         Err(error) => panic!("rsmc: {error}"),
     }
 }
 
-/// Audits a body, for at most so long.
-#[track_caller]
-pub(crate) fn audit_within(
-    config: &Config,
-    longest: Duration,
-    test: Option<&str>,
-    body: &(dyn Fn() + Sync),
-) -> Result<Audit, rsmc_core::session::ConfigError> {
-    Search::new(config, longest, test, body).audit()
+/// The reason why a check has no audit.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotAudited {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Refused(#[from] Refused),
 }
 
 /// An audit in all its forms.

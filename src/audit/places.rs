@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
 use rsmc_core::base::{LocId, ThreadId};
+use rsmc_core::report::is_of_user;
 use rsmc_core::step::Run;
 use rsmc_core::trace::{Action, Event, NoteKind, Site, Trace, Weakened, strongest};
 
@@ -33,9 +34,12 @@ pub(super) fn is_of_atomic(trace: &Trace, event: &Event) -> bool {
     trace.locs[event.op.loc].kind.starts_with("Atomic")
 }
 
-/// A place in the source: file, line and column.
+/// A place in the source of the user: file, line and column.
 pub(super) fn name(site: Site) -> Option<String> {
     let Site::Code(place) = site else { return None };
+    if !is_of_user(site) {
+        return None;
+    }
     Some(format!("{}:{}:{}", place.file(), place.line(), place.column()))
 }
 
@@ -100,7 +104,7 @@ impl Places {
     }
 
     fn add(&mut self, site: Site, operation: &'static str, is_failure: bool, order: Ordering, is_shared: bool) {
-        if !matches!(site, Site::Code(_)) {
+        if !(matches!(site, Site::Code(_)) && is_of_user(site)) {
             return;
         }
         match self.found.iter_mut().find(|place| place.site == site && place.is_failure == is_failure) {

@@ -17,6 +17,9 @@ pub(super) fn write(audit: &Audit, f: &mut impl Write) -> fmt::Result {
     if !audit.is_complete {
         writeln!(f, "{INCOMPLETE}")?;
     }
+    for note in &audit.notes {
+        writeln!(f, "{}", wrap(&visible(note), "  "))?;
+    }
     for ordering in &audit.orderings {
         writeln!(f)?;
         one(ordering, &audit.orderings, f)?;
@@ -139,17 +142,27 @@ fn listed(places: &[String]) -> String {
 
 /// The failure with a weaker ordering.
 pub(super) fn reason(ordering: &AuditedOrdering, needed: &Needed) -> String {
-    let Needed { weakened, message, .. } = needed;
+    let Needed { weakened, .. } = needed;
     let weaker = weakened.last().map_or_else(String::new, |weakened| name(ordering, weakened.most));
     let others = if weakened.len() > 1 { " beside the others" } else { "" };
-    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("with {weaker}{others} it fails: {message}")
+    format!("with {weaker}{others} it fails: {}", failure(needed))
+}
+
+/// The failure in one line. The table of a scenario's results is left to the replay.
+fn failure(Needed { message, scenario, .. }: &Needed) -> String {
+    let Some(scenario) = scenario else { return message.split_whitespace().collect::<Vec<_>>().join(" ") };
+    let first = message.lines().next().unwrap_or_default();
+    // The panic is one of the client that stands for the user's test.
+    let own = first.split_once("__rsmc_").and_then(|(_, rest)| rest.split_once(": "));
+    format!("in {scenario}: {}", own.map_or(first, |(_, what)| what))
 }
 
 /// The command that shows what fails.
 pub(super) fn replay(needed: &Needed) -> String {
-    let Needed { weakened, seed, test, .. } = needed;
-    format!("RSMC_WEAKEN={} RSMC_REPLAY={seed} {}", quoted(&Weakened::list(weakened)), command(test.as_deref()))
+    let Needed { weakened, seed, scenario, test, .. } = needed;
+    let scenario = scenario.as_ref().map(|scenario| format!("RSMC_SCENARIO={} ", quoted(scenario)));
+    let (weaken, command) = (quoted(&Weakened::list(weakened)), command(test.as_deref()));
+    format!("RSMC_WEAKEN={weaken} RSMC_REPLAY={seed} {}{command}", scenario.unwrap_or_default())
 }
 
 fn name(ordering: &AuditedOrdering, order: Ordering) -> String {

@@ -7,10 +7,12 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use rsmc_core::session::jobs::{Crew, Death, Job, News};
+use rsmc_core::session::jobs::{Answer, Crew, Death, Job, News};
 use rsmc_core::session::{Config, resident_memory};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use crate::jobs::link::Assignment;
+use crate::jobs::link::{Assignment, Purpose};
 use crate::jobs::wire::{FromWorker, ToWorker, VERSION, receive, send};
 use crate::jobs::{VARIABLE, Which, death};
 
@@ -32,36 +34,38 @@ struct Process {
     stream: Option<TcpStream>,
     /// The seed of its last message about where it is.
     at: Option<String>,
-    /// Its last words, if it said that it ends: that it is stuck, if it is.
-    ends: Option<Option<String>>,
+    /// Its last words, if it said that it ends: that it is stuck, if it is, and its scenario.
+    ends: Option<(Option<String>, Option<String>)>,
 }
 
 /// The token of a process, and its message, or the error that closed its connection.
-type Heard = (u64, io::Result<FromWorker>);
+type Heard<A> = (u64, io::Result<FromWorker<A>>);
 
-/// The worker processes of one check.
-pub(super) struct Processes<'a> {
+/// The worker processes of one check, whose answers are of type `A`.
+pub(super) struct Processes<'a, A> {
     which: &'a Which,
+    purpose: Purpose,
     fingerprint: u64,
     listener: Option<TcpListener>,
     workers: Vec<Option<Process>>,
     /// Workers that have no process and never will.
     gone: Vec<bool>,
-    sender: Sender<Heard>,
-    heard: Receiver<Heard>,
-    news: VecDeque<(usize, News)>,
+    sender: Sender<Heard<A>>,
+    heard: Receiver<Heard<A>>,
+    news: VecDeque<(usize, News<A>)>,
     tokens: u64,
-    /// The number of processes that ended since the last answer.
+    /// The number of processes that ended without a word since the last answer.
     failures: u32,
     looked: Instant,
 }
 
-impl<'a> Processes<'a> {
+impl<'a, A: DeserializeOwned + Send + 'static> Processes<'a, A> {
     /// As many workers as the configuration asks for; none is started yet.
-    pub(super) fn new(which: &'a Which, config: &Config) -> Self {
+    pub(super) fn new(which: &'a Which, purpose: Purpose, config: &Config) -> Self {
         let (sender, heard) = channel();
         Self {
             which,
+            purpose,
             fingerprint: which.fingerprint(config),
             listener: None,
             workers: (0..config.jobs).map(|_| None).collect(),
@@ -88,7 +92,7 @@ impl<'a> Processes<'a> {
         let token = self.tokens ^ (self.fingerprint << 16);
         let child = Command::new(std::env::current_exe()?)
             .args(self.which.arguments())
-            .env(VARIABLE, Assignment::text(&address, token, &self.which.name))
+            .env(VARIABLE, Assignment::text(&address, token, self.purpose, &self.which.name))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -150,7 +154,7 @@ impl<'a> Processes<'a> {
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(Duration::from_secs(1)))?;
-        let FromWorker::Hello { version, token, fingerprint } = receive(&mut stream)? else {
+        let FromWorker::<A>::Hello { version, token, fingerprint } = receive(&mut stream)? else {
             return Err(io::Error::other("no hello"));
         };
         stream.set_read_timeout(None)?;
@@ -181,7 +185,7 @@ impl<'a> Processes<'a> {
         self.workers.iter().position(|process| process.as_ref().is_some_and(|process| process.token == token))
     }
 
-    fn hear(&mut self, (token, message): Heard) {
+    fn hear(&mut self, (token, message): Heard<A>) {
         let Some(worker) = self.worker_of(token) else { return };
         match message {
             Ok(FromWorker::Answer(answer)) => {
@@ -193,30 +197,62 @@ impl<'a> Processes<'a> {
                     process.at = Some(seed);
                 }
             }
-            Ok(FromWorker::Ends { stuck, seed }) => {
+            Ok(FromWorker::Ends { stuck, seed, scenario }) => {
                 if let Some(process) = &mut self.workers[worker] {
-                    (process.at, process.ends) = (Some(seed), Some(stuck));
+                    (process.at, process.ends) = (Some(seed), Some((stuck, scenario)));
                 }
             }
             Ok(FromWorker::Hello { .. }) => {}
             Err(_) => {
-                self.failures += 1;
                 let mut process = self.workers[worker].take();
                 let at = process.as_ref().and_then(|process| process.at.as_ref()?.parse().ok());
                 let ends = process.as_mut().and_then(|process| process.ends.take());
                 let (how, by_itself) = death::of(end(process));
                 let said_so = ends.is_some();
-                let how = ends.flatten().unwrap_or(how);
-                self.news.push_back((worker, News::Died(Death { how, by_itself, said_so, at })));
+                self.failures += u32::from(!said_so);
+                let (stuck, scenario) = ends.unwrap_or_default();
+                let how = stuck.unwrap_or(how);
+                self.news.push_back((worker, News::Died(Death { how, by_itself, said_so, at, scenario })));
                 self.spawn_or_give_up(worker);
             }
         }
     }
 
     /// Sends a message to a worker. If its process has just ended, the connection says so.
-    fn say(&mut self, worker: usize, message: &ToWorker<&Job>) {
+    fn say<J: Serialize>(&mut self, worker: usize, message: &ToWorker<J>) {
         if let Some(stream) = self.workers[worker].as_mut().and_then(|process| process.stream.as_mut()) {
             drop(send(stream, message));
+        }
+    }
+
+    /// Begins to start all workers.
+    pub(super) fn start_all(&mut self) {
+        (0..self.workers.len()).for_each(|worker| self.spawn_or_give_up(worker));
+    }
+
+    /// Gives a worker a job.
+    pub(super) fn give_job(&mut self, worker: usize, job: impl Serialize) {
+        if let Some(process) = &mut self.workers[worker] {
+            process.at = None;
+        }
+        self.say(worker, &ToWorker::Job(job));
+    }
+
+    /// The next message about a worker, if one comes in time.
+    pub(super) fn next_news(&mut self, wait: Duration) -> Option<(usize, News<A>)> {
+        let start = Instant::now();
+        loop {
+            self.look();
+            if let Some(news) = self.news.pop_front() {
+                return Some(news);
+            }
+            let left = wait.saturating_sub(start.elapsed());
+            let patience = if self.expects_somebody() { left.min(LOOK) } else { left };
+            match self.heard.recv_timeout(patience) {
+                Ok(heard) => self.hear(heard),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return None,
+                Err(_) => {}
+            }
         }
     }
 }
@@ -239,24 +275,21 @@ fn end(process: Option<Process>) -> Option<ExitStatus> {
     None
 }
 
-impl Crew for Processes<'_> {
+impl Crew for Processes<'_, Answer> {
     fn size(&self) -> usize {
         self.workers.len()
     }
 
     fn start(&mut self) {
-        (0..self.workers.len()).for_each(|worker| self.spawn_or_give_up(worker));
+        self.start_all();
     }
 
     fn give(&mut self, worker: usize, job: &Job) {
-        if let Some(process) = &mut self.workers[worker] {
-            process.at = None;
-        }
-        self.say(worker, &ToWorker::Job(job));
+        self.give_job(worker, job);
     }
 
     fn hurry(&mut self, worker: usize) {
-        self.say(worker, &ToWorker::Hurry);
+        self.say(worker, &ToWorker::<&Job>::Hurry);
     }
 
     fn memory(&self) -> u64 {
@@ -265,24 +298,11 @@ impl Crew for Processes<'_> {
     }
 
     fn news(&mut self, wait: Duration) -> Option<(usize, News)> {
-        let start = Instant::now();
-        loop {
-            self.look();
-            if let Some(news) = self.news.pop_front() {
-                return Some(news);
-            }
-            let left = wait.saturating_sub(start.elapsed());
-            let patience = if self.expects_somebody() { left.min(LOOK) } else { left };
-            match self.heard.recv_timeout(patience) {
-                Ok(heard) => self.hear(heard),
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => return None,
-                Err(_) => {}
-            }
-        }
+        self.next_news(wait)
     }
 }
 
-impl Drop for Processes<'_> {
+impl<A> Drop for Processes<'_, A> {
     fn drop(&mut self) {
         for process in self.workers.iter_mut().flatten() {
             drop(process.child.kill());

@@ -7,11 +7,13 @@
 //! - `crew`: starting, hearing and ending workers.
 //! - `death`: the end of a process, in words.
 //! - `link`: the work of a worker instead of the check.
+//! - `questions`: workers each of which answers whole questions about a check.
 //! - `wire`: the messages; `docs/protocol.md` describes them.
 
 mod crew;
 mod death;
 mod link;
+mod questions;
 pub(crate) mod wire;
 
 use std::collections::HashMap;
@@ -27,8 +29,11 @@ use rsmc_core::session::{Body, Config, ConfigError, check_body};
 use crate::ends;
 use crate::files;
 use crate::jobs::crew::Processes;
+use crate::jobs::link::Purpose;
+pub(crate) use crate::jobs::questions::{Pool, answer_if_asked};
 
-/// The variable that makes a process a worker: address, token, version of the protocol and check, with `/` between.
+/// The variable that makes a process a worker: address, token, version of the protocol, purpose
+/// and check, with `/` between.
 pub(crate) const VARIABLE: &str = "RSMC_WORKER";
 
 /// A check of this executable: the same name in every process of it.
@@ -127,10 +132,10 @@ pub(crate) fn for_cargo(test: Option<&str>) -> Option<&str> {
     test.or_else(|| (files::program() == "rust_out").then_some(DOC_TEST))
 }
 
-/// Tells the coordinator of this worker that its process ends: that it is stuck, if it is, and the seed of where it
-/// was.
-pub(crate) fn say_last_words(stuck: Option<String>, seed: Option<String>) {
-    link::say_last_words(stuck, seed);
+/// Tells the coordinator of this worker that its process ends: that it is stuck, if it is, the seed of where it was,
+/// and the scenario, if it has one.
+pub(crate) fn say_last_words(stuck: Option<String>, seed: Option<String>, scenario: Option<String>) {
+    link::say_last_words(stuck, seed, scenario);
 }
 
 /// Whether this process is a worker.
@@ -155,13 +160,13 @@ pub(crate) fn check<T: Send>(
     ends::prepare();
     let named = config.clone().test(which.test());
     let assignment = link::Assignment::read();
-    if let Some(assignment) = assignment.as_ref().filter(|assignment| assignment.is_for(&which.name)) {
-        assignment.work(which.fingerprint(config), &named, body);
+    if let Some(assignment) = assignment.as_ref().filter(|it| it.is_to(Purpose::Explore, &which.name)) {
+        assignment.explore(which.fingerprint(config), &named, body);
     }
     if assignment.is_some() || config.jobs <= 1 || config.replay.is_some() {
         return check_body(&named, body, |body| run(body, None));
     }
-    let mut crew = Processes::new(which, config);
+    let mut crew = Processes::new(which, Purpose::Explore, config);
     check_body(&named, body, |body| run(body, Some(&mut crew)))
 }
 

@@ -3,17 +3,16 @@
 
 use std::io::{self, Read, Write};
 
-use rsmc_core::session::jobs::Answer;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of the protocol. A worker that speaks another is not used.
-pub(crate) const VERSION: u32 = 9;
+pub(crate) const VERSION: u32 = 10;
 
 /// The longest message that is read.
 const LONGEST: u32 = 1 << 30;
 
-/// A message of a coordinator; `J` is a [`rsmc_core::session::jobs::Job`], or a reference to one.
+/// A message of a coordinator. A job `J` is a [`rsmc_core::session::jobs::Job`] or a question, or a reference to one.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum ToWorker<J> {
     /// The next job.
@@ -22,18 +21,18 @@ pub(super) enum ToWorker<J> {
     Hurry,
 }
 
-/// A message of a worker.
+/// A message of a worker. `A` is the answer to a job.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum FromWorker {
+pub(super) enum FromWorker<A> {
     /// The first message.
     Hello { version: u32, token: u64, fingerprint: u64 },
     /// In a careful job: the seed of the execution so far.
     At(String),
     /// The result of the last job.
-    Answer(Box<Answer>),
+    Answer(Box<A>),
     /// The process is about to end: `stuck` says that it is stuck, as the end of a sentence, if it is; `seed` is that
-    /// of the execution so far.
-    Ends { stuck: Option<String>, seed: String },
+    /// of the execution so far, and `scenario` its scenario, if it has one.
+    Ends { stuck: Option<String>, seed: String, scenario: Option<String> },
 }
 
 /// Writes a message.
@@ -65,14 +64,14 @@ mod tests {
     #[test]
     fn messages_come_back() {
         let mut bytes = Vec::new();
-        send(&mut bytes, &FromWorker::At("rsmc3-x".to_owned())).unwrap();
-        send(&mut bytes, &FromWorker::Hello { version: VERSION, token: 7, fingerprint: u64::MAX }).unwrap();
+        send(&mut bytes, &FromWorker::<u8>::At("rsmc3-x".to_owned())).unwrap();
+        send(&mut bytes, &FromWorker::<u8>::Hello { version: VERSION, token: 7, fingerprint: u64::MAX }).unwrap();
         let mut from = &bytes[..];
-        assert!(matches!(receive(&mut from).unwrap(), FromWorker::At(seed) if seed == "rsmc3-x"));
-        assert!(matches!(receive(&mut from).unwrap(), FromWorker::Hello { version: VERSION, token: 7, .. }));
-        assert!(receive::<FromWorker>(&mut from).is_err(), "there is no more");
-        assert!(receive::<FromWorker>(&mut &bytes[..6]).is_err(), "it is cut");
-        assert!(receive::<FromWorker>(&mut &[255; 8][..]).is_err(), "it is too long");
+        assert!(matches!(receive(&mut from).unwrap(), FromWorker::<u8>::At(seed) if seed == "rsmc3-x"));
+        assert!(matches!(receive(&mut from).unwrap(), FromWorker::<u8>::Hello { version: VERSION, token: 7, .. }));
+        assert!(receive::<FromWorker<u8>>(&mut from).is_err(), "there is no more");
+        assert!(receive::<FromWorker<u8>>(&mut &bytes[..6]).is_err(), "it is cut");
+        assert!(receive::<FromWorker<u8>>(&mut &[255; 8][..]).is_err(), "it is too long");
     }
 
     #[test]

@@ -7,8 +7,9 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use rsmc_core::session::{Checkpoint, Config};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -63,8 +64,15 @@ pub(crate) struct Refused {
     why: Stale,
 }
 
-/// Reads a checkpoint; `None` if there is no file.
-pub(super) fn read(path: &Path, check: &str, config: &Config) -> Result<Option<Checkpoint>, Refused> {
+impl Refused {
+    /// The checkpoint is of a check with other settings.
+    pub(crate) fn settings(path: &Path, why: String) -> Self {
+        Self { path: path.to_owned(), why: Stale::Settings(why) }
+    }
+}
+
+/// Reads a checkpoint of type `T`; `None` if there is no file.
+pub(crate) fn read<T: DeserializeOwned>(path: &Path, check: &str) -> Result<Option<T>, Refused> {
     let refused = |why| Refused { path: path.to_owned(), why };
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
@@ -72,15 +80,11 @@ pub(super) fn read(path: &Path, check: &str, config: &Config) -> Result<Option<C
         Err(error) => return Err(refused(error.into())),
     };
     let header = Header::of(check).map_err(|error| refused(error.into()))?;
-    let checkpoint = decode(&bytes, &header).map_err(refused)?;
-    match checkpoint.misfit(config) {
-        None => Ok(Some(checkpoint)),
-        Some(why) => Err(refused(Stale::Settings(why))),
-    }
+    decode(&bytes, &header).map(Some).map_err(refused)
 }
 
 /// Writes a checkpoint: whole, or not at all.
-pub(super) fn write(path: &Path, check: &str, checkpoint: &Checkpoint) -> io::Result<()> {
+pub(crate) fn write(path: &Path, check: &str, checkpoint: &impl Serialize) -> io::Result<()> {
     let bytes = encode(&Header::of(check)?, checkpoint)?;
     let folder = path.parent().expect("a file lies in a folder");
     fs::create_dir_all(folder)?;
@@ -97,7 +101,7 @@ pub(super) fn write(path: &Path, check: &str, checkpoint: &Checkpoint) -> io::Re
     renamed
 }
 
-fn encode(header: &Header, checkpoint: &Checkpoint) -> io::Result<Vec<u8>> {
+fn encode(header: &Header, checkpoint: &impl Serialize) -> io::Result<Vec<u8>> {
     let content = postcard::to_stdvec(&(header, checkpoint)).map_err(io::Error::other)?;
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&VERSION.to_le_bytes());
@@ -106,7 +110,7 @@ fn encode(header: &Header, checkpoint: &Checkpoint) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn decode(bytes: &[u8], expected: &Header) -> Result<Checkpoint, Stale> {
+fn decode<T: DeserializeOwned>(bytes: &[u8], expected: &Header) -> Result<T, Stale> {
     let (magic, rest) = bytes.split_first_chunk().ok_or(Stale::Other)?;
     if magic != MAGIC {
         return Err(Stale::Other);
@@ -130,14 +134,19 @@ fn decode(bytes: &[u8], expected: &Header) -> Result<Checkpoint, Stale> {
     postcard::from_bytes(rest).map_err(|_| Stale::Damaged)
 }
 
-/// A hash of the executable of this process, also where its file was replaced meanwhile, if the system can say.
+/// A hash of the executable of this process, also where its file was replaced meanwhile, if the system can say. The
+/// file is read once.
 fn hash_of_executable() -> io::Result<u128> {
+    static KNOWN: OnceLock<u128> = OnceLock::new();
+    if let Some(&known) = KNOWN.get() {
+        return Ok(known);
+    }
     let running = Path::new("/proc/self/exe");
     let mut file = if cfg!(target_os = "linux") { File::open(running) } else { File::open(std::env::current_exe()?) }?;
     let (mut hash, mut buffer) = (Xxh3::new(), vec![0; 1 << 16]);
     loop {
         match file.read(&mut buffer)? {
-            0 => return Ok(hash.digest128()),
+            0 => return Ok(*KNOWN.get_or_init(|| hash.digest128())),
             count => hash.update(&buffer[..count]),
         }
     }
@@ -145,6 +154,8 @@ fn hash_of_executable() -> io::Result<u128> {
 
 #[cfg(test)]
 mod tests {
+    use rsmc_core::session::{Checkpoint, Config};
+
     use super::*;
 
     /// A checkpoint of a check that has not begun.
@@ -161,8 +172,8 @@ mod tests {
     fn a_checkpoint_comes_back_and_a_stale_one_does_not() {
         let header = Header { check: "a::b".to_owned(), executable: 7 };
         let bytes = encode(&header, &checkpoint()).unwrap();
-        assert!(decode(&bytes, &header).is_ok());
-        let refused = |bytes: &[u8], header: &Header| decode(bytes, header).unwrap_err().to_string();
+        assert!(decode::<Checkpoint>(&bytes, &header).is_ok());
+        let refused = |bytes: &[u8], header: &Header| decode::<Checkpoint>(bytes, header).unwrap_err().to_string();
         let other = Header { executable: 8, ..header.clone() };
         assert_eq!(refused(&bytes, &other), "it was made by another build of the test executable");
         let other = Header { check: "c".to_owned(), ..header.clone() };

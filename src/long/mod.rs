@@ -5,9 +5,9 @@
 //! - `status`: lines at the end of a terminal that are drawn again and again.
 //! - `interrupt`: Ctrl-C.
 
-mod file;
+pub(crate) mod file;
 mod interrupt;
-mod place;
+pub(crate) mod place;
 mod shown;
 mod status;
 
@@ -50,9 +50,9 @@ pub(crate) fn check(
     if config.replay.is_some() || jobs::is_worker() {
         return Ok((jobs::check(which, config, body, |body, crew| body.check().crew(crew).run())?, None));
     }
-    let path = place::of_checkpoint(which.short_name());
+    let path = place::of(which.short_name(), "checkpoint");
     let found = match &path {
-        Some(path) if resumes => file::read(path, which.name(), config)?,
+        Some(path) if resumes => read(path, which.name(), config)?,
         _ => None,
     };
     let begun = resumes.then(|| beginning(found.as_ref()));
@@ -65,6 +65,15 @@ pub(crate) fn check(
         (None, _) => {}
     }
     Ok((report, interrupts))
+}
+
+/// Reads a checkpoint; `None` if there is no file.
+fn read(path: &Path, check: &str, config: &Config) -> Result<Option<Checkpoint>, Refused> {
+    let found: Option<Checkpoint> = file::read(path, check)?;
+    match found.as_ref().and_then(|checkpoint| checkpoint.misfit(config)) {
+        None => Ok(found),
+        Some(why) => Err(Refused::settings(path, why)),
+    }
 }
 
 /// The result of a check.

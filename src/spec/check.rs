@@ -1,8 +1,9 @@
 //! A check of a specification in a test: what the environment makes of it, and how it is reported.
 
 use rsmc_core::report::visible;
-use rsmc_core::session::{Config, Limit, Verdict};
+use rsmc_core::session::{Config, ConfigError, Limit, Report, Verdict};
 
+use crate::audit::{Part, See, Subject};
 use crate::ends;
 use crate::env::{REPLAY, SCENARIO};
 use crate::run::{__rust_begin_short_backtrace as fail, Begun, passes};
@@ -29,11 +30,23 @@ fn check(config: Config, spec: &dyn Specified) {
         }
         (None, false) => {
             ends::prepare();
-            match spec.run_all(&config.test(begun.which.test())) {
-                Ok(found) => report_spec(begun, found),
+            let subject = Scenarios(spec);
+            begun.answer_if_asked(&subject);
+            match spec.run_up_to(&config.test(begun.which.test()), usize::MAX, &mut |_| {}) {
+                Ok(found) => report_spec(begun, found, &subject),
                 Err(error) => fail(&format!("rsmc: {error}")),
             }
         }
+    }
+}
+
+/// The check of a specification, for an audit.
+struct Scenarios<'s>(&'s dyn Specified);
+
+impl Subject for Scenarios<'_> {
+    fn check(&self, config: &Config, part: Part, see: See<'_>) -> Result<Report, ConfigError> {
+        let Part::Calls(calls) = part else { unreachable!("a specification has numbers of calls") };
+        Ok(self.0.run_up_to(config, calls, see)?.report)
     }
 }
 
@@ -57,9 +70,11 @@ fn check_scenario(mut begun: Begun<'_>, spec: &dyn Specified, scenario: String) 
 }
 
 #[track_caller]
-fn report_spec(begun: Begun<'_>, found: SpecReport) {
+fn report_spec(mut begun: Begun<'_>, found: SpecReport, subject: &dyn Subject) {
     let passes = passes_spec(&begun.settings.config, &found);
     let mut report = found.report.clone();
+    let parts = found.whole().map(|(calls, took)| (Part::Calls(calls), took)).collect::<Vec<_>>();
+    begun.complaint = begun.audit(&report, (passes && !parts.is_empty()).then_some(parts), None, subject);
     let text = match &found.scenario {
         Some(_) => {
             let text = begun.text_and_files(&mut report);

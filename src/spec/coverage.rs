@@ -1,6 +1,7 @@
 //! How far a check of a specification came.
 
 use std::fmt;
+use std::time::Duration;
 
 use rsmc_core::report::wrap;
 use rsmc_core::session::{Report, Verdict};
@@ -35,6 +36,8 @@ pub struct SpecReport {
     pub ordered: usize,
     /// The number of runs in which a thread was to be suspended.
     pub suspended: usize,
+    /// The time from the beginning to the end of the scenarios of each number of calls.
+    pub(crate) levels: Vec<Duration>,
     /// The reason why larger scenarios were not even counted.
     pub(crate) too_many: Option<String>,
     /// The test that keeps the failing scenario.
@@ -45,6 +48,13 @@ impl SpecReport {
     /// Whether every scenario was verified.
     pub fn is_complete(&self) -> bool {
         self.scenario.is_none() && self.too_many.is_none() && self.covered.iter().all(Covered::is_complete)
+    }
+
+    /// The numbers of calls up to which every scenario was verified, those with two calls or more, each with the time.
+    pub(crate) fn whole(&self) -> impl Iterator<Item = (usize, Duration)> {
+        let whole = self.covered.iter().zip(&self.levels).take_while(|(covered, _)| covered.is_complete());
+        let last = whole.clone().count();
+        whole.map(|(covered, &took)| (covered.calls, took)).filter(move |&(calls, _)| calls >= 2 || last == 1)
     }
 
     /// Whether the check came far enough to say something: through the scenarios of two calls.

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rsmc_core::session::{Config, ConfigError, Failure, Limit, Report, Seen as SeenByCheck, Verdict, check_body};
+use rsmc_core::step::Run;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::ends;
@@ -20,11 +21,17 @@ use crate::spec::{Criterion, Spec, text};
 
 /// A specification without its types, as the entry of checks takes it.
 pub(crate) trait Specified: Sync {
-    /// Runs all scenarios.
+    /// Runs the scenarios of up to so many calls, and no more than the specification asks for. Shows `see` the
+    /// executions.
     ///
     /// # Errors
     /// If the configuration cannot be carried out.
-    fn run_all(&self, config: &Config) -> Result<SpecReport, ConfigError>;
+    fn run_up_to(
+        &self,
+        config: &Config,
+        calls: usize,
+        see: &mut (dyn FnMut(&Run) + Send),
+    ) -> Result<SpecReport, ConfigError>;
 
     /// The body of a check of one scenario.
     ///
@@ -48,13 +55,20 @@ type Letters = Vec<Call>;
 
 impl<T: Sync, M: Clone + PartialEq> Specified for Spec<T, M> {
     #[track_caller]
-    fn run_all(&self, config: &Config) -> Result<SpecReport, ConfigError> {
+    fn run_up_to(
+        &self,
+        config: &Config,
+        calls: usize,
+        see: &mut (dyn FnMut(&Run) + Send),
+    ) -> Result<SpecReport, ConfigError> {
         config.validate()?;
         let mut tour = Tour::new(self, config);
-        for calls in 1..=self.size.calls {
+        tour.see = Some(see);
+        for calls in 1..=self.size.calls.min(calls) {
             if !tour.level(calls)? {
                 break;
             }
+            tour.levels.push(tour.begun.elapsed());
         }
         Ok(tour.over())
     }
@@ -79,12 +93,15 @@ pub(crate) struct Tour<'s, T, M> {
     pub(crate) alphabet: Alphabet,
     begun: Instant,
     budget: Duration,
+    see: Option<&'s mut (dyn FnMut(&Run) + Send)>,
+    /// The time from the beginning to the end of each number of calls.
+    levels: Vec<Duration>,
     /// The sum of the reports so far.
     sum: Option<Report>,
     /// The limit that stopped a scenario.
     limit: Option<Limit>,
-    scenario: Option<String>,
-    to_keep: Option<String>,
+    /// The text of the scenario that fails, and the test that keeps it.
+    failing: Option<(String, String)>,
     covered: Vec<Covered>,
     ordered: usize,
     suspended: usize,
@@ -110,10 +127,11 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
             begun: Instant::now(),
             spec,
             config,
+            see: None,
+            levels: Vec::new(),
             sum: None,
             limit: None,
-            scenario: None,
-            to_keep: None,
+            failing: None,
             covered: Vec::new(),
             ordered: 0,
             suspended: 0,
@@ -258,8 +276,14 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         config.pinned.clear();
         let seen = Mutex::new(Seen::default());
         let body = || prepared.execute(Some(&seen));
-        let keep = |of_check: SeenByCheck<'_>| seen.lock().unwrap_or_else(PoisonError::into_inner).keep(of_check);
         ends::SCENARIOS.set(config.test.as_deref(), Some(self.text(scenario)));
+        let mut see = self.see.as_deref_mut();
+        let keep = |of_check: SeenByCheck<'_>| {
+            if let (Some(see), SeenByCheck::Run(run, _)) = (&mut see, &of_check) {
+                see(run);
+            }
+            seen.lock().unwrap_or_else(PoisonError::into_inner).keep(of_check);
+        };
         let mut report = check_body(&config, &body, |body| body.check().watch(keep).run())?;
         ends::SCENARIOS.set(config.test.as_deref(), None);
         let ended = match &mut report.verdict {
@@ -272,8 +296,9 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
                 if let Verdict::Failed(failure) = verdict {
                     self.spec.tell_progress(&config, scenario, failure);
                 }
-                self.scenario = Some(self.text(scenario));
-                self.to_keep = self.scenario.as_ref().map(|text| text::test_to_keep(text, &self.spec.names(scenario)));
+                let text = self.text(scenario);
+                let to_keep = text::test_to_keep(&text, &self.spec.names(scenario));
+                self.failing = Some((text, to_keep));
                 Ended::Failed
             }
         };
@@ -300,19 +325,21 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
 
     fn over(self) -> SpecReport {
         let mut report = self.sum.expect("a scenario with one call was run");
+        let (scenario, to_keep) = self.failing.unzip();
         match (&mut report.verdict, self.limit) {
-            (Verdict::Failed(failure), _) => failure.scenario.clone_from(&self.scenario),
+            (Verdict::Failed(failure), _) => failure.scenario.clone_from(&scenario),
             (verdict, Some(limit)) => *verdict = Verdict::Incomplete(limit),
             (_, None) => {}
         }
         SpecReport {
             report,
-            scenario: self.scenario,
+            scenario,
             covered: self.covered,
+            levels: self.levels,
             ordered: self.ordered,
             suspended: self.suspended,
             too_many: self.too_many,
-            to_keep: self.to_keep,
+            to_keep,
         }
     }
 

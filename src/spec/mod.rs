@@ -416,7 +416,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     }
 
     /// Sets the configuration of the check of each scenario: the memory model, or the explorer. Worker processes
-    /// ([`Config::jobs`]) are used for a single scenario (`RSMC_SCENARIO`) only.
+    /// ([`Config::jobs`]) are used for a single scenario (`RSMC_SCENARIO`) and for audits only.
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
         self
@@ -459,7 +459,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     /// ```
     #[track_caller]
     pub fn explore(&self) -> SpecReport {
-        let report = self.run_all(&self.config);
+        let report = self.run_up_to(&self.config, usize::MAX, &mut |_| {});
         report.unwrap_or_else(|error| panic!("rsmc: {error}"))
     }
 

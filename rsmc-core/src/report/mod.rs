@@ -85,6 +85,7 @@ pub use last_words::{last_seed, last_words, stuck};
 pub use line::{About, line};
 pub use live::Live;
 pub use options::{Form, RenderOptions};
+pub use places::is_of_user;
 pub use source::{Call, Sources};
 pub use summary::{incomplete, verified};
 pub use text::{visible, wrap};

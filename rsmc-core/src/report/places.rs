@@ -84,6 +84,11 @@ fn of_user(file: &'static str, line: u32) -> (Option<&'static str>, Option<u32>)
     if name.starts_with(OURS) { (None, None) } else { (Some(file), Some(line)) }
 }
 
+/// Whether the file is known and the user's: not one of rsmc's own that stands for a test.
+pub fn is_of_user(site: Site) -> bool {
+    parts(site).0.is_some()
+}
+
 /// ` at src/lib.rs:12`, or nothing.
 pub(super) fn at(site: Site) -> String {
     if parts(site) == (None, None) { String::new() } else { format!(" at {site}") }
@@ -105,6 +110,7 @@ mod tests {
     fn a_file_of_our_own_has_no_place() {
         let site = |file| Site::Place { file, line: 7 };
         assert_eq!(parts(site("/home/me/rsmc/src/spec/__rsmc_execute.rs")), (None, None));
+        assert!(is_of_user(site("src/a.rs")) && !is_of_user(site("src/__rsmc_a.rs")) && !is_of_user(Site::Line(7)));
         assert_eq!(at(site("src\\spec\\__rsmc_execute.rs")), "");
         assert_eq!(at(site("__rsmc_/rsmc_queue.rs")), " at __rsmc_/rsmc_queue.rs:7");
     }

@@ -112,7 +112,8 @@ impl<'a> Fake<'a> {
             worker.executor = interpreter(self.program, self.config.effective_memory());
             worker.ready = false;
             self.deaths += 1;
-            return News::Died(Death { how: "was ended".to_owned(), by_itself: false, said_so: false, at: None });
+            let how = "was ended".to_owned();
+            return News::Died(Death { how, by_itself: false, said_so: false, at: None, scenario: None });
         }
         self.early += u32::from(runs < u64::MAX);
         let answer: Answer = postcard::from_bytes(&postcard::to_allocvec(&answer).unwrap()).unwrap();

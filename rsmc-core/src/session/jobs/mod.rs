@@ -109,15 +109,17 @@ pub struct Death {
     pub said_so: bool,
     /// The last position that the worker announced, as it ended or in a careful job.
     pub at: Option<Seed>,
+    /// The scenario that it announced as it ended.
+    pub scenario: Option<String>,
 }
 
 /// A message about a worker, for the coordinator.
 #[derive(Debug)]
-pub enum News {
+pub enum News<A = Answer> {
     /// The worker can be given its first job.
     Ready,
     /// The worker answers its job.
-    Answer(Box<Answer>),
+    Answer(Box<A>),
     /// The worker ended; another takes its place, and will be ready.
     Died(Death),
     /// There is no such worker, and can be none, for this reason.
