@@ -12,6 +12,7 @@ mod mpmc_ring;
 mod oneshot;
 mod processes;
 mod progress;
+mod random;
 mod semaphore;
 mod spsc_ring;
 mod striped;

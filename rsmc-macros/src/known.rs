@@ -71,6 +71,7 @@ pub(crate) const SPEC: &[Known] = &[
     Known { name: "init", kind: Kind::Integer(0, 12, "usize"), example: "init = 2" },
     Known { name: "end", kind: Kind::Integer(0, 12, "usize"), example: "end = 1" },
     Known { name: "budget", kind: Kind::Duration(0), example: "budget = \"30s\"" },
+    Known { name: "random", kind: Kind::Integer(0, 100_000, "usize"), example: "random = 200" },
 ];
 
 /// The criteria, the default first: the name in the attribute and the variant of `Criterion`.

@@ -6,6 +6,8 @@ use std::time::Duration;
 use rsmc_core::report::wrap;
 use rsmc_core::session::{Report, Verdict};
 
+use crate::spec::drawn::Drawn;
+
 /// The scenarios of one number of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -21,6 +23,19 @@ pub struct Covered {
     pub waiting: usize,
 }
 
+/// The extent of a check that goes on.
+#[derive(Debug, Default)]
+pub(crate) struct Extent {
+    pub(crate) covered: Vec<Covered>,
+    pub(crate) levels: Vec<Duration>,
+    pub(crate) drawn: Option<Drawn>,
+    pub(crate) ordered: usize,
+    pub(crate) suspended: usize,
+    pub(crate) too_many: Option<String>,
+    /// The orders of a client that are left out and not counted yet.
+    pub(crate) waiting: usize,
+}
+
 /// The result of [`Spec::explore`](super::Spec::explore).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -32,6 +47,8 @@ pub struct SpecReport {
     pub scenario: Option<String>,
     /// The scenarios, by their number of calls.
     pub covered: Vec<Covered>,
+    /// The random scenarios, where [`Spec::random`](super::Spec::random) asks for some and none failed before.
+    pub drawn: Option<Drawn>,
     /// The number of scenarios that were run again with threads that wait for each other.
     pub ordered: usize,
     /// The number of runs in which a thread was to be suspended.
@@ -75,6 +92,9 @@ impl SpecReport {
         }
         let part = |it: &Covered| format!("{} of {} with {}", it.verified, it.scenarios, it.calls);
         parts.extend(self.covered[whole..].iter().filter(|it| it.verified > 0).map(part));
+        if let Some(Drawn { scenarios, verified, fewest_calls, most_calls }) = self.drawn {
+            parts.push(format!("{verified} of {scenarios} random ones with {fewest_calls} to {most_calls} calls"));
+        }
         let left_out: usize = self.covered.iter().map(|it| it.waiting).sum();
         let left_out = (left_out > 0).then(|| format!("; {left_out} left out, in which the model could wait for ever"));
         let scenarios = if parts.is_empty() { "no scenario".to_owned() } else { parts.join(", ") };

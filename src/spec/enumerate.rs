@@ -96,6 +96,16 @@ pub(crate) fn words(alphabet: &Alphabet, size: Size) -> Vec<Word> {
 impl Alphabet {
     /// Whether a scenario keeps to the rules, and is the smallest of those that are alike.
     fn has(&self, word: &Word) -> bool {
+        self.allows(word) && self.alike.iter().all(|image| word.mapped(image) >= *word)
+    }
+
+    /// The smallest of the scenarios that are alike.
+    pub(crate) fn smallest(&self, word: &Word) -> Word {
+        self.alike.iter().map(|image| word.mapped(image)).min().expect("the identity is among them")
+    }
+
+    /// Whether a scenario keeps to the rules.
+    pub(crate) fn allows(&self, word: &Word) -> bool {
         let count = |letters: &[usize]| {
             let all = word.init.iter().chain(word.threads.iter().flatten()).chain(&word.end);
             all.filter(|letter| letters.contains(letter)).count()
@@ -105,7 +115,6 @@ impl Alphabet {
         };
         self.exclusive.iter().all(|letters| users(letters) <= 1)
             && self.at_most.iter().all(|(letters, most)| count(letters) <= *most)
-            && self.alike.iter().all(|image| word.mapped(image) >= *word)
     }
 }
 
@@ -116,6 +125,55 @@ impl Word {
         let mut threads: Vec<Vec<usize>> = self.threads.iter().map(all).collect();
         threads.sort_by(|a, b| rank(a).cmp(&rank(b)));
         Self { threads, init: all(&self.init), end: all(&self.end) }
+    }
+}
+
+impl Word {
+    /// The scenarios with one call less, then those in which one thread makes the calls of two, then those with one
+    /// value replaced by the one before it, where there is one.
+    pub(crate) fn smaller(&self, is_value_before: &[bool]) -> Vec<Self> {
+        let parts = self.threads.len() + 2;
+        let (mut shorter, mut lower) = (Vec::new(), Vec::new());
+        for part in 0..parts {
+            for at in 0..self.part(part).len() {
+                let mut without = self.clone();
+                without.part_mut(part).remove(at);
+                without.threads.retain(|thread| !thread.is_empty());
+                shorter.extend((!without.threads.is_empty()).then_some(without));
+                if is_value_before[self.part(part)[at]] {
+                    let mut other = self.clone();
+                    other.part_mut(part)[at] -= 1;
+                    lower.push(other);
+                }
+            }
+        }
+        let last = self.threads.len() - 1;
+        let joined = |at: usize| {
+            let mut other = self.clone();
+            let calls = other.threads.remove(last);
+            other.threads[at].extend(calls);
+            other
+        };
+        [shorter, (0..last).map(joined).collect(), lower].concat()
+    }
+
+    /// The calls of a thread, by its number; behind them the beginning and the end.
+    fn part(&self, part: usize) -> &Vec<usize> {
+        let threads = self.threads.len();
+        match part {
+            _ if part == threads => &self.init,
+            _ if part == threads + 1 => &self.end,
+            _ => &self.threads[part],
+        }
+    }
+
+    fn part_mut(&mut self, part: usize) -> &mut Vec<usize> {
+        let threads = self.threads.len();
+        match part {
+            _ if part == threads => &mut self.init,
+            _ if part == threads + 1 => &mut self.end,
+            _ => &mut self.threads[part],
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use rsmc_core::step::Run;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::ends;
-use crate::spec::coverage::{Covered, SpecReport};
+use crate::spec::coverage::{Covered, Extent, SpecReport};
 use crate::spec::enumerate::{Alphabet, Size, Word, alike, words};
 use crate::spec::execute::{Prepared, Seen};
 use crate::spec::history::explanations;
@@ -64,11 +64,19 @@ impl<T: Sync, M: Clone + PartialEq> Specified for Spec<T, M> {
         config.validate()?;
         let mut tour = Tour::new(self, config);
         tour.see = Some(see);
+        // Parts have none.
+        let random = if calls < usize::MAX { 0 } else { self.random };
+        if random > 0 {
+            tour.until /= 2;
+        }
         for calls in 1..=self.size.calls.min(calls) {
             if !tour.level(calls)? {
                 break;
             }
-            tour.levels.push(tour.begun.elapsed());
+            tour.extent.levels.push(tour.begun.elapsed());
+        }
+        if random > 0 && tour.failing.is_none() {
+            tour.random(random)?;
         }
         Ok(tour.over())
     }
@@ -87,25 +95,22 @@ impl<T: Sync, M: Clone + PartialEq> Specified for Spec<T, M> {
 
 /// A check of a specification so far.
 pub(crate) struct Tour<'s, T, M> {
-    spec: &'s Spec<T, M>,
-    config: &'s Config,
-    letters: Letters,
+    pub(crate) spec: &'s Spec<T, M>,
+    pub(crate) config: &'s Config,
+    pub(crate) letters: Letters,
     pub(crate) alphabet: Alphabet,
-    begun: Instant,
-    budget: Duration,
+    pub(crate) begun: Instant,
+    pub(crate) budget: Duration,
+    /// The time from the beginning after which nothing is begun.
+    pub(crate) until: Duration,
     see: Option<&'s mut (dyn FnMut(&Run) + Send)>,
-    /// The time from the beginning to the end of each number of calls.
-    levels: Vec<Duration>,
     /// The sum of the reports so far.
     sum: Option<Report>,
     /// The limit that stopped a scenario.
-    limit: Option<Limit>,
+    pub(crate) limit: Option<Limit>,
     /// The text of the scenario that fails, and the test that keeps it.
     failing: Option<(String, String)>,
-    covered: Vec<Covered>,
-    ordered: usize,
-    suspended: usize,
-    too_many: Option<String>,
+    pub(crate) extent: Extent,
 }
 
 /// The end of the check of a scenario.
@@ -120,22 +125,20 @@ pub(crate) enum Ended {
 impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
     pub(crate) fn new(spec: &'s Spec<T, M>, config: &'s Config) -> Self {
         let letters = spec.letters();
+        let budget = if config.max_duration_chosen { config.max_duration } else { spec.budget };
         Self {
             alphabet: spec.alphabet(&letters),
             letters,
-            budget: if config.max_duration_chosen { config.max_duration } else { spec.budget },
+            budget,
+            until: budget,
             begun: Instant::now(),
             spec,
             config,
             see: None,
-            levels: Vec::new(),
             sum: None,
             limit: None,
             failing: None,
-            covered: Vec::new(),
-            ordered: 0,
-            suspended: 0,
-            too_many: None,
+            extent: Extent::default(),
         }
     }
 
@@ -143,7 +146,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
     fn level(&mut self, calls: usize) -> Result<bool, ConfigError> {
         let size = Size { calls, ..self.spec.size };
         if bound(self.alphabet.letters, size) > MOST_SCENARIOS {
-            self.too_many = Some(format!("those with {calls} calls are too many to list"));
+            self.extent.too_many = Some(format!("those with {calls} calls are too many to list"));
             self.limit = Some(Limit::Duration(self.budget));
             return Ok(false);
         }
@@ -155,7 +158,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         let place = |it: &Scenario| (it.threads.len(), xxh3_64(self.text(it).as_bytes()));
         scenarios.sort_by_cached_key(place);
         let waiting = all - scenarios.len();
-        self.covered.push(Covered { calls, scenarios: scenarios.len(), verified: 0, waiting });
+        self.extent.covered.push(Covered { calls, scenarios: scenarios.len(), verified: 0, waiting });
         for some in scenarios.chunks(CHUNK) {
             if !self.some(some)? {
                 return Ok(false);
@@ -181,6 +184,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
                 Ended::Verified(_) => self.progress(scenario)?,
                 other => other,
             };
+            self.level_so_far().waiting += std::mem::take(&mut self.extent.waiting);
             match ended {
                 Ended::Verified(_) => self.level_so_far().verified += 1,
                 Ended::Stopped if matches!(self.limit, Some(Limit::Executions(_))) => {}
@@ -191,17 +195,19 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
     }
 
     fn level_so_far(&mut self) -> &mut Covered {
-        self.covered.last_mut().expect("a level")
+        self.extent.covered.last_mut().expect("a level")
     }
 
     /// Runs a scenario. The second value has it with the orders of a client that its results need.
     pub(crate) fn plain(&mut self, scenario: &Scenario) -> Result<(Ended, Vec<Scenario>), ConfigError> {
         let ended = self.run(scenario)?;
-        let orders = match &ended {
-            Ended::Verified(seen) if self.spec.criterion != Criterion::SequentiallyConsistent => {
-                self.orders(scenario, seen)
-            }
-            _ => Vec::new(),
+        let seen = match &ended {
+            Ended::Verified(seen) if self.spec.criterion != Criterion::SequentiallyConsistent => seen,
+            _ => return Ok((ended, Vec::new())),
+        };
+        let Some(orders) = self.orders(scenario, seen) else {
+            self.limit = Some(Limit::Duration(self.budget));
+            return Ok((Ended::Stopped, Vec::new()));
         };
         Ok((ended, orders))
     }
@@ -211,10 +217,10 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         let mut ended = Ended::Verified(Seen::default());
         for ordered in orders {
             if self.spec.may_wait_for_ever(ordered) {
-                self.level_so_far().waiting += 1;
+                self.extent.waiting += 1;
                 continue;
             }
-            self.ordered += 1;
+            self.extent.ordered += 1;
             match self.run(ordered)? {
                 Ended::Verified(_) => {}
                 Ended::Stopped if matches!(self.limit, Some(Limit::Executions(_))) => ended = Ended::Stopped,
@@ -229,7 +235,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         let mut ended = Ended::Verified(Seen::default());
         for call in self.spec.suspended_calls(scenario) {
             for after in 1.. {
-                self.suspended += 1;
+                self.extent.suspended += 1;
                 match self.run(&scenario.suspended(call, after))? {
                     Ended::Verified(seen) if seen.suspended => {}
                     Ended::Verified(_) => break,
@@ -245,13 +251,17 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
     }
 
     /// The scenario with each order of a client that leaves a result without explanation, one of those that are alike,
-    /// and the smallest of those that contain each other: an execution with more order is one with less, too.
-    fn orders(&self, scenario: &Scenario, seen: &Seen) -> Vec<Scenario> {
+    /// and the smallest of those that contain each other: an execution with more order is one with less, too. `None` if
+    /// the time is over.
+    fn orders(&self, scenario: &Scenario, seen: &Seen) -> Option<Vec<Scenario>> {
         let prepared = Prepared::new(self.spec, scenario.clone());
         let (base, kept) = (scenario.order().expect("it has no signals"), self.spec.criterion.kept());
         let explained = |results| explanations(&prepared.history(results), &prepared.order);
-        let of_result = |results| contradictions(&base, &explained(results), kept);
-        let orders: HashSet<Order> = seen.known.iter().flat_map(of_result).collect();
+        let goes_on = || self.begun.elapsed() < self.until;
+        let mut orders: HashSet<Order> = HashSet::new();
+        for results in &seen.known {
+            orders.extend(contradictions(&base, &explained(results), kept, &goes_on)?);
+        }
         let mut ordered: Vec<Scenario> = orders.iter().map(|order| scenario.under(&base, order)).collect();
         let mut keys = HashSet::new();
         ordered.sort_by_key(|ordered| (ordered.signals.len(), ordered.signals.clone()));
@@ -259,12 +269,12 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
             let images = ordered.images();
             keys.insert(images.into_iter().map(|image| self.spec.renumbered(image)).min())
         });
-        ordered
+        Some(ordered)
     }
 
     /// Explores the executions of a scenario.
     pub(crate) fn run(&mut self, scenario: &Scenario) -> Result<Ended, ConfigError> {
-        let left = self.budget.saturating_sub(self.begun.elapsed());
+        let left = self.until.saturating_sub(self.begun.elapsed());
         if left.is_zero() && self.sum.is_some() {
             self.limit = Some(Limit::Duration(self.budget));
             return Ok(Ended::Stopped);
@@ -326,21 +336,13 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
     fn over(self) -> SpecReport {
         let mut report = self.sum.expect("a scenario with one call was run");
         let (scenario, to_keep) = self.failing.unzip();
+        let Extent { covered, levels, drawn, ordered, suspended, too_many, .. } = self.extent;
         match (&mut report.verdict, self.limit) {
             (Verdict::Failed(failure), _) => failure.scenario.clone_from(&scenario),
             (verdict, Some(limit)) => *verdict = Verdict::Incomplete(limit),
             (_, None) => {}
         }
-        SpecReport {
-            report,
-            scenario,
-            covered: self.covered,
-            levels: self.levels,
-            ordered: self.ordered,
-            suspended: self.suspended,
-            too_many: self.too_many,
-            to_keep,
-        }
+        SpecReport { report, scenario, covered, drawn, ordered, suspended, levels, too_many, to_keep }
     }
 
     fn text(&self, scenario: &Scenario) -> String {
@@ -432,7 +434,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     }
 
     /// Whether some order of the calls leaves all threads that go on waiting, in the model. Also if that is not known.
-    fn may_wait_for_ever(&self, scenario: &Scenario) -> bool {
+    pub(crate) fn may_wait_for_ever(&self, scenario: &Scenario) -> bool {
         if !self.operations.iter().any(|operation| operation.may_wait) {
             return false;
         }

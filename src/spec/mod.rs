@@ -54,10 +54,12 @@
 //! - `history`: the search for an order that explains results.
 //! - `execute`: one execution; `text`: what is said of one that fails.
 //! - `progress`: the calls in which threads are suspended, and what is said of others that do not complete.
+//! - `drawn`: random scenarios, and how one that fails is made smaller.
 //! - `explore`: the loop over scenarios; `coverage`: how far it came; `check`: what a test says of it.
 
 mod check;
 mod coverage;
+mod drawn;
 mod enumerate;
 // Reports show no places of files with such a name: the rows of the client are no lines of the user.
 #[path = "__rsmc_execute.rs"]
@@ -82,6 +84,7 @@ use std::time::Duration;
 use rsmc_core::session::Config;
 
 pub use crate::spec::coverage::{Covered, SpecReport};
+pub use crate::spec::drawn::Drawn;
 use crate::spec::execute::{Prepared, by_number};
 use crate::spec::explore::Specified;
 use crate::spec::operation::{Advance, Operation, Value, expect, known, label};
@@ -130,6 +133,8 @@ pub struct Spec<T, M> {
     exclusive: Vec<Vec<String>>,
     /// The operations in the middle of which threads are suspended.
     lock_free: Vec<String>,
+    /// The number of random scenarios.
+    random: usize,
     validate: Option<Box<Look<T>>>,
     criterion: Criterion,
     size: enumerate::Size,
@@ -149,6 +154,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
             operations: Vec::new(),
             exclusive: Vec::new(),
             lock_free: Vec::new(),
+            random: 0,
             validate: None,
             criterion: Criterion::default(),
             size: enumerate::Size { calls: 6, threads: 3, init: 0, end: 0 },
@@ -403,6 +409,35 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     /// Sets the largest number of calls after the threads have ended; see [`init`](Self::init). Default: 0.
     pub fn end(mut self, most: usize) -> Self {
         self.size.end = most;
+        self
+    }
+
+    /// Goes on with so many random scenarios, with up to four calls more than [`calls`](Self::calls) says, and
+    /// at most twelve. Default: 0.
+    ///
+    /// They come behind all others, and half of the [`budget`](Self::budget) is left for them, of which each has an
+    /// equal part: what is not explored by then counts as not verified. A random scenario that fails is made smaller as
+    /// long as it fails, which may take as long again. [`SpecReport::drawn`] says how many were verified.
+    ///
+    /// The same ones are drawn each time; [`Config::seed`] asks for others.
+    ///
+    /// ```
+    /// use rsmc::spec::Spec;
+    /// use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    ///
+    /// // Wrong from the fourth call on.
+    /// let report = Spec::new(|| AtomicU32::new(0), || 0)
+    ///     .op0("inc", |n: &AtomicU32| n.fetch_add(1, SeqCst).min(2), |m| {
+    ///         *m += 1;
+    ///         *m - 1
+    ///     })
+    ///     .calls(2)
+    ///     .random(10)
+    ///     .explore();
+    /// assert_eq!(report.scenario.as_deref(), Some("inc(), inc(), inc(), inc()"));
+    /// ```
+    pub fn random(mut self, scenarios: usize) -> Self {
+        self.random = scenarios;
         self
     }
 

@@ -173,14 +173,23 @@ impl Kept {
 }
 
 /// The smallest orders that contain `base` and such that none of the explanations keeps to the part that matters. The
-/// explanations must be all different, and keep to that part of `base`.
-pub(crate) fn contradictions(base: &Order, explanations: &[Vec<usize>], kept: Kept) -> Vec<Order> {
+/// explanations must be all different, and keep to that part of `base`. `None` if `goes_on` is false before all are
+/// found: there may be as many orders as there are sets of pairs of calls.
+pub(crate) fn contradictions(
+    base: &Order,
+    explanations: &[Vec<usize>],
+    kept: Kept,
+    goes_on: &dyn Fn() -> bool,
+) -> Option<Vec<Order>> {
     if explanations.len() == kept.of(base).extensions() {
-        return Vec::new();
+        return Some(Vec::new());
     }
     let (mut seen, mut found) = (HashSet::new(), Vec::new());
     let mut open = vec![base.clone()];
     while let Some(order) = open.pop() {
+        if !goes_on() {
+            return None;
+        }
         let part = kept.of(&order);
         let Some(explanation) = explanations.iter().find(|explanation| part.is_kept_by(explanation)) else {
             found.push(order);
@@ -193,7 +202,7 @@ pub(crate) fn contradictions(base: &Order, explanations: &[Vec<usize>], kept: Ke
     let mut smallest: Vec<Order> = found.iter().filter(is_smallest).cloned().collect();
     smallest.sort_by_cached_key(|order| (order.beyond(base).len(), order.clone()));
     smallest.dedup();
-    smallest
+    Some(smallest)
 }
 
 /// The pairs of calls that a sequence has the other way round.
@@ -313,7 +322,7 @@ mod tests {
                     parts.iter().filter(|(_, part)| contradicts(part)).map(|&(order, _)| order).collect();
                 let smallest = |order: &&&Order| !bad.iter().any(|other| other != *order && order.contains(other));
                 let expected: HashSet<Order> = bad.iter().filter(smallest).map(|&order| order.clone()).collect();
-                let found = contradictions(&base, &explanations, kept);
+                let found = contradictions(&base, &explanations, kept, &|| true).unwrap();
                 let told = || format!("{lengths:?} {kept:?}: {explanations:?}");
                 assert_eq!(found.iter().cloned().collect::<HashSet<_>>(), expected, "{}", told());
                 assert_eq!(found.len(), expected.len(), "none twice");

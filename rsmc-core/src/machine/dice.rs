@@ -11,10 +11,12 @@ use crate::step::{SchedulingPolicy, Step};
 /// A stream of random numbers, the same for the same seed on every platform and in every version: seeds are kept
 /// by users, so no library's stream will do. (SplitMix64, Steele, Lea and Flood, OOPSLA 2014.)
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stream(pub(crate) u64);
+pub struct Stream(pub u64);
 
 impl Stream {
-    pub(crate) fn next(&mut self) -> u64 {
+    /// The next number.
+    #[allow(clippy::should_implement_trait, reason = "it has no end")]
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -22,7 +24,7 @@ impl Stream {
     }
 
     /// A number below `bound`, which is not 0.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 }

@@ -61,6 +61,7 @@ use crate::trace::{Op, Site, Source};
 
 pub use self::accesses::Begun;
 pub use self::ahead::{Doubts, Place};
+pub use self::dice::Stream;
 pub use self::freed::{Suspect, may_have_suspects, suspects};
 pub use self::glimpse::{Glance, Glimpse, Preserved};
 pub use self::pure::State;
