@@ -214,29 +214,26 @@ impl Search<'_> {
             questions.iter().for_each(|weakened| self.answers.insert(Weakened::list(weakened), Answer::Open));
             return Ok(());
         }
-        let (part, mut gone) = (self.part, None);
-        let question = |weakened: &Vec<Weakened>| Question { weakened: Weakened::list(weakened), part, millis };
-        if let Some(pool) = &mut self.pool {
-            gone = pool.is_gone().map(str::to_owned);
-            if gone.is_none() {
-                for weakened in questions {
-                    pool.ask(question(weakened));
-                }
-                match pool.hear(left.min(LOOK)) {
-                    Some((question, Ok(answer))) => self.take(question.weakened, answer),
-                    Some((question, Err(death))) => self.mourn(question.weakened, death),
-                    None => {}
-                }
-                return Ok(());
-            }
-        }
-        if let Some(why) = gone {
+        if let Some(why) = self.pool.as_ref().and_then(Pool::is_gone) {
             self.notes.push(format!("{why}; this process has asked alone"));
             self.pool = None;
         }
-        let first = question(&questions[0]);
-        let answer = answer(&self.config, self.subject, &first)?;
-        self.take(first.weakened, answer);
+        let part = self.part;
+        let question = |weakened: &Vec<Weakened>| Question { weakened: Weakened::list(weakened), part, millis };
+        let Some(pool) = &mut self.pool else {
+            let first = question(&questions[0]);
+            let answer = answer(&self.config, self.subject, &first)?;
+            self.take(first.weakened, answer);
+            return Ok(());
+        };
+        for weakened in questions {
+            pool.ask(question(weakened));
+        }
+        match pool.hear(left.min(LOOK)) {
+            Some((question, Ok(answer))) => self.take(question.weakened, answer),
+            Some((question, Err(death))) => self.mourn(question.weakened, death),
+            None => {}
+        }
         Ok(())
     }
 
