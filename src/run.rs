@@ -281,7 +281,7 @@ pub(crate) struct Begun<'a> {
     /// Whether the text has that of the body's panic in one piece.
     quotes: bool,
     /// The text about what the test asserts of its orderings and does not hold.
-    pub(crate) complaint: Option<String>,
+    complaint: Option<String>,
 }
 
 /// Checks a body and reports. `path` is that of the test, with the name of its crate.

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rsmc_core::runtime::hook::threads::{current, detach, suspend};
 use rsmc_core::session::Seen as SeenByCheck;
-use rsmc_core::step::Pending;
 use rsmc_shim::sync::atomic::AtomicBool;
 use rsmc_shim::{hint, label, thread};
 
@@ -59,8 +58,8 @@ pub(crate) struct Prepared<'s, T, M> {
 /// The results that were seen. All of them are right.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// Whether a thread was suspended in some execution.
-    pub(crate) suspended: bool,
+    /// The largest number of threads that were suspended in an execution.
+    pub(crate) suspended: usize,
     pub(crate) known: Vec<Results>,
     /// The results of the last execution, if they are new. What an execution has allocated must not outlive it for
     /// long, so they are copied before the next.
@@ -68,10 +67,10 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Copies new results, and notes a suspended thread. It must be called outside executions.
+    /// Copies new results, and notes suspended threads. It must be called outside executions.
     pub(crate) fn keep(&mut self, of_check: SeenByCheck<'_>) {
         if let SeenByCheck::Run(run, _) = of_check {
-            self.suspended |= run.waiting.iter().any(Pending::is_suspended);
+            self.suspended = self.suspended.max(run.waiting.iter().filter(|it| it.is_suspended()).count());
         }
         if let Some(results) = self.last.take() {
             self.known.push(results.iter().map(|result| result.copy()).collect());
@@ -112,7 +111,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
     /// If no order of the calls explains their results.
     pub(crate) fn execute(&self, seen: Option<&Mutex<Seen>>) {
         let results = self.results();
-        if self.scenario.suspended.is_some() {
+        if !self.scenario.suspended.is_empty() {
             return;
         }
         let seen = seen.map(|seen| seen.lock().unwrap_or_else(PoisonError::into_inner));
@@ -150,7 +149,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
             threads => results.extend(self.parallel(threads.len(), &shared)),
         }
         results.extend(self.scenario.end.iter().map(call));
-        if let Some(validate) = self.spec.validate.as_ref().filter(|_| self.scenario.suspended.is_none()) {
+        if let Some(validate) = self.spec.validate.as_ref().filter(|_| self.scenario.suspended.is_empty()) {
             validate(&shared);
         }
         results
@@ -169,7 +168,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
                 builder.spawn_scoped(scope, code).expect("a modelled thread starts");
             }
             // It waits for the threads at the end of the scope.
-            if let Some(main) = current().filter(|_| self.scenario.suspended.is_some()) {
+            if let Some(main) = current().filter(|_| !self.scenario.suspended.is_empty()) {
                 detach(main);
             }
         });

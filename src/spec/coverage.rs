@@ -16,7 +16,7 @@ pub struct Covered {
     pub calls: usize,
     /// The number of scenarios that there are, without those that are left out.
     pub scenarios: usize,
-    /// The scenarios of which every execution was explored, with all orders that a client can add, and with each thread
+    /// The scenarios of which every execution was explored, with all orders that a client can add, and with threads
     /// suspended wherever [`Spec::lock_free`](super::Spec::lock_free) asks for it.
     pub verified: usize,
     /// The scenarios that are left out because the model could wait for ever, those with orders of a client included.
@@ -51,7 +51,7 @@ pub struct SpecReport {
     pub drawn: Option<Drawn>,
     /// The number of scenarios that were run again with threads that wait for each other.
     pub ordered: usize,
-    /// The number of runs in which a thread was to be suspended.
+    /// The number of runs in which threads were to be suspended.
     pub suspended: usize,
     /// The time from the beginning to the end of the scenarios of each number of calls.
     pub(crate) levels: Vec<Duration>,
@@ -137,7 +137,7 @@ impl SpecReport {
         };
         let suspended = match self.suspended {
             0 => String::new(),
-            runs => format!("; {} with a suspended thread", count(runs, "more run")),
+            runs => format!("; {} with suspended threads", count(runs, "more run")),
         };
         let too_many = self.too_many.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
         let head = match (&self.report.verdict, self.is_complete()) {

@@ -15,7 +15,7 @@ use crate::spec::execute::{Prepared, Seen};
 use crate::spec::history::explanations;
 use crate::spec::operation::Advance;
 use crate::spec::order::{Calls, Order, contradictions};
-use crate::spec::scenario::{Call, Scenario};
+use crate::spec::scenario::{Call, Scenario, Suspended};
 use crate::spec::values::Kind;
 use crate::spec::{Criterion, Spec, text};
 
@@ -230,24 +230,43 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         Ok(ended)
     }
 
-    /// Runs a scenario again with each thread suspended in its last call, after each number of operations.
+    /// Runs a scenario again with threads suspended in their last calls, after each number of operations.
     pub(crate) fn progress(&mut self, scenario: &Scenario) -> Result<Ended, ConfigError> {
         let mut ended = Ended::Verified(Seen::default());
-        for call in self.spec.suspended_calls(scenario) {
-            for after in 1.. {
-                self.extent.suspended += 1;
-                match self.run(&scenario.suspended(call, after))? {
-                    Ended::Verified(seen) if seen.suspended => {}
-                    Ended::Verified(_) => break,
-                    Ended::Stopped if matches!(self.limit, Some(Limit::Executions(_))) => {
-                        ended = Ended::Stopped;
-                        break;
-                    }
-                    other => return Ok(other),
-                }
+        for calls in self.spec.suspended_calls(scenario) {
+            match self.suspended(scenario, &calls, &mut Vec::new())? {
+                Ended::Verified(_) => {}
+                Ended::Stopped if matches!(self.limit, Some(Limit::Executions(_))) => ended = Ended::Stopped,
+                other => return Ok(other),
             }
         }
         Ok(ended)
+    }
+
+    /// Runs a scenario with threads suspended at these points, and in these further calls after each number of
+    /// operations. What is seen says whether all were suspended in some execution.
+    fn suspended(
+        &mut self,
+        scenario: &Scenario,
+        calls: &[usize],
+        points: &mut Vec<Suspended>,
+    ) -> Result<Ended, ConfigError> {
+        let Some((&call, further)) = calls.split_first() else {
+            self.extent.suspended += 1;
+            return self.run(&scenario.suspended(points));
+        };
+        let (all, mut seen) = (points.len() + calls.len(), Seen::default());
+        for after in 1.. {
+            points.push(Suspended { call, after });
+            let ended = self.suspended(scenario, further, points)?;
+            points.pop();
+            match ended {
+                Ended::Verified(now) if now.suspended == all => seen = now,
+                Ended::Verified(_) => break,
+                other => return Ok(other),
+            }
+        }
+        Ok(Ended::Verified(seen))
     }
 
     /// The scenario with each order of a client that leaves a result without explanation, one of those that are alike,

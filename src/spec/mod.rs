@@ -32,7 +32,7 @@
 //!
 //! Races, deadlocks, livelocks, panics and leaks are found as in any check.
 //!
-//! [`Spec::lock_free`] asks for progress, too: whichever thread is suspended for ever in the middle of a call, the
+//! [`Spec::lock_free`] asks for progress, too: whichever threads are suspended for ever in the middle of a call, the
 //! others complete theirs.
 //!
 //! # What is not
@@ -316,17 +316,18 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
         self
     }
 
-    /// Says that these operations are lock-free: if a thread is suspended for ever in the middle of a call of one of
-    /// them, all other threads complete their calls, of whichever operations.
+    /// Says that these operations are lock-free: if threads are suspended for ever in the middle of calls of these, all
+    /// other threads complete their calls, of whichever operations.
     ///
-    /// When a scenario is verified, it is run again for each thread whose last call is one of these, and each number of
-    /// operations of atomics, locks and the like that the thread may perform in that call: there it stops for ever. If
-    /// then another thread waits for ever, or threads can repeat themselves for ever though all get their turns, the
-    /// check fails. These runs use up the [`budget`](Self::budget) as others do.
+    /// When a scenario is verified, it is run again for each set of threads, but not all of them, whose last calls are
+    /// of these, and each number of operations of atomics, locks and the like that they may perform in these calls:
+    /// there they stop for ever. If then another thread waits for ever, or threads can repeat themselves for ever
+    /// though all get their turns, the check fails. These runs use up the [`budget`](Self::budget) as others do; of
+    /// several threads there are as many as the product of their operations.
     ///
-    /// Nothing is suspended in scenarios with calls that may wait ([`blocking`](Self::blocking)), and only one thread
-    /// at a time. Stores of the suspended thread that wait in its buffer (under TSO and PSO) become visible some time.
-    /// Under C11 its stores become visible to whoever waits for them.
+    /// Nothing is suspended in scenarios with calls that may wait ([`blocking`](Self::blocking)). Stores of a suspended
+    /// thread that wait in its buffer (under TSO and PSO) become visible some time. Under C11 its stores become visible
+    /// to whoever waits for them.
     ///
     /// ```
     /// use rsmc::spec::Spec;

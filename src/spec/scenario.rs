@@ -8,7 +8,7 @@
 //! The calls in front brackets come before the threads start, those in the last ones after they have ended. `!a` says
 //! that the thread then sets the flag `a`, and `?a` that it waits for it before it makes the call. `pop() @2` says that
 //! the thread is suspended for ever in this call, when it has performed two operations of it. That is the last call of
-//! its thread, and nothing comes after the threads.
+//! its thread, another thread is not suspended, and nothing comes after the threads.
 
 use crate::spec::order::{Calls, MOST_CALLS, Order};
 
@@ -30,7 +30,8 @@ pub(crate) struct Scenario {
     pub(crate) end: Vec<Call>,
     /// Pairs of calls, by number: the second waits until the first has returned.
     pub(crate) signals: Vec<(usize, usize)>,
-    pub(crate) suspended: Option<Suspended>,
+    /// The suspensions, by number of the call.
+    pub(crate) suspended: Vec<Suspended>,
 }
 
 /// The point at which a thread is suspended for ever.
@@ -91,9 +92,9 @@ impl Scenario {
         Self { signals: order.beyond(base), ..self.clone() }
     }
 
-    /// The scenario in which a thread is suspended in this call.
-    pub(crate) fn suspended(&self, call: usize, after: u32) -> Self {
-        Self { suspended: Some(Suspended { call, after }), ..self.clone() }
+    /// The scenario in which threads are suspended at these points, which are in the order of calls.
+    pub(crate) fn suspended(&self, points: &[Suspended]) -> Self {
+        Self { suspended: points.to_vec(), ..self.clone() }
     }
 
     /// The scenarios that differ from this one in the order of threads only, itself among them.
@@ -115,7 +116,8 @@ impl Scenario {
         };
         other.signals = self.signals.iter().map(|&(a, b)| (moved(a), moved(b))).collect();
         other.signals.sort_unstable();
-        other.suspended = self.suspended.map(|it| Suspended { call: moved(it.call), ..it });
+        other.suspended = self.suspended.iter().map(|it| Suspended { call: moved(it.call), ..*it }).collect();
+        other.suspended.sort_unstable();
         other
     }
 
@@ -148,7 +150,7 @@ impl Scenario {
 
     /// The number of operations after which the thread is suspended in a call, if it is.
     pub(crate) fn suspended_in(&self, call: usize) -> Option<u32> {
-        self.suspended.filter(|it| it.call == call).map(|it| it.after)
+        self.suspended.iter().find(|it| it.call == call).map(|it| it.after)
     }
 
     /// The text of a call with what it waits for, what it sets, and where its thread is suspended.
@@ -292,19 +294,26 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// The suspension of the scenario, whose calls are all known.
-    fn suspension(&self) -> Result<Option<Suspended>, String> {
-        let &((thread, place), after) = match &self.suspended[..] {
-            [] => return Ok(None),
-            [only] => only,
-            _ => return Err("more than one thread is suspended".to_owned()),
-        };
-        let is_last = place + 1 == self.scenario.threads[thread].len();
-        let is_awaited = self.sets.iter().any(|&(_, sets)| sets == (thread, place));
-        if !is_last || is_awaited || !self.scenario.end.is_empty() {
-            return Err("nothing comes after a call in which a thread is suspended".to_owned());
+    /// The suspensions of the scenario, whose calls are all known.
+    fn suspensions(&self) -> Result<Vec<Suspended>, String> {
+        let numbers = self.scenario.numbers();
+        let mut found = Vec::new();
+        for &((thread, place), after) in &self.suspended {
+            let is_last = place + 1 == self.scenario.threads[thread].len();
+            let is_awaited = self.sets.iter().any(|&(_, sets)| sets == (thread, place));
+            let call = numbers[thread].start + place;
+            if !is_last || is_awaited || !self.scenario.end.is_empty() {
+                return Err("nothing comes after a call in which a thread is suspended".to_owned());
+            }
+            if found.iter().any(|other: &Suspended| other.call == call) {
+                return Err("a thread is suspended twice".to_owned());
+            }
+            found.push(Suspended { call, after });
         }
-        Ok(Some(Suspended { call: self.scenario.numbers()[thread].start + place, after }))
+        match found.len() == self.scenario.threads.len() {
+            true => Err("all threads are suspended".to_owned()),
+            false => Ok(found),
+        }
     }
 
     fn finish(mut self) -> Result<Scenario, String> {
@@ -317,7 +326,7 @@ impl<'t> Reader<'t> {
         if self.scenario.len() > MOST_CALLS {
             return Err(format!("a scenario has at most {MOST_CALLS} calls"));
         }
-        self.scenario.suspended = self.suspension()?;
+        self.scenario.suspended = self.suspensions()?;
         let numbers = self.scenario.numbers();
         let number = |(thread, place): (usize, usize)| numbers[thread].start + place;
         for &(flag, waits) in &self.waits {
@@ -363,6 +372,7 @@ mod tests {
             "push(1) !a, pop() | ?a push(12) !b | ?a ?b pop()",
             "[pop()] push(1) !a | pop(), ?a push(12), pop() [pop()]",
             "[pop()] push(1) !a | pop(), ?a push(12) @10",
+            "push(1) @2 | pop(), pop() | pop() @1",
         ] {
             assert_eq!(read(text).unwrap().text(&label), text);
         }
@@ -395,7 +405,8 @@ mod tests {
             ("push(1) @ | pop()", "a number of operations"),
             ("push(1) @99999999999 | pop()", "a number of operations"),
             ("push(1) | @1 pop()", "must be behind the call"),
-            ("push(1) @1 | pop() @1", "more than one thread is suspended"),
+            ("push(1) @1 | pop() @1", "all threads are suspended"),
+            ("push(1) @1 @2 | pop()", "a thread is suspended twice"),
             ("push(1) @1, pop() | pop()", "nothing comes after"),
             ("push(1) @1 | pop() [pop()]", "nothing comes after"),
             ("push(1) @1 !a | ?a pop()", "nothing comes after"),
@@ -416,6 +427,7 @@ mod tests {
         assert_ne!(canonical("pop() !a | ?a push(1)"), canonical("?a pop() | push(1) !a"));
         assert_eq!(canonical("pop() @2 | pop()"), canonical("pop() | pop() @2"));
         assert_ne!(canonical("pop() @2 | push(1)"), canonical("pop() | push(1) @2"));
+        assert_eq!(canonical("pop() @2 | pop() @1 | pop()"), canonical("pop() | pop() @1 | pop() @2"));
         let all: std::collections::HashSet<_> = permutations(4).into_iter().collect();
         assert_eq!(all.len(), 24);
     }

@@ -1,4 +1,4 @@
-//! Progress: structures of which it is known whether one suspended thread can keep the others from completing.
+//! Progress: structures of which it is known whether suspended threads can keep the others from completing.
 
 use super::*;
 
@@ -299,6 +299,43 @@ fn number_in_two_steps() {
     lock_free(number(Helped::default, Helped::add, Helped::get).threads(2), 3);
     let alone = number(Helped::default, Helped::add_alone, Helped::get);
     assert_eq!(blocks_in(alone), (FailureKind::Livelock, "inc() @2 | inc()".to_owned()));
+}
+
+/// A number that as many threads may add to at once as there are permits.
+struct Permits {
+    taken: AtomicU32,
+    number: AtomicU32,
+}
+
+impl Permits {
+    fn add(&self, permits: u32) {
+        loop {
+            let taken = self.taken.load(SeqCst);
+            if taken < permits && self.taken.compare_exchange(taken, taken + 1, SeqCst, SeqCst).is_ok() {
+                break;
+            }
+            hint::spin_loop();
+        }
+        self.number.fetch_add(1, SeqCst);
+        self.taken.fetch_sub(1, SeqCst);
+    }
+}
+
+fn with_permits(permits: u32) -> Spec<Permits, u32> {
+    let new = || Permits { taken: AtomicU32::new(0), number: AtomicU32::new(0) };
+    Spec::new(new, || 0).op0("inc", move |it: &Permits| it.add(permits), |n| *n += 1).lock_free(["inc"])
+}
+
+/// One suspended thread holds one permit. With two permits it takes two of them to keep the third thread out.
+#[test]
+fn two_threads_hold_what_one_cannot() {
+    assert_eq!(blocks_in(with_permits(1)), (FailureKind::Livelock, "inc() @2 | inc()".to_owned()));
+    let (kind, scenario, message) = blocks(&with_permits(2).budget(NEVER_OVER));
+    assert_eq!((kind, &*scenario), (FailureKind::Livelock, "inc() @2 | inc() @2 | inc()"));
+    let expected = "not lock-free: inc() of thread 3 cannot complete while thread 1 is suspended in inc(), and thread 2 in \
+                    inc()";
+    assert_eq!(message, expected);
+    lock_free(with_permits(3), 3);
 }
 
 /// A thread that is suspended has stored, and whoever waits for that goes on: its store leaves the buffer, and under
