@@ -8,7 +8,7 @@ use rsmc::spec::{Spec, SpecReport, opaque};
 use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-use crate::spec::{NEVER_OVER, verified};
+use crate::spec::NEVER_OVER;
 
 /// A counter that stops at some number, though its model does not.
 fn saturating(most: u32) -> Spec<AtomicU32, u32> {
@@ -76,14 +76,19 @@ fn a_scenario_that_fails_is_made_as_small_as_can_be() {
 #[test]
 fn right_structures_are_verified_and_the_same_scenarios_are_drawn_each_time() {
     let right = || losing(|it, value| it.0.lock().unwrap().0.push_back(value)).random(20);
-    let reports = [(); 2].map(|()| verified(right(), 3));
+    let explore = |spec: Spec<Losing, VecDeque<u32>>| {
+        let report = spec.calls(3).explore();
+        assert!(report.scenario.is_none() && report.is_complete(), "{report}");
+        report
+    };
+    let reports = [(); 2].map(|()| explore(right()));
     let [one, other] = reports.each_ref().map(|report| (report.drawn.unwrap(), report.report.executions));
     assert_eq!(one, other);
     let drawn = one.0;
     let figures = (drawn.scenarios, drawn.verified, drawn.fewest_calls, drawn.most_calls);
     assert_eq!(figures, (20, 20, 4, 7), "{}", reports[0]);
     assert!(reports[0].to_string().replace("\n  ", " ").contains("20 of 20 random ones with 4 to 7 calls"));
-    let others = verified(right().config(Config::default().seed(7)), 3);
+    let others = explore(right().config(Config::default().seed(7)));
     assert_ne!(others.report.executions, one.1, "other scenarios");
 }
 
