@@ -1,6 +1,7 @@
 //! Which orderings of a body are needed. What published algorithms are said to need is known; that a weaker ordering is
 //! what it says is compared with bodies in which it is written.
 
+mod inner;
 mod pairs;
 mod specs;
 mod workers;
@@ -419,107 +420,6 @@ fn a_checkpoint_is_of_a_check_with_the_same_orderings() {
     assert_eq!(left.misfit(&weaker).as_deref(), Some(why));
 }
 
-mod inner {
-    use super::*;
-
-    #[rsmc::test(allow_trivial = true)]
-    fn dangling() {
-        if std::env::var_os(RUN).is_none() {
-            return;
-        }
-        let (flag, place, value) = (AtomicU32::new(0), AtomicPtr::new(std::ptr::null_mut()), Box::new(1));
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                place.store((&raw const *value).cast_mut(), Relaxed);
-                flag.store(1, Release);
-            });
-            if flag.load(Acquire) == 1 {
-                // SAFETY: it was stored before the flag, and lives until the threads have ended.
-                assert_eq!(unsafe { *place.load(Relaxed) }, 1);
-            }
-        });
-    }
-
-    /// A check for a process of its own.
-    #[rsmc::test]
-    fn strong() {
-        too_strong();
-    }
-
-    /// A body that takes its time: more questions than an audit of 400 ms can ask.
-    fn takes(time: Duration) {
-        if std::env::var_os(RUN).is_some() {
-            std::thread::sleep(time);
-        }
-        too_strong();
-    }
-
-    #[rsmc::test]
-    fn slow() {
-        takes(Duration::from_millis(5));
-    }
-
-    #[rsmc::test]
-    fn slower() {
-        takes(Duration::from_millis(25));
-    }
-
-    #[test]
-    fn spec() {
-        specs::letterbox().check();
-    }
-
-    #[test]
-    #[should_panic(expected = "no order of these calls")]
-    fn broken_spec() {
-        specs::broken().check();
-    }
-
-    #[rsmc::audit(within = "30s")]
-    fn minimal() {
-        algorithms::spin_lock::correct();
-    }
-
-    #[rsmc::audit(seed = 1, allow = ["audit.rs: listed: flag.store(1, SeqCst)"])]
-    fn listed() -> Result<(), std::num::ParseIntError> {
-        let (flag, data, value) = (AtomicU32::new(0), AtomicU32::new(0), "1".parse()?);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                data.store(value, Relaxed);
-                flag.store(1, SeqCst);
-            });
-            if flag.load(Acquire) == 1 {
-                assert_eq!(data.load(Relaxed), 1);
-            }
-        });
-        Ok(())
-    }
-
-    #[rsmc::audit]
-    #[should_panic(expected = "5 of 5 orderings are stronger than this test can tell")]
-    fn stronger() {
-        too_strong();
-    }
-
-    #[rsmc::audit(within = "1ms")]
-    #[should_panic(expected = "the audit is not complete after 1ms")]
-    fn late() {
-        algorithms::chase_lev::correct();
-    }
-
-    #[rsmc::audit(max_executions = 2)]
-    #[should_panic(expected = "no audit of a check that is not complete")]
-    fn incomplete() {
-        algorithms::spin_lock::correct();
-    }
-
-    #[rsmc::audit]
-    #[should_panic(expected = "panic: a torn pair")]
-    fn broken() {
-        algorithms::seqlock::broken_relaxed_end();
-    }
-}
-
 /// The pointer is null where the flag is seen without it.
 #[cfg(unix)]
 #[test]
@@ -530,7 +430,7 @@ fn a_crash_says_what_was_weaker() {
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && text.contains("rsmc: SIG"), "{text}");
     let command = text.lines().find(|line| line.starts_with("RSMC_REPLAY=")).unwrap_or_else(|| panic!("{text}"));
-    assert!(command.contains(" RSMC_WEAKEN='tests/audit.rs:"), "{text}");
+    assert!(command.contains(" RSMC_WEAKEN='tests/audit/inner.rs:"), "{text}");
     assert!(command.ends_with("=Relaxed' cargo test audit::inner::dangling -- --exact"), "{text}");
 }
 

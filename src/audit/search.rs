@@ -70,9 +70,8 @@ fn for_questions(which: &Which, config: &Config) -> Config {
 
 /// In a worker that is there to answer questions about this check: does so until the process ends.
 pub(crate) fn answer_if_asked(which: &Which, config: &Config, subject: &dyn Subject) {
-    let ours = for_questions(which, config);
     jobs::answer_if_asked(which, config, &|question: Question| {
-        answer(&ours, subject, &question).expect("the coordinator has run the check")
+        answer(&for_questions(which, config), subject, &question).expect("the coordinator has run the check")
     });
 }
 
@@ -182,7 +181,10 @@ impl Search<'_> {
             }
         }
         let is_complete = self.answers.is_complete();
-        self.keep(is_complete);
+        // The answers of an earlier audit stay where this one does not come to them.
+        if failure.is_none() {
+            self.keep(is_complete);
+        }
         if let (Part::Calls(calls), None) = (self.part, &failure) {
             self.notes.insert(0, format!("audited with the scenarios of up to {calls} calls"));
         }

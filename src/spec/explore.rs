@@ -105,7 +105,7 @@ pub(crate) struct Tour<'s, T, M> {
     pub(crate) until: Duration,
     see: Option<&'s mut (dyn FnMut(&Run) + Send)>,
     /// The sum of the reports so far.
-    sum: Option<Report>,
+    pub(crate) sum: Option<Report>,
     /// The limit that stopped a scenario.
     pub(crate) limit: Option<Limit>,
     /// The text of the scenario that fails, and the test that keeps it.
@@ -359,7 +359,8 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         match (&mut report.verdict, self.limit) {
             (Verdict::Failed(failure), _) => failure.scenario.clone_from(&scenario),
             (verdict, Some(limit)) => *verdict = Verdict::Incomplete(limit),
-            (_, None) => {}
+            // A random scenario that was stopped takes nothing from what was verified.
+            (verdict, None) => *verdict = Verdict::Verified,
         }
         SpecReport { report, scenario, covered, drawn, ordered, suspended, levels, too_many, to_keep }
     }

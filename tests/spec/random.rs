@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use rsmc::Config;
 use rsmc::spec::{Spec, SpecReport, opaque};
 use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use rsmc::{Config, Verdict};
 
 use crate::spec::NEVER_OVER;
 
@@ -127,4 +127,24 @@ mod counter {
 #[test]
 fn the_attribute_asks_for_them() {
     assert_eq!(counter::spec().explore().drawn.unwrap().scenarios, 5);
+}
+
+/// A failure is one however little time is left to make it smaller.
+#[test]
+fn a_failure_stays_when_there_is_no_time_to_make_it_smaller() {
+    for budget in [1, 3, 10, 30] {
+        let report = saturating(3).calls(3).random(50).budget(Duration::from_millis(budget)).explore();
+        let fails = matches!(report.report.verdict, Verdict::Failed(_));
+        assert_eq!(report.scenario.is_some(), fails, "{report}");
+    }
+}
+
+/// Random scenarios that are stopped leave the verdict about the others as it is.
+#[test]
+fn stopped_random_scenarios_take_nothing_from_the_verdict() {
+    let right = losing(|it, value| it.0.lock().unwrap().0.push_back(value));
+    let limited = right.calls(2).random(30).config(Config::default().max_executions(20)).explore();
+    let drawn = limited.drawn.unwrap();
+    assert!(drawn.verified < drawn.scenarios && limited.is_complete(), "{limited}");
+    assert!(matches!(limited.report.verdict, Verdict::Verified), "{limited}");
 }
