@@ -33,8 +33,9 @@ struct Late {
 /// The known reads, as data.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SavedLooks {
-    /// In the order in which they became known.
-    reads: Vec<(u64, u32)>,
+    /// In the order in which they became known: what the thread knows, the number of events before, and whether it
+    /// became known in time.
+    reads: Vec<(u64, u32, bool)>,
     at_start: u32,
     late: Late,
 }
@@ -53,12 +54,14 @@ struct Look {
     before: u32,
     /// The number of reads that were known before.
     since: u32,
+    /// It became known before the answer was needed.
+    in_time: bool,
 }
 
 impl Looks {
     /// Adds the reads that a run shows.
     pub(super) fn learn(&mut self, run: &Run) {
-        self.add(&run.looks);
+        run.looks.iter().for_each(|&(key, before)| self.add(key, before, false));
     }
 
     /// The number of known reads.
@@ -71,9 +74,15 @@ impl Looks {
         run.looks.iter().any(|(look, _)| self.known.get(look).is_some_and(|look| look.since >= count))
     }
 
-    /// Whether the last one of the reads that a run shows was not known when the exploration started.
+    /// Whether the last one of the reads that a run shows was not known when the exploration started, nor in time.
     pub(super) fn became_known(&self, run: &Run) -> bool {
-        run.looks.last().is_some_and(|(look, _)| self.known.get(look).is_some_and(|look| look.since >= self.at_start))
+        let is_late = |look: &Look| look.since >= self.at_start && !look.in_time;
+        run.looks.last().is_some_and(|(look, _)| self.known.get(look).is_some_and(is_late))
+    }
+
+    /// Notes that a read became known in time, if it is known. Returns whether it is.
+    pub(super) fn note_in_time(&mut self, look: u64) -> bool {
+        self.known.get_mut(&look).map(|look| look.in_time = true).is_some()
     }
 
     /// Notes that one of these became known when it was too late.
@@ -103,7 +112,7 @@ impl Looks {
         let mut all: Vec<(u64, Look)> = self.known.iter().map(|(&key, &look)| (key, look)).collect();
         all.sort_unstable_by_key(|(_, look)| look.since);
         SavedLooks {
-            reads: all.into_iter().map(|(key, look)| (key, look.before)).collect(),
+            reads: all.into_iter().map(|(key, look)| (key, look.before, look.in_time)).collect(),
             at_start: self.at_start,
             late: self.late,
         }
@@ -117,21 +126,23 @@ impl Looks {
     /// The reads that were saved.
     pub(super) fn restore(saved: &SavedLooks) -> Self {
         let mut looks = Self { at_start: saved.at_start, late: saved.late, ..Self::default() };
-        looks.add(&saved.reads);
+        looks.add_all(saved);
         looks
     }
 
     /// Adds the reads that another explorer knows.
     pub(super) fn adopt(&mut self, saved: &SavedLooks) {
         self.late.is_some |= saved.late.is_some;
-        self.add(&saved.reads);
+        self.add_all(saved);
     }
 
-    fn add(&mut self, looks: &[(u64, u32)]) {
-        for &(key, before) in looks {
-            let since = self.count();
-            self.known.entry(key).or_insert(Look { before, since });
-        }
+    fn add_all(&mut self, saved: &SavedLooks) {
+        saved.reads.iter().for_each(|&(key, before, in_time)| self.add(key, before, in_time));
+    }
+
+    fn add(&mut self, key: u64, before: u32, in_time: bool) {
+        let since = self.count();
+        self.known.entry(key).or_insert(Look { before, since, in_time });
     }
 
     /// Whether no read is known.
@@ -164,14 +175,15 @@ impl Looks {
         done.is_seen(look.before).then_some(look.since)
     }
 
+    /// The history of a thread that takes `value` from this write, if it is not known that this completes an iteration.
+    pub(super) fn unknown(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> Option<u64> {
+        Some(next.look(value, write)).filter(|look| !self.known.contains_key(look))
+    }
+
     /// The known read, if it is one.
     fn iteration(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> Option<Look> {
-        let source = write.map_or(Source::Init, |at| Source::At(at as u32));
-        let effect = next.op.action.effect(value);
-        let (read, written) = (next.op.action.returns(value), effect.written());
-        let event = Event { id: next.id, op: next.op, source, read, written, buffered: false };
-        let key = next.histories.look(next.trace, &event);
-        self.known.get(&key).copied().filter(|_| effect != Effect::Blocked)
+        let known = self.known.get(&next.look(value, write)).copied();
+        known.filter(|_| next.op.action.effect(value) != Effect::Blocked)
     }
 
     /// The ways in which a thread may wait for ever, given the values that it may take.
@@ -288,6 +300,14 @@ pub(super) struct Standing<'a> {
 }
 
 impl Standing<'_> {
+    /// The history of its thread when it has taken `value` from this write (`None`: the initial value).
+    fn look(&self, value: u64, write: Option<usize>) -> u64 {
+        let source = write.map_or(Source::Init, |at| Source::At(at as u32));
+        let (read, written) = (self.op.action.returns(value), self.op.action.effect(value).written());
+        let event = Event { id: self.id, op: self.op, source, read, written, buffered: false };
+        self.histories.look(self.trace, &event)
+    }
+
     /// The last `before` events of the thread.
     fn begun(&self, before: u32) -> &[u32] {
         let own = &self.trace.of_thread(self.id.thread)[..self.id.index as usize];

@@ -38,6 +38,8 @@ pub struct Checkpoint {
     asked: Vec<Digest>,
     /// The reads that are known to complete an iteration that changes nothing.
     looks: SavedLooks,
+    /// The reads of which a preview was planned and not run.
+    lost: Vec<u64>,
 }
 
 impl RfSmc {
@@ -57,6 +59,7 @@ impl RfSmc {
             livelocks: self.waits.livelocks.iter().map(|(class, witness)| (*class, witness.route())).collect(),
             asked: self.waits.known.iter().copied().collect(),
             looks: self.waits.looks.save(),
+            lost: self.waits.previews.lost(),
         }
     }
 
@@ -71,6 +74,8 @@ impl RfSmc {
         let livelocks = checkpoint.livelocks.iter();
         explorer.waits.livelocks = livelocks.map(|(class, route)| (*class, Witness::of_route(route))).collect();
         explorer.waits.looks = Looks::restore(&checkpoint.looks);
+        // They may not become known in time any more.
+        explorer.waits.previews.asked.extend(&checkpoint.lost);
         explorer.waits.known = checkpoint.asked.iter().copied().collect();
         explorer
     }

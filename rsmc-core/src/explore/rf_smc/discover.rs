@@ -5,7 +5,7 @@ use crate::explore::rf_smc::bound::{self, Candidate};
 use crate::explore::rf_smc::canonical_parent::{Child, has_canonical_parents, new_write};
 use crate::explore::rf_smc::decision::Decision;
 use crate::explore::rf_smc::revisit::{Asked, Extent, OpRef, Question, Revisit};
-use crate::explore::rf_smc::schedule::{Branch, Chosen, Schedule, SetAside};
+use crate::explore::rf_smc::schedule::{Chosen, Schedule, SetAside};
 use crate::explore::rf_smc::steps::Packed;
 use crate::explore::rf_smc::witness_finder::Standing;
 use crate::explore::rf_smc::{RfSmc, wait};
@@ -55,6 +55,7 @@ impl RfSmc {
             self.discover_at(run, number, at, &mut children);
         }
         self.suspended.plan(children);
+        self.plan_previews(run);
     }
 
     /// Asserts that this run, whose entries of `τ` before `changed` are those of its parent, has no canonical children
@@ -110,6 +111,9 @@ impl RfSmc {
             if may_stay_again || stays && decision.contested && decision.stays.is_none() {
                 self.discover_waiting(run, number);
             }
+            if let Some(at) = at {
+                self.note_unknown(run, number, at);
+            }
         }
         let decision = &mut self.decisions[number];
         let is_enough = !decision.full && self.budget.has_enough(decision);
@@ -134,19 +138,11 @@ impl RfSmc {
         since
     }
 
-    /// Adds the last answer of a decision, which is explored after all others: its thread stays where it is.
+    /// Adds the answer that the thread of a decision stays where it is.
     pub(super) fn discover_waiting(&mut self, run: &Run, number: usize) {
-        // A worker returns the schedules of its subtree that it did not begin, so no other is put among them.
-        let is_above = number < self.inherited;
-        let decision = &mut self.decisions[number];
-        (decision.stays, decision.asked) = (Some(decision.id), self.waits.looks.count());
         self.finder.sequence.end_before_decision(run);
-        let Some(packed) = self.find_witness(run, number) else { return };
-        let (decision, schedule) = (&mut self.decisions[number], Schedule { key: Digest::EMPTY, packed });
-        match is_above || decision.received.is_empty() {
-            true => self.budget.add_last(decision, schedule),
-            false => self.budget.add_branch_last(decision, Branch::of(&schedule, &self.finder.steps.table)),
-        }
+        let stay = self.find_witness(run, number);
+        self.add_stay(number, stay);
     }
 
     /// Whether this run is the canonical parent of the new sequence, at a decision whose set takes no more names.
@@ -216,7 +212,7 @@ impl RfSmc {
     }
 
     /// A witness of the new sequence.
-    fn find_witness(&mut self, run: &Run, number: usize) -> Option<Packed> {
+    pub(super) fn find_witness(&mut self, run: &Run, number: usize) -> Option<Packed> {
         let standing = Standing { run, frame: &self.frame, decision: &self.decisions[number] };
         self.finder.schedule(standing, &mut self.graph)
     }

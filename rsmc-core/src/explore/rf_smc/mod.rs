@@ -103,6 +103,7 @@ mod frame;
 mod graph;
 mod lineage;
 mod outdated;
+mod preview;
 mod question;
 mod revisit;
 mod run_steps;
@@ -316,7 +317,7 @@ impl RfSmc {
             return Some(Chosen::Nothing);
         }
         let livelock = self.next_livelock().map(|(class, witness)| Chosen::Livelock(class, witness));
-        livelock.or_else(|| self.advance())
+        livelock.or_else(|| self.waits.previews.pending.pop().map(Chosen::Preview)).or_else(|| self.advance())
     }
 
     /// The next schedule, with its decision put into effect.
@@ -399,6 +400,11 @@ impl Explorer for RfSmc {
                 plan.purpose = self.purpose;
                 return true;
             }
+            Chosen::Preview(preview) => {
+                preview.witness.force(plan);
+                plan.purpose = Purpose::Discovery;
+                return true;
+            }
         }
         let frozen = self.decisions.iter().filter(|decision| decision.frozen);
         plan.frozen.extend(frozen.map(|decision| decision.id.thread));
@@ -410,6 +416,7 @@ impl Explorer for RfSmc {
     fn retract(&mut self) {
         match std::mem::take(&mut self.current) {
             Chosen::Nothing => self.started = false,
+            Chosen::Preview(preview) => self.waits.previews.pending.push(preview),
             Chosen::Livelock(class, witness) => self.waits.livelocks.push((class, witness)),
             taken => {
                 let bug = "this is a bug in rsmc: what was taken has no decision";
@@ -440,6 +447,11 @@ impl Explorer for RfSmc {
     fn observe(&mut self, run: &Run) {
         if matches!(run.end, End::Diverged { .. }) {
             return; // The run differs from the plan, so nothing follows from it. It may repeat an iteration, though.
+        }
+        if let Chosen::Preview(preview) = &mut self.current {
+            let preview = std::mem::take(preview);
+            self.observe_preview(run, preview);
+            return;
         }
         self.waits.learn(run);
         if run.repeated.is_some() && self.purpose != Purpose::Livelock {

@@ -209,6 +209,13 @@ impl RevisitFinder {
         self.found.push(Revisit { actor, action, source, value, effect, reversed: None });
     }
 
+    /// Whether the causal order lets an event take a source.
+    pub(super) fn may_take(&mut self, asked: &Asked<'_>, at: usize, source: Option<usize>) -> bool {
+        let op = asked.run.trace.events[at].op;
+        self.has_looked = false;
+        self.sees(asked, Reading { actor: OpRef::Event(at), loc: op.loc, action: op.action }, source)
+    }
+
     /// Whether the causal order lets a reader take a source. All alternatives of an operation see the same.
     fn sees(&mut self, asked: &Asked<'_>, reading: Reading, source: Option<usize>) -> bool {
         let &Asked { run, graph, .. } = asked;
@@ -241,6 +248,15 @@ impl Asked<'_> {
     pub(super) fn is_taken(&self, loc: LocId, source: Option<usize>, own: Option<usize>) -> bool {
         let is_before = |update: usize| self.ahead.contains(update) && own != Some(update);
         self.graph.update_of(loc, source).is_some_and(is_before)
+    }
+
+    /// The sources that updates before the decision take and this event does not, with their values.
+    pub(super) fn taken_before(&self, at: usize) -> impl Iterator<Item = (u64, Option<usize>)> {
+        let (loc, events) = (self.run.trace.events[at].op.loc, &self.run.trace.events);
+        let written = |write: usize| events[write].written.expect("it is a write");
+        let writes = self.graph.writes(loc).map(move |write| (written(write), Some(write)));
+        let all = writes.chain([(self.run.trace.locs[loc].init, None)]);
+        all.filter(move |&(_, source)| self.is_taken(loc, source, Some(at)))
     }
 
     /// Whether the extent excludes an event.

@@ -74,6 +74,18 @@ pub(super) struct Later {
     pub(super) kept: Option<usize>,
 }
 
+/// A run that shows whether an update completes an iteration that changes nothing ([`preview`](super::preview)).
+#[derive(Debug, Default)]
+pub(super) struct Preview {
+    /// The number of what the thread of the update knows then.
+    pub(super) look: u64,
+    /// The number of its decision.
+    pub(super) number: usize,
+    /// The schedule of that decision in which the thread stays, if there is one.
+    pub(super) stay: Option<Packed>,
+    pub(super) witness: Witness,
+}
+
 /// The schedule of the current plan.
 #[derive(Debug, Default)]
 pub(super) enum Chosen {
@@ -83,6 +95,7 @@ pub(super) enum Chosen {
     Schedule(Schedule),
     Branch(Branch),
     Livelock(Digest, Witness),
+    Preview(Preview),
 }
 
 impl Chosen {
@@ -91,7 +104,7 @@ impl Chosen {
         match self {
             Chosen::Schedule(schedule) => schedule.packed.for_each_entry(visit),
             Chosen::Branch(branch) => branch.suffix.iter().for_each(|&entry| visit(entry)),
-            Chosen::Nothing | Chosen::Livelock(..) => {}
+            Chosen::Nothing | Chosen::Livelock(..) | Chosen::Preview(_) => {}
         }
     }
 
@@ -100,7 +113,7 @@ impl Chosen {
         match self {
             Chosen::Schedule(schedule) => Some(Branch::of(schedule, steps)),
             Chosen::Branch(branch) => Some(branch.clone()),
-            Chosen::Nothing | Chosen::Livelock(..) => None,
+            Chosen::Nothing | Chosen::Livelock(..) | Chosen::Preview(_) => None,
         }
     }
 
@@ -109,7 +122,7 @@ impl Chosen {
         match self {
             Chosen::Schedule(schedule) => schedule.key,
             Chosen::Branch(branch) => branch.key,
-            Chosen::Nothing | Chosen::Livelock(..) => Digest::EMPTY,
+            Chosen::Nothing | Chosen::Livelock(..) | Chosen::Preview(_) => Digest::EMPTY,
         }
     }
 }

@@ -30,8 +30,9 @@
 //! An update may complete an iteration only where it comes before an update that its decision has before it. Its
 //! decision then has that answer, too: what others do before these updates shows only where its thread stays. But that
 //! the iteration changes nothing may become known in the run that reverses the two, when that decision is explored.
-//! Then the exploration starts over with the reads that are known: when it has made as many runs as those before it, or
-//! is over, since more reads may become known too late until then.
+//! So a [`preview`](super::preview) shows it before. Where there was none, the exploration starts over with the reads
+//! that are known: when it has made as many runs as those before it, or is over, since more reads may become known too
+//! late until then.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -43,12 +44,13 @@ use crate::explore::rf_smc::c11_witness::C11Witness;
 use crate::explore::rf_smc::decision::Decision;
 use crate::explore::rf_smc::entry::RevisedEntry;
 use crate::explore::rf_smc::graph::Graph;
+use crate::explore::rf_smc::preview::Previews;
 use crate::explore::rf_smc::revisit::{Asked, OpRef, Revisit, source_of};
 use crate::explore::rf_smc::witness::Witness;
 use crate::model::MemoryModel;
 use crate::step::{Forced, Pending, Run, Why};
 use crate::trace::spin::Watched;
-use crate::trace::{Action, Event, Histories, Op, Source, reads_from_class};
+use crate::trace::{Action, Effect, Event, Histories, Op, Source, reads_from_class};
 
 /// The threads that wait in a loop at the end, before an operation for which there is no decision yet. Empty if the run
 /// repeated an iteration.
@@ -156,6 +158,7 @@ pub(super) struct Waits {
     pub(super) livelocks: Vec<(Digest, Witness)>,
     pub(super) known: FxHashSet<Digest>,
     pub(super) looks: Looks,
+    pub(super) previews: Previews,
     /// There is no further plan.
     pub(super) is_over: bool,
     /// The locks of the run at which threads look without waiting for them.
@@ -178,7 +181,7 @@ impl Waits {
 
     /// Turns to a run.
     pub(super) fn begin(&mut self, run: &Run) {
-        if !self.looks.is_empty() {
+        if run.has_waits() {
             self.histories.compute(&run.trace);
             self.tried = run.tried();
         }
@@ -201,19 +204,34 @@ impl Waits {
         !self.looks.is_empty() && self.standing(run, second, None).is_some_and(completes)
     }
 
+    /// The sources that an update could take if it came before one that its decision has before it, and would leave
+    /// there as they are. Only those of which nobody knows whether that completes such an iteration, each with what the
+    /// thread knows then.
+    pub(super) fn unknown_earlier(&self, asked: &Asked<'_>, at: usize) -> Vec<(u64, Revisit)> {
+        let run = asked.run;
+        let event = &run.trace.events[at];
+        let Some(standing) = self.standing(run, OpRef::Event(at), None).filter(|_| event.updates()) else {
+            return Vec::new();
+        };
+        let action = event.op.action;
+        let unknown = asked.taken_before(at).filter_map(|(value, source)| {
+            let effect = action.effect(value);
+            let look = self.looks.unknown(&standing, value, source).filter(|_| effect == Effect::Update(value))?;
+            let (actor, source) = (OpRef::Event(at), source.map(OpRef::Event));
+            Some((look, Revisit { actor, action, source, value: action.returns(value), effect, reversed: None }))
+        });
+        unknown.collect()
+    }
+
     /// If an update would complete such an iteration if it came before one that its decision has before it, and so
     /// took what that one takes: the number of reads that were known before the newest of these.
     pub(super) fn repeats_earlier(&self, asked: &Asked<'_>, at: usize) -> Option<u32> {
-        let &Asked { run, graph, .. } = asked;
-        let event = &run.trace.events[at];
-        if self.looks.is_empty() || !event.updates() {
+        let &Asked { run, .. } = asked;
+        if self.looks.is_empty() || !run.trace.events[at].updates() {
             return None;
         }
         let standing = self.standing(run, OpRef::Event(at), None)?;
-        let written = |write: usize| run.trace.events[write].written.expect("it is a write");
-        let writes = graph.writes(event.op.loc).map(|write| (written(write), Some(write)));
-        let all = writes.chain([(run.trace.locs[event.op.loc].init, None)]);
-        let taken = all.filter(|&(_, source)| asked.is_taken(event.op.loc, source, Some(at)));
+        let taken = asked.taken_before(at);
         taken.filter_map(|(value, source)| self.looks.completes(&standing, value, source, &self.tried)).max()
     }
 
