@@ -352,6 +352,18 @@ fn looks_under_a_lock_are_exact() {
     compare_rounds(MemoryModel::Sc, loops::guarded);
 }
 
+/// A thread that finds plain memory changed under a lock of its own reads the value 1 next. In the same state but for
+/// that memory it would look at the lock, whose value 1 completes an iteration that changes nothing.
+#[test]
+fn plain_memory_under_a_lock_is_seen_by_places() {
+    let (memory, program) = (MemoryModel::Sc, loops::guarded(5020, MemoryModel::Sc));
+    let (every, _) = classes(&program, memory, ExplorerKind::Exhaustive, reads_from_class).unwrap();
+    for exploration in explorations(ExplorerKind::ReadsFrom) {
+        let (twice, missed, _) = differences(&program, memory, &every, exploration, reads_from_class);
+        assert_eq!((twice, missed), (0, 0), "{exploration:?}: twice, missed in\n{program}");
+    }
+}
+
 #[test]
 fn looks_under_a_lock_are_exact_under_tso() {
     compare_rounds(MemoryModel::Tso, loops::guarded);

@@ -4,6 +4,9 @@
 //! tracked cell: there, the knowledge of the writer belongs to it. A join adds the knowledge of the joined thread, and
 //! a spawn that of the parent. Cells may be met later in one execution than in another, so there are two numbers: one
 //! for executions without cells, and one in which the knowledge of the writer always counts.
+//!
+//! Nor does a value show what a thread read from plain memory, say under a lock of the program's own. The places of its
+//! operations show it, as far as the thread goes another way then.
 
 use crate::base::{EventId, IdVec, ThreadId, mix};
 use crate::trace::{Event, NoteKind, Row, Source, Trace};
@@ -97,7 +100,10 @@ impl Histories {
         let is_address = (1 << 32..1 << 48).contains(&event.read);
         let by_value = if is_address || event.op.action.locks() { writer.by_value } else { 0 };
         let seen = mix(event.read, event.op.action.alternative() << 1 | u64::from(event.written.is_some()));
-        before.with_number(seen).with(Known { by_value, by_source: writer.by_source })
+        let (line, column) = event.op.site.line_and_column();
+        before
+            .with_number(mix(seen, u64::from(line) << 32 | u64::from(column)))
+            .with(Known { by_value, by_source: writer.by_source })
     }
 }
 
