@@ -23,8 +23,8 @@ cargo run --release --manifest-path crates/Cargo.toml -- parking st3     # some 
 ```
 
 from `crates/crates.toml` and `crates/results.toml`. rsmc's figures are of 2026-11-26,
-except for tokio, and loom's of 2026-11-25, except for tachyonix, with limits of 2 to 20 s. Others used the machine at
-the same time.
+except for tokio and cordyceps, and loom's of 2026-11-25, except for tachyonix, with limits of 2 to 20 s. Others used
+the machine at the same time.
 
 *Unfinished* is a test that its checker had not finished within the limit of time that the crate's section says.
 rsmc has the same limit for each model of a test. *Executions* are those of all models in a test; loom does not
