@@ -364,6 +364,17 @@ fn plain_memory_under_a_lock_is_seen_by_places() {
     }
 }
 
+/// Two threads poll plain memory under one lock of their own, and each finds it taken by the other: that is no news.
+#[test]
+fn two_threads_that_poll_under_one_lock_wait_for_ever() {
+    for seed in [5174, 5236] {
+        let (memory, program) = (MemoryModel::Sc, loops::guarded(seed, MemoryModel::Sc));
+        let (every, _) = classes(&program, memory, ExplorerKind::Exhaustive, reads_from_class).unwrap();
+        assert!(every.len() > 200 && every.values().all(|(stuck, _)| *stuck), "{} in\n{program}", every.len());
+        agree(&program, memory, &every, ExplorerKind::ReadsFrom, reads_from_class);
+    }
+}
+
 #[test]
 fn looks_under_a_lock_are_exact_under_tso() {
     compare_rounds(MemoryModel::Tso, loops::guarded);

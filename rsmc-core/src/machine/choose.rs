@@ -431,7 +431,8 @@ impl Machine {
             let now = self.memory.view(thread, watched.loc);
             now.value != watched.value || !watched.writer.is(&self.run.trace, now.writer)
         };
-        !spin.watched.iter().any(changed)
+        let stays = |watched: &[Watched]| !watched.iter().any(changed);
+        stays(&spin.watched) || (!spin.behind.is_empty() && stays(&spin.behind))
     }
 
     /// Every step that is possible. A thread that waits in a loop takes none before something has changed: what it

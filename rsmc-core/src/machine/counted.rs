@@ -178,7 +178,7 @@ impl Machine {
         let learns = |&at: &u32| known.learns(thread, trace.events[at as usize].source, first.index);
         let (at_first, later) = (learns(&iteration[0]), iteration[1..].iter().any(learns));
         trace.rounds.add(first, id);
-        let wait = SpinWait { watched: self.watched_behind(iteration), exact: false, hinted: true, site: op.site };
+        let wait = SpinWait { exact: false, ..SpinWait::new(self.watched_behind(iteration), true, op.site) };
         let patience = &mut self.threads[thread].patience;
         let has_chosen = patience.has_chosen(operations, equal.count);
         if wait.watched.is_empty() {

@@ -122,10 +122,19 @@ enum Then {
 #[derive(Clone, Debug)]
 struct SpinWait {
     watched: Vec<Watched>,
+    /// Where the thread stands behind its rounds: one of these must have changed as well.
+    behind: Vec<Watched>,
     /// The thread is in the state in which it was before the iteration, so it would do the same again.
     exact: bool,
     hinted: bool,
     site: Site,
+}
+
+impl SpinWait {
+    /// A wait behind an iteration that the thread would repeat exactly.
+    fn new(watched: Vec<Watched>, hinted: bool, site: Site) -> Self {
+        Self { watched, behind: Vec::new(), exact: true, hinted, site }
+    }
 }
 
 /// A thread is held back in an iteration that changes nothing: the others do not see what it has begun.

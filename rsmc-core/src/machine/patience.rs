@@ -183,7 +183,7 @@ impl Machine {
         }
         let recent = &self.threads[thread].recent;
         let (watched, length) = (recent.watched(iteration), recent.length(iteration));
-        let wait = SpinWait { watched, exact: false, hinted: iteration.hinted, site: iteration.site };
+        let wait = SpinWait { exact: false, ..SpinWait::new(watched, iteration.hinted, iteration.site) };
         self.has_repeated(thread, length, wait);
     }
 

@@ -306,7 +306,8 @@ impl Machine {
         }
         self.note_look(&gone);
         let chose = gone.iter().any(|&at| self.run.trace.events[at as usize].op.action.alternative() > 0);
-        let wait = SpinWait { watched: self.watched(&gone, &sources), exact: true, hinted: true, site };
+        let behind = self.waits_behind(thread, since.events);
+        let wait = SpinWait { behind, ..SpinWait::new(self.watched(&gone, &sources), true, site) };
         if let Some(place) = place {
             self.trust.leaves_out(place, &wait);
         }

@@ -15,6 +15,10 @@
 //! two threads that go rounds do not wake each other for ever. A round in which the thread learns something may be one
 //! more than it may go.
 //!
+//! What a thread begins behind its rounds may be an iteration that is left out, as a failed attempt at the lock while
+//! another thread has it. Then it stands behind its rounds as before, and goes on only if what it waits for there has
+//! changed as well. Otherwise the lock, which is free again, would let it go one round more.
+//!
 //! An update is taken back by the thread's own updates of that location, each of which reads what the one before has
 //! written, or by a store of the first value behind one of them.
 //!
@@ -64,6 +68,8 @@ pub(super) struct Round {
     start: u32,
     length: usize,
     site: Site,
+    /// The thread has begun something else.
+    is_left: bool,
 }
 
 impl Change {
@@ -211,14 +217,24 @@ impl Machine {
         }
         let start = self.run.trace.count(thread);
         let watched = self.read_of_others(iteration, 0);
-        let wait = SpinWait { watched, exact: true, hinted: true, site };
+        let wait = SpinWait::new(watched, true, site);
         let sites = self.sites_of_waiting(iteration, 0);
         self.run.rounds.push(site);
         self.begin_to_wait(EventId { thread, index: start }, 0, wait);
         self.note_loop(&sites);
         self.begun.retain(|round| round.thread != thread);
         self.looks_from = 0;
-        self.begun.push(Round { thread, start, length: iteration.len(), site });
+        self.begun.push(Round { thread, start, length: iteration.len(), site, is_left: false });
+    }
+
+    /// The locations for which a thread waits that is back where it had so many events, if it waits behind its rounds
+    /// there. What it has begun is left out of the execution, so it stands behind its rounds as before.
+    pub(super) fn waits_behind(&mut self, thread: ThreadId, events: u32) -> Vec<Watched> {
+        let is_it = |round: &&mut Round| round.thread == thread && round.start == events;
+        let Some(round) = self.begun.iter_mut().find(is_it) else { return Vec::new() };
+        round.is_left = false;
+        let last = events as usize - round.length..events as usize;
+        self.read_of_others(&self.run.trace.of_thread(thread)[last], 0)
     }
 
     /// The locations that these events of one thread read from others, but for the first `done` of them, with what they
@@ -240,7 +256,8 @@ impl Machine {
     #[cold]
     pub(super) fn begins_a_round(&mut self, event: &Event) {
         let thread = event.id.thread;
-        let Some(number) = self.begun.iter().position(|round| round.thread == thread) else { return };
+        let is_begun = |round: &Round| round.thread == thread && !round.is_left;
+        let Some(number) = self.begun.iter().position(is_begun) else { return };
         let Round { start, length, site, .. } = self.begun[number];
         let own = self.run.trace.of_thread(thread);
         let done = (event.id.index + 1 - start) as usize;
@@ -248,12 +265,12 @@ impl Machine {
         let is_like = |other: &Event| (other.op, other.read, other.written) == (event.op, event.read, event.written);
         if done >= length || !is_like(before) || Known::of(&self.run.trace).learns(thread, event.source, event.id.index)
         {
-            self.begun.swap_remove(number);
+            self.begun[number].is_left = true;
             return;
         }
         let last = own[start as usize - length..start as usize].to_vec();
         let watched = self.read_of_others(&last, done);
-        let wait = SpinWait { watched, exact: true, hinted: true, site };
+        let wait = SpinWait::new(watched, true, site);
         if !wait.watched.is_empty() {
             let all = SpinWait { watched: self.read_of_others(&last, 0), ..wait.clone() };
             self.begin_to_wait(EventId { thread, index: event.id.index + 1 }, done as u32, all);
