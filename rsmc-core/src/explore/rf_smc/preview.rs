@@ -3,8 +3,8 @@
 //! Problem. An update `f` can take what an update `e` before it has taken. If `f` then completes an iteration that
 //! changes nothing, its decision has the answer that its thread stays (`wait`). Whether it does is not known until a
 //! run shows it, and the run that reverses the two comes when the decision of `f` is over: it is the one of `e`.
-//! Starting over with what is known then costs as much as all that was explored: three times the runs in cordyceps'
-//! `multithreaded_push`, which polls a stack by `swap(null)`.
+//! Starting over with what is known then costs as much as all that was explored: cordyceps' `multithreaded_push`, which
+//! polls a stack by `swap(null)`, started over thirteen times in 180,000 runs and was not at its end.
 //!
 //! Method. An update that leaves its location as it is may be such an `f`. The first run in which `f` is asked about,
 //! with this history and this value, is followed by a *preview*: a run of what `f` and its source need, and of `f`. If
