@@ -11,6 +11,7 @@ mod litmus;
 mod machine;
 mod measure;
 mod memory_page;
+mod minutes;
 mod peers;
 mod promise;
 #[path = "../../tests/counts/rows.rs"]
@@ -51,6 +52,7 @@ fn write(page: &str, docs: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
         "peers" => peers::write(folder).map(drop),
         "shim" => shim::write(folder).map(drop),
         "memory" => memory_page::write(folder).map(drop),
+        minutes::ARGUMENT => minutes::run(&std::env::args().nth(2).unwrap_or_default()),
         "exhaust" => exhaust::write(folder),
         "scaling" => scaling::write(folder),
         "c11" => c11::write(folder),

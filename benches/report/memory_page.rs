@@ -64,6 +64,7 @@ pub fn write(folder: &Path) -> Result<Vec<Promise>, Box<dyn Error>> {
         worst = if growth > worst.0 { (growth, name) } else { worst };
         most = if more >= most.0 { (more, name) } else { most };
     }
+    let (minutes, growth, slowest) = crate::minutes::rows()?;
     let [first, last] = [EXECUTIONS[0], EXECUTIONS[EXECUTIONS.len() - 1]].map(thousands);
     let promises = vec![
         Promise {
@@ -80,11 +81,18 @@ pub fn write(folder: &Path) -> Result<Vec<Promise>, Box<dyn Error>> {
             measured: format!("{} KiB, in {}", most.0, most.1),
             holds: most.0 <= MORE,
         },
+        Promise {
+            page: PAGE,
+            what: format!("After ten minutes a process has at most {GROWTH} times the memory it had after four"),
+            measured: format!("{growth:.2} times, of {slowest}"),
+            holds: growth <= GROWTH,
+        },
     ];
     let text = TEXT
         .replace("{{machine}}", &crate::machine()?)
         .replace("{{promises}}", &crate::promise::table(&promises))
-        .replace("{{table}}", &table);
+        .replace("{{table}}", &table)
+        .replace("{{minutes}}", &minutes);
     fs::write(folder.join(PAGE).with_extension("md"), text)?;
     Ok(promises)
 }

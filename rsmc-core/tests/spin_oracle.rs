@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rsmc_core::base::Digest;
+use rsmc_core::base::{Digest, Spill};
 use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel;
 use rsmc_core::session::{Check, Config, ExplorerKind, Seen};
@@ -69,17 +69,21 @@ struct Exploration {
     stirred: Option<u64>,
     /// The bound of loops that count.
     spin_bound: u32,
+    /// The explorer has what it knows in files but for this many entries of each map.
+    in_memory: Option<usize>,
 }
 
 impl Exploration {
     fn of(explorer: ExplorerKind) -> Self {
-        Self { explorer, stirred: None, spin_bound: 32 }
+        Self { explorer, stirred: None, spin_bound: 32, in_memory: None }
     }
 }
 
-/// The ways in which an explorer is compared: who goes on where it leaves that open must not matter.
+/// The ways in which an explorer is compared: who goes on where it leaves that open must not matter, nor what is in
+/// files.
 fn explorations(explorer: ExplorerKind) -> [Exploration; 3] {
-    [None, Some(1), Some(2)].map(|stirred| Exploration { stirred, ..Exploration::of(explorer) })
+    let of = Exploration::of(explorer);
+    [of, Exploration { stirred: Some(1), ..of }, Exploration { stirred: Some(2), in_memory: Some(16), ..of }]
 }
 
 /// As [`classes`], with another limit of runs. `None` also if threads go on for ever and write: the exploration does
@@ -91,11 +95,12 @@ fn classes_within(
     exploration: Exploration,
     class: fn(&Trace) -> Digest,
 ) -> Option<(Classes, BTreeSet<Outcome>)> {
-    let Exploration { explorer, stirred, spin_bound } = exploration;
+    let Exploration { explorer, stirred, spin_bound, in_memory } = exploration;
     let interpreter = Interpreter::new(program, Rules { stirred, spin_bound, ..Rules::new(memory, 400) }).unwrap();
     let mut executor = Patient { interpreter, left, outcomes: BTreeSet::new() };
     let config = Config::default().memory(memory).explorer(explorer).keep_going(true).sets(0);
-    let config = if explorer == ExplorerKind::Random { config.max_executions(300) } else { config };
+    let mut config = if explorer == ExplorerKind::Random { config.max_executions(300) } else { config };
+    config.spill = in_memory.map(|full| Spill { full, ..Spill::to(&std::env::temp_dir(), u64::MAX) });
     let (mut classes, mut endless) = (Classes::new(), false);
     Check::new(&config, &mut executor)
         .watch(|seen| {

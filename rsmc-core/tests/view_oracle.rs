@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use rsmc_core::base::Spill;
 use rsmc_core::explore::ViewXplore;
 use rsmc_core::explore::view_xplore::Traversal;
 use rsmc_core::machine::Rules;
@@ -19,7 +20,9 @@ const VIEW: Oracle = Oracle {
     explorer: |memory, number| {
         let depth_first = number.is_multiple_of(2);
         let traversal = if depth_first { Traversal::DepthFirst } else { Traversal::BreadthFirst };
-        Box::new(ViewXplore::new(memory, traversal))
+        let spill = Spill { full: 16, ..Spill::to(&std::env::temp_dir(), u64::MAX) };
+        let explorer = ViewXplore::new(memory, traversal);
+        Box::new(explorer.with_spill(number.is_multiple_of(3).then_some(spill)))
     },
 };
 

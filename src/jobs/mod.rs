@@ -22,6 +22,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
 
+use rsmc_core::base::Spill;
 use rsmc_core::report::DOC_TEST;
 use rsmc_core::session::jobs::Crew;
 use rsmc_core::session::{Body, Config, ConfigError, check_body};
@@ -148,6 +149,9 @@ pub(crate) fn is_passed(which: &Which) -> bool {
     link::Assignment::read().is_some_and(|assignment| !assignment.is_for(&which.name))
 }
 
+/// The most bytes that the files of an explorer's map may have.
+const MOST_ON_DISK: u64 = 8 << 30;
+
 /// Runs a check by `run`, with the workers that the check asks for. In a worker that is for this check it does not
 /// return.
 #[track_caller]
@@ -158,7 +162,8 @@ pub(crate) fn check<T: Send>(
     run: impl FnOnce(&mut Body<'_>, Option<&mut dyn Crew>) -> T + Send,
 ) -> Result<T, ConfigError> {
     ends::prepare();
-    let named = config.clone().test(which.test());
+    let mut named = config.clone().test(which.test());
+    named.spill.get_or_insert_with(|| Spill::to(&files::folder(), MOST_ON_DISK));
     let assignment = link::Assignment::read();
     if let Some(assignment) = assignment.as_ref().filter(|it| it.is_to(Purpose::Explore, &which.name)) {
         assignment.explore(which.fingerprint(config), &named, body);

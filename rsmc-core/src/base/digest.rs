@@ -40,6 +40,16 @@ impl Digest {
         Digest(xxh3_128(bytes))
     }
 
+    /// The bits of the digest.
+    pub(crate) fn bits(self) -> u128 {
+        self.0
+    }
+
+    /// The digest with these bits.
+    pub(crate) fn of_bits(bits: u128) -> Digest {
+        Digest(bits)
+    }
+
     /// The digest with the items whose digest is `part`.
     #[must_use]
     pub fn with(self, part: Digest) -> Digest {

@@ -4,13 +4,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::Spill;
 use crate::explore::rf_smc::{Checkpoint, Estimate, Found, MOST_COUNTED, Subtree, Tree};
 use crate::explore::{PreemptionBound, SavedLooks};
 use crate::model::MemoryModel;
 use crate::step::{Explorer, Route};
 
 /// The settings of a check that its explorers need.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// The memory model.
     pub memory: MemoryModel,
@@ -22,6 +23,8 @@ pub struct Settings {
     pub twice: bool,
     /// The memory of RF-SMC's sets in bytes, where it is set.
     pub sets: Option<usize>,
+    /// The place of what is too much for memory, where there is one.
+    pub spill: Option<Spill>,
     /// The bound of preemptions, where there is one.
     pub preemption_bound: Option<PreemptionBound>,
     /// The bound of delays, where there is one.
@@ -90,7 +93,7 @@ impl Saved {
 #[derive(Debug)]
 pub enum Division {
     /// A tree of decisions.
-    Tree(Tree),
+    Tree(Box<Tree>),
     /// Samples from this number on.
     Samples(u64),
 }

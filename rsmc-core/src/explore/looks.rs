@@ -4,11 +4,12 @@
 //! read: the thread waits. A run that is made to read such a value shows this and is no class of its own; a known read
 //! is not tried again. But the thread may wait there for ever, if the locations hold in the end what it read. Explorers
 //! ask for that.
+//!
+//! Memory. 16 bytes for each known read; what is too much for memory goes to files (`base::spilled`).
 
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::base::{EventId, LocId};
+use crate::base::{EventId, LocId, Record, Spill, Spilled};
 use crate::step::{Run, Wait};
 use crate::trace::spin::{Watched, Writer};
 use crate::trace::{Effect, Event, Histories, Op, Source, Trace};
@@ -16,7 +17,7 @@ use crate::trace::{Effect, Event, Histories, Op, Source, Trace};
 /// The known reads, by what their threads know then.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Looks {
-    known: FxHashMap<u64, Look>,
+    known: Spilled<Look>,
     /// The number of these when the exploration started.
     at_start: u32,
     late: Late,
@@ -52,13 +53,37 @@ impl SavedLooks {
 struct Look {
     /// The number of events before it that belong to the iteration.
     before: u32,
-    /// The number of reads that were known before.
+    /// The number of reads that were known before, less than 2³¹.
     since: u32,
     /// It became known before the answer was needed.
     in_time: bool,
 }
 
+impl Record for Look {
+    type Key = u64;
+    type Value = Self;
+    const VALUE: u32 = 64;
+
+    fn key(key: u64) -> u128 {
+        key.into()
+    }
+
+    fn value(Self { before, since, in_time }: Self) -> u128 {
+        (u64::from(before) << 32 | u64::from(since) << 1 | u64::from(in_time)).into()
+    }
+
+    fn unpack(key: u128, value: u128) -> (u64, Self) {
+        let (before, since) = ((value >> 32) as u32, value as u32 >> 1);
+        (key as u64, Self { before, since, in_time: value & 1 > 0 })
+    }
+}
+
 impl Looks {
+    /// Has the files of what is too much for memory in this place.
+    pub(super) fn spill_to(&mut self, spill: Option<Spill>) {
+        self.known.spill_to(spill);
+    }
+
     /// Adds the reads that a run shows.
     pub(super) fn learn(&mut self, run: &Run) {
         run.looks.iter().for_each(|&(key, before)| self.add(key, before, false));
@@ -71,18 +96,22 @@ impl Looks {
 
     /// Whether one of the reads that a run shows was not known while only `count` reads were.
     pub(super) fn has_newer(&self, run: &Run, count: u32) -> bool {
-        run.looks.iter().any(|(look, _)| self.known.get(look).is_some_and(|look| look.since >= count))
+        run.looks.iter().any(|(look, _)| self.known.get(*look).is_some_and(|look| look.since >= count))
     }
 
     /// Whether the last one of the reads that a run shows was not known when the exploration started, nor in time.
     pub(super) fn became_known(&self, run: &Run) -> bool {
         let is_late = |look: &Look| look.since >= self.at_start && !look.in_time;
-        run.looks.last().is_some_and(|(look, _)| self.known.get(look).is_some_and(is_late))
+        run.looks.last().is_some_and(|(look, _)| self.known.get(*look).is_some_and(|look| is_late(&look)))
     }
 
     /// Notes that a read became known in time, if it is known. Returns whether it is.
     pub(super) fn note_in_time(&mut self, look: u64) -> bool {
-        self.known.get_mut(&look).map(|look| look.in_time = true).is_some()
+        let known = self.known.get(look);
+        if let Some(known) = known.filter(|known| !known.in_time) {
+            self.known.replace(look, Look { in_time: true, ..known });
+        }
+        known.is_some()
     }
 
     /// Notes that one of these became known when it was too late.
@@ -109,7 +138,7 @@ impl Looks {
 
     /// The known reads, as data.
     pub(super) fn save(&self) -> SavedLooks {
-        let mut all: Vec<(u64, Look)> = self.known.iter().map(|(&key, &look)| (key, look)).collect();
+        let mut all = self.known.entries();
         all.sort_unstable_by_key(|(_, look)| look.since);
         SavedLooks {
             reads: all.into_iter().map(|(key, look)| (key, look.before, look.in_time)).collect(),
@@ -125,7 +154,12 @@ impl Looks {
 
     /// The reads that were saved.
     pub(super) fn restore(saved: &SavedLooks) -> Self {
-        let mut looks = Self { at_start: saved.at_start, late: saved.late, ..Self::default() };
+        Self::default().replaced(saved)
+    }
+
+    /// The reads that were saved, instead of these.
+    pub(super) fn replaced(&self, saved: &SavedLooks) -> Self {
+        let mut looks = Self { at_start: saved.at_start, late: saved.late, known: self.known.anew() };
         looks.add_all(saved);
         looks
     }
@@ -142,12 +176,12 @@ impl Looks {
 
     fn add(&mut self, key: u64, before: u32, in_time: bool) {
         let since = self.count();
-        self.known.entry(key).or_insert(Look { before, since, in_time });
+        self.known.insert(key, Look { before, since, in_time });
     }
 
     /// Whether no read is known.
     pub(super) fn is_empty(&self) -> bool {
-        self.known.is_empty()
+        self.known.len() == 0
     }
 
     /// If a thread completes such an iteration by taking `value` from this write (`None`: the initial value): the
@@ -177,12 +211,12 @@ impl Looks {
 
     /// The history of a thread that takes `value` from this write, if it is not known that this completes an iteration.
     pub(super) fn unknown(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> Option<u64> {
-        Some(next.look(value, write)).filter(|look| !self.known.contains_key(look))
+        Some(next.look(value, write)).filter(|&look| !self.known.contains(look))
     }
 
     /// The known read, if it is one.
     fn iteration(&self, next: &Standing<'_>, value: u64, write: Option<usize>) -> Option<Look> {
-        let known = self.known.get(&next.look(value, write)).copied();
+        let known = self.known.get(next.look(value, write));
         known.filter(|_| next.op.action.effect(value) != Effect::Blocked)
     }
 

@@ -23,10 +23,8 @@ impl Task {
     pub fn explorer(&self, settings: &Settings) -> Box<dyn Divisible> {
         match *self {
             Task::Subtree(ref subtree) => {
-                let explorer = RfSmc::of_subtree(settings.memory, subtree);
-                Box::new(
-                    explorer.with_preemption_bound(settings.preemption_bound).with_delay_bound(settings.delay_bound),
-                )
+                let settings = Settings { sets: None, ..settings.clone() };
+                Box::new(RfSmc::of_subtree(settings.memory, subtree).with_settings(&settings))
             }
             Task::Livelock(ref route) => Box::new(OnePlan::of_livelock(route.clone())),
             Task::Samples { first, count } => Box::new(Random::among(settings.seed, first..first + count)),

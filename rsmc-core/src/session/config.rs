@@ -3,6 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::base::Spill;
 use crate::explore::{DEEPEST, Divisible, OnePlan, Settings};
 use crate::machine::Sees;
 pub use crate::model::MemoryModel;
@@ -114,6 +115,9 @@ pub struct Config {
     /// The memory budget of `reads-from`, in bytes; `None`: its own.
     #[doc(hidden)]
     pub sets: Option<usize>,
+    /// The place of what is too much for memory; `None`: it stays in memory.
+    #[doc(hidden)]
+    pub spill: Option<Spill>,
     /// Whether threads wait in loops, if the explorer draws samples.
     #[doc(hidden)]
     pub waiting: bool,
@@ -159,6 +163,7 @@ impl Default for Config {
             jobs: 1,
             divide_after: Duration::from_millis(200),
             sets: None,
+            spill: None,
             waiting: true,
             sees: Sees::All,
         }
@@ -524,8 +529,9 @@ impl Config {
     /// The settings that explorers need. If several processes explore, the sets of RF-SMC are not bounded.
     pub(super) fn for_explorers(&self) -> Settings {
         let sets = if self.jobs > 1 { Some(usize::MAX) } else { self.sets };
+        let (memory, spill) = (self.effective_memory(), self.spill.clone());
         let &Self { seed, pct_depth, twice, preemption_bound, delay_bound, .. } = self;
-        Settings { memory: self.effective_memory(), seed, pct_depth, twice, sets, preemption_bound, delay_bound }
+        Settings { memory, seed, pct_depth, twice, sets, spill, preemption_bound, delay_bound }
     }
 
     /// Whether several processes can share the exploration.

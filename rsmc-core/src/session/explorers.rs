@@ -112,7 +112,9 @@ pub(super) fn explorer(kind: ExplorerKind, settings: &Settings) -> Box<dyn Divis
     match kind {
         ExplorerKind::ReadsFrom => Box::new(RfSmc::new(settings.memory).with_settings(settings)),
         ExplorerKind::ReadsValueFrom => Box::new(RvfSmc::new()),
-        ExplorerKind::View => Box::new(ViewXplore::new(settings.memory, Traversal::default())),
+        ExplorerKind::View => {
+            Box::new(ViewXplore::new(settings.memory, Traversal::default()).with_spill(settings.spill.clone()))
+        }
         ExplorerKind::Exhaustive => Box::new(Exhaustive::new()),
         ExplorerKind::Random if settings.twice => Box::new(Twice::new(Random::new(settings.seed))),
         ExplorerKind::Random => Box::new(Random::new(settings.seed)),

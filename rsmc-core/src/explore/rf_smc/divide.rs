@@ -1,12 +1,12 @@
 //! RF-SMC as an explorer that is saved and divided.
 
-use crate::explore::looks::Looks;
 use crate::explore::rf_smc::{Estimate, Found, RfSmc, Tree};
 use crate::explore::{Divisible, Division, Saved, SavedLooks, Settings, Task};
 
 impl RfSmc {
-    /// This explorer with the memory budget and the bound of these settings.
-    pub fn with_settings(self, settings: &Settings) -> Self {
+    /// This explorer with the memory, the files and the bounds of these settings.
+    pub fn with_settings(mut self, settings: &Settings) -> Self {
+        self.waits.looks.spill_to(settings.spill.clone());
         let with_sets = match settings.sets {
             Some(bytes) => self.with_memory_budget(bytes),
             None => self,
@@ -36,11 +36,11 @@ impl Divisible for RfSmc {
     }
 
     fn divide(&self) -> Option<Division> {
-        (!self.bound.rises).then(|| Division::Tree(Tree::new(self)))
+        (!self.bound.rises).then(|| Division::Tree(Box::new(Tree::new(self))))
     }
 
     fn know(&mut self, looks: &SavedLooks) {
-        self.waits.looks = Looks::restore(looks);
+        self.waits.looks = self.waits.looks.replaced(looks);
     }
 
     fn found(&self, task: &Task) -> Option<Found> {

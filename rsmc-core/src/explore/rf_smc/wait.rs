@@ -146,7 +146,7 @@ impl RfSmc {
         let model = self.graph.model();
         let Self { finder, waits, budget, bound, .. } = std::mem::take(self);
         *self = Self { finder, budget: budget.anew(), bound: bound.anew(), ..Self::new(model) };
-        self.waits.looks = Looks::restore(&waits.looks.to_start_over(runs));
+        self.waits.looks = waits.looks.replaced(&waits.looks.to_start_over(runs));
         true
     }
 }

@@ -14,9 +14,8 @@
 //! Source. Stamos' thesis, section 4.7. Algorithm 2 there counts through the cross-product and passes over what is not
 //! plausible; here it is never visited.
 
-use rustc_hash::FxHashSet;
-
-use crate::base::{Digest, IdVec, LocId};
+use crate::base::{Digest, IdVec, LocId, Spilled};
+use crate::explore::view_xplore::Name;
 use crate::explore::view_xplore::cuts::{Cut, Cuts, part};
 use crate::explore::view_xplore::snapshot::Snapshot;
 
@@ -38,12 +37,12 @@ pub(super) struct Enumeration {
 
 impl Enumeration {
     /// Begins with the longest cut of a run. Cuts that are found are entered in `had`.
-    pub(super) fn begin(&mut self, snapshot: &Snapshot, had: &mut FxHashSet<Digest>, cuts: &mut Cuts) {
+    pub(super) fn begin(&mut self, snapshot: &Snapshot, had: &mut Spilled<Name>, cuts: &mut Cuts) {
         self.find_parts(snapshot);
         let threads = snapshot.threads.len();
         cuts.clear(threads);
         let name = self.parts.iter().fold(Digest::EMPTY, |name, &part| name.with(part));
-        if had.insert(name) {
+        if had.insert(name, ()) {
             self.made.clear();
             self.made.extend((0..threads).map(|thread| snapshot.observing(thread).len() as u32));
             cuts.push(&self.made, name);
@@ -55,7 +54,7 @@ impl Enumeration {
     pub(super) fn find_more(
         &mut self,
         snapshot: &Snapshot,
-        had: &mut FxHashSet<Digest>,
+        had: &mut Spilled<Name>,
         cuts: &mut Cuts,
         most: usize,
     ) -> bool {
@@ -66,7 +65,7 @@ impl Enumeration {
             }
             for thread in 0..snapshot.threads.len() {
                 if let Some(name) = self.shorten(snapshot, cuts.at(cuts.shortened), thread)
-                    && had.insert(name)
+                    && had.insert(name, ())
                 {
                     cuts.push(&self.made, name);
                 }

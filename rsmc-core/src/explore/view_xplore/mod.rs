@@ -9,8 +9,8 @@
 //! stores there, the cut that is longer by this read. If no run has had that cut yet, ConstructWitness looks for an
 //! execution of it; if there is one it is run, and what it shows to be reachable is new.
 //!
-//! Cost. One run per class, and one ConstructWitness per cut that is not rejected at once. Memory: 16 bytes for each
-//! cut that a run has had or that was refuted, and the runs that are not finished with.
+//! Cost. One run per class, and one ConstructWitness per cut that is not rejected at once. 16 bytes for each cut that a
+//! run has had or that was refuted, in memory or in files (`base::spilled`), and the runs that are not finished with.
 //!
 //! Source. Stamos, "Optimal Exploration of Sequentially Consistent Executions of Concurrent Programs under View
 //! Equivalence" (thesis, NTUA 2025), chapter 4, algorithm 1.
@@ -37,9 +37,7 @@ mod snapshot;
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashSet;
-
-use crate::base::Digest;
+use crate::base::{Digest, Record, Spill, Spilled};
 use crate::consistency::Decided;
 use crate::explore::Divisible;
 use crate::explore::by_source::BySource;
@@ -75,6 +73,28 @@ pub struct Effort {
     pub known: u64,
     /// The largest number of runs that were not finished with at once.
     pub runs_kept: usize,
+}
+
+/// A name in a set.
+#[derive(Debug)]
+struct Name;
+
+impl Record for Name {
+    type Key = Digest;
+    type Value = ();
+    const VALUE: u32 = 0;
+
+    fn key(name: Digest) -> u128 {
+        name.bits()
+    }
+
+    fn value((): ()) -> u128 {
+        0
+    }
+
+    fn unpack(key: u128, _: u128) -> (Digest, ()) {
+        (Digest::of_bits(key), ())
+    }
 }
 
 /// The numbers of cuts and of questions after which `analyse` returns, so that its caller decides whether to go on.
@@ -118,11 +138,11 @@ pub struct ViewXplore {
     forced: Vec<Forced>,
     asks_for: Purpose,
     /// The cuts that some run has had.
-    had: FxHashSet<Digest>,
+    had: Spilled<Name>,
     /// Cuts without a witness, each mixed with the thread whose read was added last.
-    refuted: FxHashSet<Digest>,
+    refuted: Spilled<Name>,
     /// Cuts in which threads are known to wait for ever, and the names of the questions that were asked about others.
-    livelocks: FxHashSet<Digest>,
+    livelocks: Spilled<Name>,
     asker: Asker,
     /// Of the last plan.
     purpose: Purpose,
@@ -136,6 +156,15 @@ impl ViewXplore {
     /// An exploration under a memory model that has not started.
     pub fn new(model: MemoryModel, traversal: Traversal) -> Self {
         Self { traversal, asker: Asker::new(model), ..Self::default() }
+    }
+
+    /// This exploration, with the files of what is too much for memory in a place.
+    pub fn with_spill(mut self, spill: Option<Spill>) -> Self {
+        self.had.spill_to(spill.clone());
+        self.refuted.spill_to(spill.clone());
+        self.livelocks.spill_to(spill.clone());
+        self.looks.spill_to(spill);
+        self
     }
 
     /// The counts so far.
@@ -168,12 +197,12 @@ impl ViewXplore {
             let longer = cuts::longer(cut, &extension);
             let by_thread = longer.with(Digest::of(&[u64::from(extension.thread.0)]));
             self.effort.extensions += 1;
-            if self.had.contains(&longer) || self.refuted.contains(&by_thread) {
+            if self.had.contains(longer) || self.refuted.contains(by_thread) {
                 self.effort.known += 1;
             } else if self.asker.ask(&frame.snapshot, &frame.inside, &extension, &mut self.forced) {
                 return Some(true);
             } else {
-                self.refuted.insert(by_thread);
+                self.refuted.insert(by_thread, ());
             }
             return None;
         }
@@ -186,11 +215,11 @@ impl ViewXplore {
             let cut = frame.cuts.last().expect("it is looked at");
             let (name, question) = cuts::names(&frame.snapshot, cut, &way);
             if !way.is_seen(&frame.snapshot.trace, |at| frame.inside.contains(&at))
-                && !self.livelocks.contains(&name)
-                && self.livelocks.insert(question)
+                && !self.livelocks.contains(name)
+                && self.livelocks.insert(question, ())
                 && self.asker.ask_whether_it_ends(&frame.snapshot, &frame.inside, &way, &mut self.forced)
             {
-                self.livelocks.insert(name);
+                self.livelocks.insert(name, ());
                 self.asks_for = Purpose::Livelock;
                 return Some(true);
             }
@@ -272,7 +301,9 @@ impl Explorer for ViewXplore {
         // an iteration may wait for ever in another way.
         let is_held_back = run.waits.iter().any(|wait| wait.begun > 0);
         let full = frame.cuts.first().filter(|_| run.end == End::Stuck && !is_held_back);
-        self.livelocks.extend(full.map(|full| full.name));
+        if let Some(full) = full {
+            self.livelocks.insert(full.name, ());
+        }
         self.frames.push_back(frame);
         self.effort.runs_kept = self.effort.runs_kept.max(self.frames.len());
     }

@@ -15,7 +15,7 @@ use crate::step::Route;
 /// The rest of an exploration.
 pub(in crate::session) enum Shared {
     /// The tree of RF-SMC.
-    Tree(Tree),
+    Tree(Box<Tree>),
     /// The numbers of a random exploration.
     Samples(Samples),
 }
@@ -173,7 +173,7 @@ impl Left {
     pub(in crate::session) fn resume(self, config: &Config) -> Begin {
         match self {
             Left::Explorer(saved) => Begin::Explorer(saved.restore(&config.for_explorers())),
-            Left::Shared(tree) => Begin::Shared(Shared::Tree(Tree::restore(tree))),
+            Left::Shared(tree) => Begin::Shared(Shared::Tree(Box::new(Tree::restore(tree)))),
             Left::Ranges(mut samples) => {
                 samples.until(config.enough_executions().expect("a search at random has a limit"));
                 Begin::Shared(Shared::Samples(samples))
