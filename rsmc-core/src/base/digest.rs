@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 /// The digest of a multiset of items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Digest(u128);
+pub struct Digest(pub(super) u128);
 
 impl Digest {
     /// The digest of no items.
@@ -38,16 +38,6 @@ impl Digest {
         bytes.clear();
         item.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
         Digest(xxh3_128(bytes))
-    }
-
-    /// The bits of the digest.
-    pub(crate) fn bits(self) -> u128 {
-        self.0
-    }
-
-    /// The digest with these bits.
-    pub(crate) fn of_bits(bits: u128) -> Digest {
-        Digest(bits)
     }
 
     /// The digest with the items whose digest is `part`.

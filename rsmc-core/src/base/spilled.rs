@@ -28,6 +28,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustc_hash::FxHashMap;
 
+use crate::base::Digest;
+
 /// A table with so many entries is full: it would double with the next one.
 const FULL: usize = (1 << 20) / 8 * 7;
 /// The number of entries of a page.
@@ -56,6 +58,25 @@ pub(crate) trait Record {
 
     /// The key and the value with these bits.
     fn unpack(key: u128, value: u128) -> (Self::Key, Self::Value);
+}
+
+/// A name in a set.
+impl Record for Digest {
+    type Key = Self;
+    type Value = ();
+    const VALUE: u32 = 0;
+
+    fn key(Digest(bits): Self) -> u128 {
+        bits
+    }
+
+    fn value((): ()) -> u128 {
+        0
+    }
+
+    fn unpack(key: u128, _: u128) -> (Self, ()) {
+        (Digest(key), ())
+    }
 }
 
 /// The place of files, and what they may take.
@@ -194,6 +215,22 @@ impl<R: Record> Spilled<R> {
         } else {
             self.spill = None;
         }
+    }
+}
+
+impl Spilled<Digest> {
+    /// The set of these names.
+    pub(crate) fn of(names: impl IntoIterator<Item = Digest>) -> Self {
+        let mut set = Self::default();
+        for name in names {
+            set.insert(name, ());
+        }
+        set
+    }
+
+    /// The names of a set, in no order.
+    pub(crate) fn names(&self) -> Vec<Digest> {
+        self.entries().into_iter().map(|(name, ())| name).collect()
     }
 }
 

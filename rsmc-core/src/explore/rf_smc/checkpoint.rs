@@ -15,7 +15,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::Digest;
+use crate::base::{Digest, Spilled};
 use crate::explore::looks::{Looks, SavedLooks};
 use crate::explore::rf_smc::RfSmc;
 use crate::explore::rf_smc::decision::{Decision, SavedDecision};
@@ -57,7 +57,7 @@ impl RfSmc {
             decisions: decisions.iter().map(|decision| decision.save(steps)).collect(),
             suspended: SavedChildren::all(&self.suspended, steps),
             livelocks: self.waits.livelocks.iter().map(|(class, witness)| (*class, witness.route())).collect(),
-            asked: self.waits.known.iter().copied().collect(),
+            asked: self.waits.known.names(),
             looks: self.waits.looks.save(),
             lost: self.waits.previews.lost(),
         }
@@ -76,7 +76,7 @@ impl RfSmc {
         explorer.waits.looks = Looks::restore(&checkpoint.looks);
         // They may not become known in time any more.
         explorer.waits.previews.asked.extend(&checkpoint.lost);
-        explorer.waits.known = checkpoint.asked.iter().copied().collect();
+        explorer.waits.known = Spilled::of(checkpoint.asked.iter().copied());
         explorer
     }
 }

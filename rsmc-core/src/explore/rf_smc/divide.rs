@@ -6,7 +6,7 @@ use crate::explore::{Divisible, Division, Saved, SavedLooks, Settings, Task};
 impl RfSmc {
     /// This explorer with the memory, the files and the bounds of these settings.
     pub fn with_settings(mut self, settings: &Settings) -> Self {
-        self.waits.looks.spill_to(settings.spill.clone());
+        self.waits.spill_to(settings.spill.as_ref());
         let with_sets = match settings.sets {
             Some(bytes) => self.with_memory_budget(bytes),
             None => self,

@@ -36,7 +36,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::base::{Digest, EventId, LocId, ThreadId};
+use crate::base::{Digest, EventId, LocId, Spill, Spilled, ThreadId};
 use crate::consistency::{Instance, Move, Shape, Verifier};
 use crate::explore::looks::{Looks, Standing, Way, together};
 use crate::explore::rf_smc::RfSmc;
@@ -147,6 +147,7 @@ impl RfSmc {
         let Self { finder, waits, budget, bound, .. } = std::mem::take(self);
         *self = Self { finder, budget: budget.anew(), bound: bound.anew(), ..Self::new(model) };
         self.waits.looks = waits.looks.replaced(&waits.looks.to_start_over(runs));
+        self.waits.known = waits.known.anew();
         true
     }
 }
@@ -156,7 +157,7 @@ impl RfSmc {
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     pub(super) livelocks: Vec<(Digest, Witness)>,
-    pub(super) known: FxHashSet<Digest>,
+    pub(super) known: Spilled<Digest>,
     pub(super) looks: Looks,
     pub(super) previews: Previews,
     /// There is no further plan.
@@ -174,6 +175,12 @@ pub(super) struct Waits {
 }
 
 impl Waits {
+    /// Has the files of what is too much for memory in this place.
+    pub(super) fn spill_to(&mut self, spill: Option<&Spill>) {
+        self.known.spill_to(spill.cloned());
+        self.looks.spill_to(spill.cloned());
+    }
+
     /// Learns from a run which iterations change nothing.
     pub(super) fn learn(&mut self, run: &Run) {
         self.looks.learn(run);
@@ -276,18 +283,18 @@ impl Waits {
             let way = if is_seen { finished(way, run) } else { way };
             let Way { watched, begun } = way;
             let question = watched.iter().fold(class, |name, watched| name.with(watched.name()));
-            if !self.known.insert(question) {
+            if !self.known.insert(question, ()) {
                 continue;
             }
             self.stay = (0..run.trace.events.len()).filter(|&at| !begun.contains(&run.trace.events[at].id)).collect();
             let livelock = self.class_of_stay(run);
-            if self.known.contains(&livelock) {
+            if self.known.contains(livelock) {
                 continue;
             }
             let looks: Vec<Look> = watched.iter().map(|watched| look(run, graph, &self.stay, watched)).collect();
             let witness = self.end_with(run, graph, &looks);
             if let Some(witness) = witness {
-                self.known.insert(livelock);
+                self.known.insert(livelock, ());
                 self.livelocks.push((question, witness));
             }
         }

@@ -15,7 +15,6 @@
 //! plausible; here it is never visited.
 
 use crate::base::{Digest, IdVec, LocId, Spilled};
-use crate::explore::view_xplore::Name;
 use crate::explore::view_xplore::cuts::{Cut, Cuts, part};
 use crate::explore::view_xplore::snapshot::Snapshot;
 
@@ -37,7 +36,7 @@ pub(super) struct Enumeration {
 
 impl Enumeration {
     /// Begins with the longest cut of a run. Cuts that are found are entered in `had`.
-    pub(super) fn begin(&mut self, snapshot: &Snapshot, had: &mut Spilled<Name>, cuts: &mut Cuts) {
+    pub(super) fn begin(&mut self, snapshot: &Snapshot, had: &mut Spilled<Digest>, cuts: &mut Cuts) {
         self.find_parts(snapshot);
         let threads = snapshot.threads.len();
         cuts.clear(threads);
@@ -54,7 +53,7 @@ impl Enumeration {
     pub(super) fn find_more(
         &mut self,
         snapshot: &Snapshot,
-        had: &mut Spilled<Name>,
+        had: &mut Spilled<Digest>,
         cuts: &mut Cuts,
         most: usize,
     ) -> bool {

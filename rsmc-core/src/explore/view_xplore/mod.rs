@@ -37,7 +37,7 @@ mod snapshot;
 
 use std::collections::VecDeque;
 
-use crate::base::{Digest, Record, Spill, Spilled};
+use crate::base::{Digest, Spill, Spilled};
 use crate::consistency::Decided;
 use crate::explore::Divisible;
 use crate::explore::by_source::BySource;
@@ -73,28 +73,6 @@ pub struct Effort {
     pub known: u64,
     /// The largest number of runs that were not finished with at once.
     pub runs_kept: usize,
-}
-
-/// A name in a set.
-#[derive(Debug)]
-struct Name;
-
-impl Record for Name {
-    type Key = Digest;
-    type Value = ();
-    const VALUE: u32 = 0;
-
-    fn key(name: Digest) -> u128 {
-        name.bits()
-    }
-
-    fn value((): ()) -> u128 {
-        0
-    }
-
-    fn unpack(key: u128, _: u128) -> (Digest, ()) {
-        (Digest::of_bits(key), ())
-    }
 }
 
 /// The numbers of cuts and of questions after which `analyse` returns, so that its caller decides whether to go on.
@@ -138,11 +116,11 @@ pub struct ViewXplore {
     forced: Vec<Forced>,
     asks_for: Purpose,
     /// The cuts that some run has had.
-    had: Spilled<Name>,
+    had: Spilled<Digest>,
     /// Cuts without a witness, each mixed with the thread whose read was added last.
-    refuted: Spilled<Name>,
+    refuted: Spilled<Digest>,
     /// Cuts in which threads are known to wait for ever, and the names of the questions that were asked about others.
-    livelocks: Spilled<Name>,
+    livelocks: Spilled<Digest>,
     asker: Asker,
     /// Of the last plan.
     purpose: Purpose,

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
-use crate::base::{Digest, EventId};
+use crate::base::{Digest, EventId, Spilled};
 use crate::explore::looks::{Looks, SavedLooks};
 use crate::explore::rf_smc::RfSmc;
 use crate::explore::rf_smc::budget::MemoryBudget;
@@ -80,7 +80,7 @@ pub struct Tree {
     open: BTreeSet<(usize, usize)>,
     /// Livelocks to run, and the classes of the runs that showed them.
     livelocks: Vec<Route>,
-    known: FxHashSet<Digest>,
+    known: Spilled<Digest>,
     /// The reads that are known to complete an iteration that changes nothing.
     looks: Looks,
 }
@@ -176,7 +176,7 @@ impl Tree {
             self.add(number, discovered);
         }
         for (class, route) in found.livelocks {
-            if self.known.insert(class) {
+            if self.known.insert(class, ()) {
                 self.livelocks.push(route);
             }
         }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::base::{Digest, EventId};
+use crate::base::{Digest, EventId, Spilled};
 use crate::explore::looks::{Looks, SavedLooks};
 use crate::explore::rf_smc::decision::SavedDecision;
 use crate::explore::rf_smc::steps::Steps;
@@ -68,14 +68,14 @@ impl Tree {
             SavedNode { parent, path, decision: node.decision.save(&Steps::default()) }
         };
         let nodes = numbers.iter().map(|&number| save(node(number))).collect();
-        let known = self.known.iter().copied().collect();
+        let known = self.known.names();
         SavedTree { paths, nodes, livelocks: self.livelocks.clone(), known, looks: self.looks.save() }
     }
 
     /// The tree that was saved.
     pub fn restore(saved: SavedTree) -> Self {
         let paths: Vec<Arc<[NamedEntry]>> = saved.paths.into_iter().map(Arc::from).collect();
-        let (livelocks, known) = (saved.livelocks, saved.known.into_iter().collect());
+        let (livelocks, known) = (saved.livelocks, Spilled::of(saved.known));
         let mut tree = Tree { livelocks, known, ..Tree::default() };
         tree.looks = Looks::restore(&saved.looks);
         for SavedNode { parent, path, decision } in saved.nodes {
