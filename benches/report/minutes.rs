@@ -1,7 +1,7 @@
 //! Memory over ten minutes of checks that have to remember something for nearly every run: each in its own process.
 
 use std::error::Error;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
@@ -105,12 +105,16 @@ pub fn run(number: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A row for each check, and the worst growth from the fourth minute to the last, with its check.
+/// A row for each check, side by side, and the worst growth from the fourth minute to the last, with its check.
 pub fn rows() -> Result<(String, f64, String), Box<dyn Error>> {
     let (mut rows, mut worst) = (String::new(), (0.0, String::new()));
-    for (number, (explorer, name, _)) in CHECKS.into_iter().enumerate() {
-        let ran = Command::new(std::env::current_exe()?).args([ARGUMENT, &number.to_string()]).output()?;
-        let text = String::from_utf8(ran.stdout)?;
+    let this = std::env::current_exe()?;
+    let start = |number: usize| {
+        Command::new(&this).args([ARGUMENT, &number.to_string()]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
+    };
+    let started = (0..CHECKS.len()).map(start).collect::<Result<Vec<_>, _>>()?;
+    for (child, (explorer, name, _)) in started.into_iter().zip(CHECKS) {
+        let text = String::from_utf8(child.wait_with_output()?.stdout)?;
         let numbers: Vec<u64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
         let [.., middle, _, last, executions] = numbers[..] else { return Err(format!("{name}: {text}").into()) };
         let growth = last as f64 / middle as f64;

@@ -6,7 +6,7 @@
 //! merged, so there are few. A filter says of most absent keys that no file has them. Of other keys one page of each
 //! file is read, found by the first keys of all pages; the newest file that has the key answers.
 //!
-//! Cost. In memory: a table of [`FULL`] entries, a filter of 32 MiB, and 16 bytes for each page of 4 KiB. On disk: 16
+//! Cost. In memory: a table of [`FULL`] entries, a filter of 8 MiB, and 16 bytes for each page of 4 KiB. On disk: 16
 //! bytes an entry, each written as often as it is merged, about log2(entries / `FULL`) times. While there is no file, a
 //! lookup is one in a table.
 //!
@@ -31,7 +31,7 @@ use rustc_hash::FxHashMap;
 use crate::base::Digest;
 
 /// A table with so many entries is full: it would double with the next one.
-const FULL: usize = (1 << 20) / 8 * 7;
+const FULL: usize = (1 << 18) / 8 * 7;
 /// The number of entries of a page.
 const PAGE: usize = 256;
 /// The number of pages that are read at once where all are.
@@ -40,8 +40,8 @@ const PAGES: usize = 64;
 const ENTRY: usize = size_of::<u128>();
 /// A filter has this many words for each entry of a full table.
 const FILTER: usize = 4;
-/// The most words of a filter, 32 MiB: a key chooses one by 22 bits of its hash.
-const WORDS: usize = 1 << 22;
+/// The most words of a filter, 8 MiB: a key chooses one by 20 bits of its hash.
+const WORDS: usize = 1 << 20;
 
 /// Keys and values that have 128 bits together. Keys are hashes: any 64 bits of them tell most keys apart.
 pub(crate) trait Record {
@@ -255,7 +255,7 @@ impl OnDisk {
     fn in_filter(&self, key: u128) -> (usize, u64) {
         let hash = ((key >> 64) as u64 ^ key as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let bits = [0, 6, 12, 18].into_iter().fold(0, |bits, from| bits | 1 << (hash >> from & 63));
-        ((hash >> 42) as usize & (self.filter.len() - 1), bits)
+        ((hash >> 44) as usize & (self.filter.len() - 1), bits)
     }
 
     /// Adds a file of these entries, which are in order, and merges it with those that are not much larger.
