@@ -458,8 +458,8 @@ impl<'a> Begun<'a> {
         if !passes {
             __rust_begin_short_backtrace(&text);
         }
-        if matches!(report.verdict, Verdict::Verified) && report.threads <= 1 && !config.allow_trivial {
-            said::say(&who, &report::verified(&report.into()));
+        if !config.allow_trivial {
+            said::say_if_trivial(&who, report);
         }
         #[allow(clippy::print_stdout, reason = "what a passing test found out; cargo shows it with --nocapture")]
         {

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::panic::Location;
 use std::sync::Once;
 
-use rsmc_core::report::visible;
-use rsmc_core::session::Config;
+use rsmc_core::report::{self, visible};
+use rsmc_core::session::{Config, Limit, Report, Verdict};
 
 use crate::env::{LOG, REPLAY};
 use crate::jobs;
@@ -30,6 +30,21 @@ pub(crate) fn say_in_vain(starter: &str, config: &Config, who: &str) {
         "{set} {is} set, but this check was started by `{starter}`, which does not read the environment; `rsmc::check` does"
     );
     SAID.call_once(|| say(who, &what));
+}
+
+/// Says of a check that passes that it has tested nothing: it started no thread, or no two threads share anything in
+/// what was run of it.
+pub(crate) fn say_if_trivial(who: &str, report: &Report) {
+    match report.verdict {
+        Verdict::Verified if report.threads <= 1 => say(who, &report::verified(&report.into())),
+        Verdict::Incomplete(Limit::Replay) => {}
+        Verdict::Incomplete(_) if !report.shares && report.executions > 0 => {
+            let what = "no atomic, lock or cell of `rsmc_shim` was used by two threads in what was run, so nothing was \
+                        tested; the usual cause is a `use std::sync` that was left";
+            say(who, &format!("{what} (`allow_trivial = true` if it is meant)"));
+        }
+        _ => {}
+    }
 }
 
 /// Says something in one write, so that the lines of tests that run at once do not mix. If the write fails, the test

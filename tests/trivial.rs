@@ -33,6 +33,10 @@ mod inner {
 
     #[rsmc::test]
     fn shares() {
+        shares_something();
+    }
+
+    fn shares_something() {
         let x = super::AtomicU32::new(0);
         rsmc::thread::scope(|scope| drop(scope.spawn(|| x.store(1, super::SeqCst))));
         x.load(super::SeqCst);
@@ -45,6 +49,22 @@ mod inner {
     )]
     fn atomics_of_std() {
         super::add_twice(&super::StdAtomicU32::new(0));
+    }
+
+    #[rsmc::test(explorer = "random", max_executions = 3)]
+    fn atomics_of_std_at_random() {
+        super::add_twice(&super::StdAtomicU32::new(0));
+    }
+
+    #[rsmc::test(explorer = "pct", max_executions = 3)]
+    fn empty_at_random() {}
+
+    #[rsmc::test(explorer = "random", max_executions = 3, allow_trivial = true)]
+    fn empty_at_random_and_meant() {}
+
+    #[rsmc::test(explorer = "random", max_executions = 3)]
+    fn shares_at_random() {
+        shares_something();
     }
 
     #[rsmc::test(allow_trivial = true)]
@@ -175,9 +195,15 @@ fn where_nothing_is_started_that_is_said_and_not_kept() {
     }
     // libtest names the thread after the test.
     assert!(run("trivial::inner::by_a_call").0.starts_with("rsmc: trivial::inner::by_a_call: verified: 1 execution"));
+    for test in ["atomics_of_std_at_random", "empty_at_random"] {
+        let err = run(&format!("trivial::inner::{test}")).0;
+        let said =
+            format!("rsmc: trivial::inner::{test}: no atomic, lock or cell of `rsmc_shim` was used by two threads");
+        assert!(err.starts_with(&said) && err.lines().count() == 1, "{err}");
+    }
     for test in
-        ["trivial::inner::empty_and_meant", "trivial::inner::shares", "trivial::inner::atomics_of_std_and_meant"]
+        ["empty_and_meant", "shares", "atomics_of_std_and_meant", "empty_at_random_and_meant", "shares_at_random"]
     {
-        assert_eq!(run(test).0, "", "{test}");
+        assert_eq!(run(&format!("trivial::inner::{test}")).0, "", "{test}");
     }
 }

@@ -113,7 +113,11 @@ impl<T> Channel<T> {
             Some(_) => {
                 panic!("the {kind} created at {file}:{line} belongs to another execution: create it in the body")
             }
-            None => panic!("the {kind} created at {file}:{line} belongs to a check: outside it may only be dropped"),
+            None => {
+                let object = Object { created: Some(self.created), ..self.dropped.object(kind) };
+                hook::objects::meets_of(self.execution, object, Some(Location::caller()));
+                panic!("the {kind} created at {file}:{line} belongs to a check: outside it may only be dropped")
+            }
         }
     }
 
