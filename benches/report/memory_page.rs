@@ -23,6 +23,8 @@ const PROGRAMS: [(&str, usize); 6] =
 const EXECUTIONS: [u64; 3] = [10_000, 100_000, 1_000_000];
 /// The memory of the process may at last be so many times what it was first.
 const GROWTH: f64 = 1.2;
+/// As [`GROWTH`], over minutes: runs of `view` that are not finished with are kept, and come to be more.
+const OVER_MINUTES: f64 = 1.3;
 /// What is allocated may at last be so much more than it was first, in KiB: as much as the sets of decisions may take.
 const MORE: usize = 128;
 
@@ -76,9 +78,9 @@ pub fn write(folder: &Path) -> Result<Vec<Promise>, Box<dyn Error>> {
         },
         Promise {
             page: PAGE,
-            what: format!("After ten minutes a process has at most {GROWTH} times the memory it had after four"),
+            what: format!("After ten minutes a process has at most {OVER_MINUTES} times the memory it had after four"),
             measured: format!("{growth:.2} times, of {slowest}"),
-            holds: growth <= GROWTH,
+            holds: growth <= OVER_MINUTES,
         },
     ];
     let text = TEXT
