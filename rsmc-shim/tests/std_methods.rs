@@ -1,8 +1,8 @@
 //! The shim's types have the methods of std's, but for those that are named here.
 //!
 //! What std has is read from its documentation, where the toolchain has that (the component `rust-docs`); elsewhere
-//! nothing is compared, which is said on standard error. Methods of traits are not looked at, and a method counts as there if a source of its type
-//! defines one of its name.
+//! nothing is compared, which is said on standard error. Methods of traits are not looked at, and a method counts as
+//! there if a source of its type defines one of its name.
 #![allow(clippy::incompatible_msrv, reason = "tests are built by the compiler of the workspace")]
 
 use std::collections::BTreeSet;
@@ -70,7 +70,7 @@ fn defines(code: &str, method: &str) -> bool {
 #[test]
 fn every_method_of_std_is_there() {
     let Some(pages) = std_pages() else {
-        let _ = writeln!(std::io::stderr(), "NOT TESTED: the component rust-docs is not there, so nothing is compared");
+        let _ = writeln!(std::io::stderr(), "NOT TESTED: the component rust-docs is not installed");
         return;
     };
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/model");
