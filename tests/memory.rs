@@ -1,10 +1,12 @@
 //! Memory that is used after it was freed, or freed twice: what is found, what is not, and what the report says.
 #![cfg(unix)]
 
+use std::mem::ManuallyDrop;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::*;
 
 use crate::support::pairs;
+use rsmc::alloc::Track;
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, fence};
 use rsmc::sync::{Arc, Mutex};
@@ -84,6 +86,62 @@ fn an_atomic_is_used_after_it_was_freed() {
                 // SAFETY: none; this is the mistake.
                 unsafe { (*node).value.load(Relaxed) };
             }
+        });
+    });
+}
+
+/// A tracked value in a box, used by one thread and dropped by another: neither is a step.
+#[test]
+fn a_tracked_value_is_used_after_it_was_dropped() {
+    fails(FailureKind::UseAfterFree, || {
+        let place = AtomicPtr::new(Box::into_raw(Box::new(Track::new(1))));
+        thread::scope(|scope| {
+            // SAFETY: it is a box; that somebody else still has it is the mistake.
+            scope.spawn(|| drop(unsafe { Box::from_raw(place.load(Acquire)) }));
+            // SAFETY: none; this is the mistake.
+            unsafe { (*place.load(Acquire)).get_ref() };
+        });
+    });
+}
+
+/// As above, where the value stays in its place and a message makes the drop wait, or does not.
+#[test]
+fn a_tracked_value_is_dropped_in_its_place() {
+    fn body(waits: bool) {
+        let mut value = ManuallyDrop::new(Track::new(1));
+        let (place, used) = (AtomicPtr::new(&raw mut value), AtomicU32::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                // SAFETY: that somebody drops it meanwhile is the mistake, unless the other thread waits.
+                unsafe { (*place.load(Relaxed)).get_ref() };
+                used.store(1, Release);
+            });
+            while waits && used.load(Acquire) == 0 {
+                rsmc::hint::spin_loop();
+            }
+            // SAFETY: as above.
+            unsafe { ManuallyDrop::drop(&mut *place.load(Relaxed)) };
+        });
+    }
+    fails(FailureKind::UseAfterFree, || body(false));
+    passes(|| body(true));
+}
+
+/// What a check does not see orders the two: the counts of std's `Arc`.
+#[test]
+fn a_tracked_value_behind_an_arc_of_std_is_no_mistake() {
+    passes(|| {
+        let (value, turns) = (std::sync::Arc::new(Track::new(1)), AtomicU32::new(0));
+        let other = std::sync::Arc::clone(&value);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let other = other;
+                turns.fetch_add(1, Relaxed);
+                other.get_ref();
+            });
+            turns.fetch_add(1, Relaxed);
+            value.get_ref();
+            drop(value);
         });
     });
 }

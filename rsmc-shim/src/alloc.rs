@@ -4,7 +4,9 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 
 #[cfg(feature = "model")]
-use rsmc_core::runtime::{Birth, hook};
+use rsmc_core::runtime::hook::tracked;
+#[cfg(feature = "model")]
+use rsmc_core::runtime::{Birth, Identity, hook};
 
 /// A value whose fate a check watches: it must be dropped by the end of the execution that created it, and not be used
 /// or dropped again after that.
@@ -21,12 +23,16 @@ use rsmc_core::runtime::{Birth, hook};
 /// assert_eq!(value.into_inner(), "a");
 /// ```
 ///
-/// An operation on a `Track` is no step of a check. A `Track` says nothing about memory that is used after it was
-/// freed: a check notices that only as far as the bytes are still those of the `Track`.
+/// An operation on a `Track` is no step of a check. That a thread uses one which another thread drops or frees is found
+/// as for a [cell](crate::cell::UnsafeCell): also where it is luck that the use came first. A use is the call of
+/// [`get_ref`](Self::get_ref) or [`get_mut`](Self::get_mut), not what is done with the reference. A `Track` reports no
+/// data races.
 pub struct Track<T> {
     value: ManuallyDrop<T>,
     #[cfg(feature = "model")]
     birth: Option<Birth>,
+    #[cfg(feature = "model")]
+    identity: Identity,
 }
 
 impl<T> Track<T> {
@@ -36,7 +42,9 @@ impl<T> Track<T> {
         Self {
             value: ManuallyDrop::new(value),
             #[cfg(feature = "model")]
-            birth: hook::counts::born("Track"),
+            birth: hook::counts::born(tracked::KIND),
+            #[cfg(feature = "model")]
+            identity: Identity::new(),
         }
     }
 
@@ -67,41 +75,62 @@ impl<T> Track<T> {
     #[track_caller]
     pub fn into_inner(self) -> T {
         let mut this = ManuallyDrop::new(self);
-        assert!(this.goes(), "a tracked value is taken out after it was dropped");
+        assert!(this.is_taken(), "a tracked value is taken out after it was dropped");
         // SAFETY: `this` is not used again, so the value is moved out once.
         unsafe { ManuallyDrop::take(&mut this.value) }
     }
 
     #[track_caller]
     fn check(&self) {
-        assert!(self.is_alive(), "a tracked value is used after it was dropped");
+        assert!(self.is_used(), "a tracked value is used after it was dropped");
     }
 
+    /// Notes a use of the value; false if its life had ended.
     #[cfg(feature = "model")]
-    fn is_alive(&self) -> bool {
-        self.birth.is_none_or(hook::counts::is_alive)
+    #[track_caller]
+    fn is_used(&self) -> bool {
+        // A closure would not know the caller.
+        match self.birth {
+            Some(birth) => tracked::is_used(self.identity.object(tracked::KIND), birth),
+            None => true,
+        }
     }
 
     #[cfg(not(feature = "model"))]
-    fn is_alive(&self) -> bool {
+    fn is_used(&self) -> bool {
         true
     }
 
-    /// Notes the end of the value's life; false if it had ended before.
+    /// Notes that the value is taken out; false if its life had ended.
     #[cfg(feature = "model")]
-    fn goes(&self) -> bool {
-        self.birth.is_none_or(hook::counts::died)
+    #[track_caller]
+    fn is_taken(&self) -> bool {
+        match self.birth {
+            Some(birth) => tracked::is_taken(self.identity.object(tracked::KIND), birth),
+            None => true,
+        }
     }
 
     #[cfg(not(feature = "model"))]
-    fn goes(&self) -> bool {
+    fn is_taken(&self) -> bool {
+        true
+    }
+
+    /// Notes that the value is dropped; false if its life had ended.
+    #[cfg(feature = "model")]
+    fn is_dropped(&self) -> bool {
+        self.birth.is_none_or(|birth| tracked::is_dropped(self.identity.object(tracked::KIND), birth))
+    }
+
+    #[cfg(not(feature = "model"))]
+    fn is_dropped(&self) -> bool {
         true
     }
 }
 
 impl<T> Drop for Track<T> {
     fn drop(&mut self) {
-        if self.goes() {
+        if self.is_dropped() {
             // SAFETY: the value is not used after this.
             unsafe { ManuallyDrop::drop(&mut self.value) };
         } else {

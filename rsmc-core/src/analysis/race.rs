@@ -377,6 +377,7 @@ impl Pass {
             | NoteKind::CellWrite(_)
             | NoteKind::CellEnd { .. }
             | NoteKind::Freed(_)
+            | NoteKind::Dropped(_)
             | NoteKind::FreedAny => {}
             NoteKind::End
             | NoteKind::Flush(_)

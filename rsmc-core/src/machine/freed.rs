@@ -3,6 +3,8 @@
 //! Problem. A thread frees memory, and in the execution at hand another thread used it before. Could it have been the
 //! other way round? Freeing is no step, so no explorer puts it before or after what others do.
 //!
+//! The same goes for a tracked value that a thread drops: where it lies is no matter.
+//!
 //! Method. What a thread knows before it frees is its *causal past*: what it did before, the writes that its reads
 //! take, threads that it has started or joined, references dropped before its own. A use that is not in the past of the
 //! freeing *may* come later: all that does not depend on the use happens as before, and the freeing thread frees; then
@@ -41,6 +43,12 @@ impl Machine {
         self.note(thread, kind, Site::Unknown);
     }
 
+    /// Notes that a thread has dropped a tracked value.
+    pub fn dropped(&mut self, thread: ThreadId, loc: LocId) {
+        self.run.trace.frees += 1;
+        self.note(thread, NoteKind::Dropped(loc), Site::Unknown);
+    }
+
     /// Notes a wrong use of memory. The run reports the first one.
     fn uses_badly(&mut self, bad: BadMemory) {
         self.run.bad_memory.get_or_insert(bad);
@@ -67,10 +75,7 @@ impl Machine {
     /// The number of the last freeing of this object's memory, or with `None` of the memory whose freeing is looked
     /// for.
     fn freed_at(&self, loc: Option<LocId>) -> Option<u32> {
-        let is_it = |kind: NoteKind| match kind {
-            NoteKind::Freed(freed) => Some(freed) == loc,
-            kind => kind == NoteKind::FreedAny,
-        };
+        let is_it = |kind: NoteKind| kind == NoteKind::FreedAny || (loc.is_some() && kind.ends() == loc);
         let numbered = self.run.trace.all_freed().zip(0..);
         numbered.filter(|((_, note), _)| is_it(note.kind)).last().map(|(_, nth)| nth)
     }
@@ -182,7 +187,7 @@ impl Pass {
                     *accesses += 1;
                     self.last.insert((loc, thread), used);
                 }
-                NoteKind::Freed(loc) => late.extend(self.unknown_uses(thread, loc, frees)),
+                NoteKind::Freed(loc) | NoteKind::Dropped(loc) => late.extend(self.unknown_uses(thread, loc, frees)),
                 _ => {}
             }
             frees += u32::from(note.kind.frees());

@@ -4,22 +4,27 @@ use crate::report::places::at;
 use crate::report::rows::{Scene, row};
 use crate::report::text::wrap;
 use crate::step::{BadMemory, Touch};
+use crate::trace::Note;
 
 /// The title: the threads and their operations.
 pub(super) fn title(scene: &Scene<'_>) -> Option<String> {
     let bad = *scene.finding.bad_memory?;
-    let freer = bad.freed_at().and_then(|nth| scene.finding.trace.freed(nth));
-    let freer = freer.map(|(_, note)| scene.threads.name(note.thread));
+    let freed = freed(scene);
+    let freer = freed.map(|(_, note)| scene.threads.name(note.thread));
     Some(match bad {
         BadMemory::UsedAfterFree { loc, access, .. } => {
             let (user, name) = (scene.threads.name(access.thread()), scene.locations.name(loc));
+            let drops = freed.is_some_and(|(_, note)| note.kind.drops());
+            let (verb, whose, past) =
+                if drops { ("drops", "which", "dropped") } else { ("frees", "whose memory", "freed") };
             match freer {
                 Some(freer) if row_of(scene, access) <= freed_row(scene) => {
-                    format!("{freer} frees the memory of {name}, which {user} may still use")
+                    let what = if drops { name.to_owned() } else { format!("the memory of {name}") };
+                    format!("{freer} {verb} {what}, which {user} may still use")
                 }
-                Some(freer) if user != freer => format!("{user} uses {name}, whose memory {freer} has freed"),
-                Some(_) => format!("{user} uses {name}, whose memory it has freed"),
-                None => format!("{user} uses {name}, whose memory was freed"),
+                Some(freer) if user != freer => format!("{user} uses {name}, {whose} {freer} has {past}"),
+                Some(_) => format!("{user} uses {name}, {whose} it has {past}"),
+                None => format!("{user} uses {name}, {whose} was {past}"),
             }
         }
         BadMemory::FreedTwice { thread, block, .. } => {
@@ -37,8 +42,9 @@ pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
     let Some(&bad) = scene.finding.bad_memory else { return Vec::new() };
     let frees = |nth: u32, what: &str| {
         let (number, note) = scene.finding.trace.freed(nth)?;
-        let place = at(note.site);
-        Some(format!("  {} frees {what}{place}{}", scene.threads.name(note.thread), row(scene.row_of_note(number))))
+        let (place, thread) = (at(note.site), scene.threads.name(note.thread));
+        let act = if note.kind.drops() { "drops it".to_owned() } else { format!("frees {what}") };
+        Some(format!("  {thread} {act}{place}{}", row(scene.row_of_note(number))))
     };
     match bad {
         BadMemory::UsedAfterFree { loc, access, site, freed_at } => {
@@ -49,9 +55,12 @@ pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
             lines.extend(freed_at.and_then(|nth| frees(nth, "its memory")));
             lines.push(format!("  {name}: {} created{}", info.kind, at(info.created)));
             if used <= freed_row(scene) {
-                let why = "  nothing makes the second wait for the first: run with the same steps in another order, the memory is \
-                           used after it was freed";
-                lines.push(wrap(why, "  "));
+                let late = match freed(scene).is_some_and(|(_, note)| note.kind.drops()) {
+                    true => "the value is used after it was dropped",
+                    false => "the memory is used after it was freed",
+                };
+                let why = "  nothing makes the second wait for the first: run with the same steps in another order, ";
+                lines.push(wrap(&format!("{why}{late}"), "  "));
             }
             lines
         }
@@ -69,6 +78,11 @@ fn row_of(scene: &Scene<'_>, access: Touch) -> Option<usize> {
     }
 }
 
+/// The freeing that comes too early, with the place of its note.
+fn freed<'a>(scene: &Scene<'a>) -> Option<(usize, &'a Note)> {
+    scene.finding.trace.freed(scene.finding.bad_memory?.freed_at()?)
+}
+
 fn freed_row(scene: &Scene<'_>) -> Option<usize> {
-    scene.row_of_note(scene.finding.trace.freed(scene.finding.bad_memory?.freed_at()?)?.0)
+    scene.row_of_note(freed(scene)?.0)
 }

@@ -16,7 +16,7 @@ use crate::report::values::Values;
 use crate::session::FailureKind;
 use crate::step::{BadMemory, Panicked, Pending, Touch, Why};
 use crate::trace::{
-    Action, Call, Caller, Event, Explore, LocInfo, Note, NoteKind, Op, PATIENCE, POISONED, Row, Site, Source,
+    Action, Call, Caller, Event, Explore, LocInfo, Note, NoteKind, Op, PATIENCE, POISONED, Row, Site, Source, TRACKED,
 };
 
 /// The source of the value in a row.
@@ -393,6 +393,9 @@ impl<'a> Scene<'a> {
                 order = abbreviate(ordering);
                 "fence".to_owned()
             }
+            NoteKind::CellRead(cell) if self.finding.trace.locs[cell].kind == TRACKED => {
+                format!("use {}", self.locations.name(cell))
+            }
             NoteKind::CellRead(cell) => format!("read {}", self.locations.name(cell)),
             NoteKind::CellWrite(cell) => format!("write {}", self.locations.name(cell)),
             NoteKind::CellEnd { access, .. } => match self.finding.trace.access(note.thread, access)?.1.kind {
@@ -433,14 +436,14 @@ impl<'a> Scene<'a> {
 
     /// The words of a row that frees memory, if the report is about that memory.
     fn freed(&self, kind: NoteKind) -> Option<String> {
-        let freed = match kind {
-            NoteKind::Freed(loc) => Some(loc),
-            NoteKind::FreedAny => None,
-            _ => return None,
-        };
+        if !kind.frees() {
+            return None;
+        }
+        let freed = kind.ends();
         match *self.finding.bad_memory? {
             BadMemory::UsedAfterFree { loc, .. } if freed.is_none_or(|freed| freed == loc) => {
-                Some(format!("free {}", self.locations.name(loc)))
+                let verb = if kind.drops() { "drop" } else { "free" };
+                Some(format!("{verb} {}", self.locations.name(loc)))
             }
             BadMemory::FreedTwice { block, .. } if freed.is_none() => Some(format!("free {}", self.freed_twice(block))),
             _ => None,

@@ -6,7 +6,7 @@ use crate::runtime::arena::News;
 use crate::runtime::execution::{Core, Execution};
 use crate::runtime::locations::Tag;
 use crate::step::{BadMemory, Plan, Run};
-use crate::trace::{Act, Site};
+use crate::trace::{Act, Site, TRACKED};
 
 /// The number of executions in vain after which a use at one place is not tried any more: something that is not seen
 /// orders it.
@@ -41,7 +41,8 @@ impl Execution {
         }
     }
 
-    /// A thread comes to a cell. Makes it wait before the access, if that is to be tried after memory was freed.
+    /// A thread comes to a cell, or to a tracked value. Makes it wait before the access, if that is to be tried after
+    /// memory was freed.
     #[inline]
     pub(super) fn comes_to_cell(&self) {
         let core = self.core.borrow();
@@ -120,7 +121,8 @@ impl Core {
         if self.machine.run().bad_memory.is_none() {
             self.freed.bad_address = !tag.map_or(0, |tag| std::ptr::from_ref(tag).addr());
         }
-        let is_cell = self.machine.run().trace.locs[loc].kind.contains("Cell");
+        let kind = self.machine.run().trace.locs[loc].kind;
+        let is_cell = kind.contains("Cell") || kind == TRACKED;
         self.machine.uses_freed(thread, loc, site, is_cell);
     }
 }

@@ -19,7 +19,8 @@ pub enum FailureKind {
     StepLimit,
     /// The program did something else when the same schedule was run again.
     Nondeterminism,
-    /// A thread uses an atomic, a lock or a cell whose memory was freed, or may be freed before it does.
+    /// A thread uses an atomic, a lock or a cell whose memory was freed, or may be freed before it does; or a tracked
+    /// value that was dropped, or may be.
     UseAfterFree,
     /// A thread frees memory that was freed before.
     DoubleFree,

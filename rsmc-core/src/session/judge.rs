@@ -9,7 +9,7 @@ use crate::session::shrink::Cost;
 use crate::session::spot::{Spot, leaks};
 use crate::session::{Config, Failure, FailureKind, Fewest};
 use crate::step::{BadMemory, End, Panicked, Pending, Run, Why};
-use crate::trace::{NoteKind, Trace};
+use crate::trace::{NoteKind, Site, Trace};
 
 /// A failure that a run shows.
 pub(super) struct Finding {
@@ -125,17 +125,20 @@ fn race(run: &Run) -> Option<Finding> {
 }
 
 fn bad_memory(run: &Run) -> Option<Finding> {
-    if matches!(run.end, End::Diverged { .. }) {
-        return None;
-    }
     let object = |loc: LocId| format!("the {} created at {}", run.trace.locs[loc].kind, run.trace.locs[loc].created);
     let name = |thread| name(&run.trace, thread);
     let bad = run.bad_memory?;
-    let freer = bad.freed_at().and_then(|nth| run.trace.freed(nth)).map(|(_, note)| note.thread);
+    let freed = bad.freed_at().and_then(|nth| run.trace.freed(nth)).map(|(_, note)| note);
+    let freer = freed.map(|note| note.thread);
     Some(match bad {
         BadMemory::UsedAfterFree { loc, access, site, .. } => {
-            let freed = freer.map_or("was freed".to_owned(), |freer| format!("{} frees", name(freer)));
-            let message = format!("{} uses {} at {site}, whose memory {freed}", name(access.thread()), object(loc));
+            let freed = match freed {
+                Some(note) if note.kind.drops() => format!("which {} drops", name(note.thread)),
+                Some(note) => format!("whose memory {} frees", name(note.thread)),
+                None => "whose memory was freed".to_owned(),
+            };
+            let place = if site == Site::Unknown { String::new() } else { format!(" at {site}") };
+            let message = format!("{} uses {}{place}, {freed}", name(access.thread()), object(loc));
             Finding::new(FailureKind::UseAfterFree, message)
         }
         BadMemory::FreedTwice { thread, .. } => {

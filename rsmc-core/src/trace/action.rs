@@ -14,6 +14,9 @@ pub const CHOICE: &str = "choice";
 /// Each thread that has such a loop has one.
 pub const PATIENCE: &str = "patience";
 
+/// The kind of a location of a tracked value, which has no events, only notes.
+pub const TRACKED: &str = "Track";
+
 /// The type of the location of the token for which a suspended thread waits.
 pub const SUSPENSION: &str = "suspension";
 

@@ -261,6 +261,8 @@ pub enum NoteKind {
     },
     /// Freed the memory of an object, which other threads may have used or may still use.
     Freed(LocId),
+    /// Dropped a tracked value, which other threads may have used or may still use.
+    Dropped(LocId),
     /// Freed the memory that [`crate::step::BadMemory`] is about.
     FreedAny,
     /// `hint::spin_loop` or `thread::yield_now`.
@@ -294,9 +296,22 @@ impl NoteKind {
         matches!(self, NoteKind::CellRead(_) | NoteKind::CellWrite(_) | NoteKind::CellEnd { .. })
     }
 
-    /// Whether it says that memory was freed.
+    /// Whether it says that memory was freed, or a tracked value dropped.
     pub fn frees(self) -> bool {
-        matches!(self, NoteKind::Freed(_) | NoteKind::FreedAny)
+        matches!(self, NoteKind::Freed(_) | NoteKind::Dropped(_) | NoteKind::FreedAny)
+    }
+
+    /// Whether it says that a tracked value was dropped.
+    pub fn drops(self) -> bool {
+        matches!(self, NoteKind::Dropped(_))
+    }
+
+    /// The object that is gone after it, if it says that of one.
+    pub fn ends(self) -> Option<LocId> {
+        match self {
+            NoteKind::Freed(loc) | NoteKind::Dropped(loc) => Some(loc),
+            _ => None,
+        }
     }
 }
 

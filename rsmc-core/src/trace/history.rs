@@ -65,9 +65,8 @@ impl Histories {
                         self.now[child] = self.now[note.thread].with_number(u64::from(child.0) << 2 | 3);
                     }
                     NoteKind::Join(child) => self.now[note.thread] = self.now[note.thread].with(self.now[child]),
-                    NoteKind::CellRead(_) | NoteKind::CellWrite(_) | NoteKind::Freed(_) => {
-                        self.has_cells = true;
-                    }
+                    NoteKind::CellRead(_) | NoteKind::CellWrite(_) => self.has_cells = true,
+                    kind if kind.ends().is_some() => self.has_cells = true,
                     _ => {}
                 },
             }

@@ -250,7 +250,7 @@ impl Trace {
             self.events.iter().any(|event| event.op.loc == loc && event.id.thread != by)
                 || self.notes.iter().any(in_note)
         };
-        self.all_freed().any(|(_, note)| matches!(note.kind, NoteKind::Freed(loc) if is_used(loc, note.thread)))
+        self.all_freed().any(|(_, note)| note.kind.ends().is_some_and(|loc| is_used(loc, note.thread)))
     }
 
     /// The note with this number among those of [`all_freed`](Self::all_freed), with its place.

@@ -178,7 +178,8 @@ fn memory(scene: &Scene<'_>) -> Vec<Mark> {
     let freed = |nth: u32, what: &str| {
         let (_, note) = scene.finding.trace.freed(nth)?;
         let here = if note.site == Site::Unknown { "here, or next" } else { "here" };
-        Some(mark(format!("{} frees {what} {here}", scene.threads.name(note.thread)), near(scene, note)))
+        let act = if note.kind.drops() { "drops it".to_owned() } else { format!("frees {what}") };
+        Some(mark(format!("{} {act} {here}", scene.threads.name(note.thread)), near(scene, note)))
     };
     match bad {
         BadMemory::UsedAfterFree { loc, access, site, freed_at } => {

@@ -198,8 +198,7 @@ fn misses(line: &Line) -> Option<usize> {
 fn location(kind: NoteKind) -> Option<LocId> {
     match kind {
         NoteKind::CellRead(cell) | NoteKind::CellWrite(cell) => Some(cell),
-        NoteKind::Freed(loc) => Some(loc),
-        _ => None,
+        kind => kind.ends(),
     }
 }
 
@@ -215,6 +214,7 @@ fn operation(kind: NoteKind) -> &'static str {
         NoteKind::CellWrite(_) => "write",
         NoteKind::CellEnd { .. } => "access end",
         NoteKind::Freed(_) | NoteKind::FreedAny => "free",
+        NoteKind::Dropped(_) => "drop",
         NoteKind::Panic(_) => "panic",
         NoteKind::Explore(_) => "explore",
         NoteKind::Counted | NoteKind::Hint | NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) => "note",

@@ -203,6 +203,11 @@ impl Arena {
         }
     }
 
+    /// Whether a freeing is looked for.
+    pub(in crate::runtime) fn is_watching(&self) -> bool {
+        self.0.as_ref().is_some_and(|inner| inner.freed.watched.is_some())
+    }
+
     /// Whether there are [`Arena::news`].
     #[inline]
     pub(in crate::runtime) fn has_news(&self) -> bool {

@@ -127,15 +127,6 @@ pub fn born(kind: &'static str) -> Option<Birth> {
     .flatten()
 }
 
-/// Whether it is still there, as far as the running execution knows.
-pub fn is_alive(birth: Birth) -> bool {
-    enter(|execution| {
-        let core = execution.core.borrow();
-        core.locations.execution() != birth.execution || core.births.is_alive(birth)
-    })
-    .unwrap_or(true)
-}
-
 /// Notes that it is gone; false if it was gone before.
 pub fn died(birth: Birth) -> bool {
     in_current(|execution| {

@@ -16,3 +16,4 @@ pub mod slots;
 pub mod threads;
 pub mod time;
 pub mod tokens;
+pub mod tracked;
