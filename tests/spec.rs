@@ -23,7 +23,7 @@ use std::time::Duration;
 use rsmc::spec::{Criterion, Spec, SpecReport, Values, opaque, symmetric};
 use rsmc::sync::Mutex;
 use rsmc::sync::atomic::Ordering::{self, Relaxed, Release, SeqCst};
-use rsmc::{Config, FailureKind, MemoryModel, Verdict};
+use rsmc::{Config, Explorer, FailureKind, MemoryModel, Verdict};
 
 use crate::examples::algorithms::chase_lev::{Deque, Stolen};
 use crate::examples::algorithms::michael_scott_queue::MichaelScottQueue;
@@ -233,6 +233,30 @@ fn lazy_list(validates: bool) -> Spec<LazyList, BTreeSet<u8>> {
 fn lazy_list_as_a_set() {
     verified(lazy_list(true), 2);
     assert_eq!(fails(lazy_list(false)), (FailureKind::Panic, 2));
+}
+
+/// A thread is held back in an iteration in which it has given a lock back that another one takes: that one can go on,
+/// and nobody waits for ever.
+#[test]
+fn lazy_list_with_calls_that_try_again() {
+    for calls in [
+        "insert(2), remove(2), insert(1) | remove(1) | remove(2)",
+        "insert(1), remove(1), insert(1) | remove(1) | remove(1)",
+    ] {
+        for memory in [MemoryModel::Sc, MemoryModel::C11] {
+            for explorer in [Explorer::ReadsFrom, Explorer::View] {
+                if (memory, explorer) == (MemoryModel::C11, Explorer::View) {
+                    continue;
+                }
+                let config = Config::default().memory(memory).explorer(explorer);
+                let report = rsmc::explore(&config, || lazy_list(true).execute(calls));
+                assert!(
+                    matches!(report.verdict, Verdict::Verified),
+                    "{calls} under {memory:?}, {explorer:?}: {report}"
+                );
+            }
+        }
+    }
 }
 
 fn counter() -> Spec<Counter, u32> {

@@ -51,13 +51,16 @@ impl Machine {
 
     /// Releases the threads that are held back halfway through an iteration, if none of them could go on anyway. The
     /// execution is then one like others: the iterations that they have begun are a part of it, since they will never
-    /// complete them.
+    /// complete them. But if another thread can go on, and would see what they have begun, this is not the end.
     fn release_who_is_blocked(&mut self) {
         let is_blocked = |&thread: &ThreadId| {
             let held = &self.threads[thread].held_back;
             !held.is_empty() && held.iter().all(|held| held.op.is_some()) && self.possible_op(thread).is_none()
         };
         if self.plan.frozen.is_empty() || self.needs_begun || !self.plan.frozen.iter().all(is_blocked) {
+            return;
+        }
+        if self.threads.ids().any(|thread| self.would_see_what_is_begun(thread)) {
             return;
         }
         self.run.halfway = false;
