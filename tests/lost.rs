@@ -9,7 +9,8 @@ use std::sync::atomic::Ordering::*;
 use std::time::Duration;
 
 use crate::support::{child, pairs};
-use rsmc::sync::atomic::{AtomicPtr, AtomicU32};
+use rsmc::cell::{Cell, UnsafeCell};
+use rsmc::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32};
 use rsmc::{FailureKind, Report, Verdict, thread};
 
 #[track_caller]
@@ -131,6 +132,81 @@ fn a_number_is_lost() {
             });
         });
     });
+}
+
+/// A place for a box, behind a lock.
+struct Slot {
+    is_taken: AtomicBool,
+    value: UnsafeCell<*mut u32>,
+}
+
+// SAFETY: the flag is a lock.
+unsafe impl Sync for Slot {}
+
+impl Slot {
+    fn new() -> Self {
+        Self { is_taken: AtomicBool::new(false), value: UnsafeCell::new(null_mut()) }
+    }
+
+    /// Puts a box there if there is none.
+    fn put(&self, value: u32) {
+        while self.is_taken.swap(true, Acquire) {
+            rsmc::hint::spin_loop();
+        }
+        // SAFETY: this thread has the lock.
+        self.value.with_mut(|place| unsafe {
+            if (*place).is_null() {
+                *place = Box::into_raw(Box::new(value));
+            }
+        });
+        self.is_taken.store(false, Release);
+    }
+}
+
+/// `end` gets what two threads leave in a slot.
+fn with_slot(end: impl FnOnce(Slot)) {
+    let slot = Slot::new();
+    thread::scope(|scope| {
+        scope.spawn(|| slot.put(1));
+        slot.put(2);
+    });
+    end(slot);
+}
+
+/// No atomic has ever pointed to it.
+#[test]
+fn what_a_cell_has_pointed_to_is_lost() {
+    alone("what_a_cell_has_pointed_to_is_lost", || {
+        loses("memory to which the UnsafeCell created at tests/lost.rs", || with_slot(drop));
+        // SAFETY: it is a box, and nobody else has it.
+        keeps(|| with_slot(|slot| drop(unsafe { Box::from_raw(slot.value.into_inner()) })));
+    });
+}
+
+/// `Cell` as well: the pointer is seen when it is set.
+#[test]
+fn what_a_plain_cell_has_pointed_to_is_lost() {
+    alone("what_a_plain_cell_has_pointed_to_is_lost", || {
+        let body = |frees: bool| {
+            let place = Cell::new(null_mut());
+            place.set(Box::into_raw(Box::new(7)));
+            let other = Cell::new(null_mut());
+            other.swap(&place);
+            if frees {
+                // SAFETY: it is a box, and nobody else has it.
+                drop(unsafe { Box::from_raw(other.replace(null_mut())) });
+            }
+        };
+        loses("memory to which the Cell created at tests/lost.rs", || body(false));
+        keeps(|| body(true));
+    });
+}
+
+/// What a captured cell, or one of the system's heap, still points to is not lost.
+#[test]
+fn what_a_cell_elsewhere_points_to_is_not_lost() {
+    let kept = Box::new(Slot::new());
+    keeps(|| kept.put(1));
 }
 
 /// What a static of std, a captured variable or a static of the shim knows is not lost, and neither is what that leads

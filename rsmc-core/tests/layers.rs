@@ -257,6 +257,7 @@ fn unsafe_code_is_in_the_runtime_only() {
         "again.rs",
         "arena.rs",
         "blocks.rs",
+        "candidates.rs",
         "coroutine.rs",
         "current.rs",
         "executor.rs",

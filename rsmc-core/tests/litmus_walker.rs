@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use rsmc_core::base::ThreadId;
 use rsmc_core::machine::Outcome;
-use rsmc_core::runtime::hook::cells::CellAccess;
+use rsmc_core::runtime::hook::cells::{CellAccess, Contents};
 use rsmc_core::runtime::{Object, Tag, hook};
 use rsmc_core::trace::{Action, POISONED, Rmw};
 use rsmc_testkit::litmus::{Expr, Operator, Program, Stmt, StmtKind, ThreadProgram};
@@ -69,6 +69,10 @@ impl Walker<'_> {
         hook::objects::access(self.shared.object("AtomicU32", loc), || init, action, order, failure).unwrap()
     }
 
+    fn touch(&self, cell: &str, access: CellAccess) {
+        hook::cells::cell(self.shared.object("UnsafeCell", cell), access, Contents::NONE);
+    }
+
     fn lock(&self, lock: &str, action: Action) -> Outcome {
         let order = if matches!(action, Action::Release { .. }) { Ordering::Release } else { Ordering::Acquire };
         let failure = if action.locks() { Ordering::Relaxed } else { order };
@@ -122,8 +126,8 @@ impl Walker<'_> {
                 self.lock(lock, Action::Release { poisoned });
                 self.held.retain(|(held, _)| held != lock);
             }
-            StmtKind::CellRead(cell) => hook::cells::cell(self.shared.object("UnsafeCell", cell), CellAccess::Read),
-            StmtKind::CellWrite(cell) => hook::cells::cell(self.shared.object("UnsafeCell", cell), CellAccess::Write),
+            StmtKind::CellRead(cell) => self.touch(cell, CellAccess::Read),
+            StmtKind::CellWrite(cell) => self.touch(cell, CellAccess::Write),
             StmtKind::Peek { to, cell } => {
                 let value = self.shared.plain.borrow().get(cell).copied().unwrap_or(0);
                 self.set(Some(to), value);

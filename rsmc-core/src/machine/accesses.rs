@@ -25,6 +25,7 @@ struct Open {
     /// The numbers of events that its thread had performed when it began, and when it was last used.
     events: u32,
     used: u32,
+    kind: NoteKind,
     site: Site,
 }
 
@@ -68,7 +69,7 @@ impl Machine {
         if place == open.len() {
             open.push(None);
         }
-        open[place] = Some(Open { number, events, used: events, site });
+        open[place] = Some(Open { number, events, used: events, kind, site });
         Some(Begun { thread, place: place as u32 })
     }
 
@@ -92,13 +93,14 @@ impl Machine {
     }
 
     /// Ends an access. If it `may_end_early` and its thread has performed operations since it was last used, it ended
-    /// with the last of them, which may release it.
-    pub fn access_ends(&mut self, thread: ThreadId, begun: Begun, may_end_early: bool) {
-        let Some(open) = self.open_access(thread, begun).and_then(Option::take) else { return };
+    /// with the last of them, which may release it. Returns the note of its beginning, if the thread has begun it.
+    pub fn access_ends(&mut self, thread: ThreadId, begun: Begun, may_end_early: bool) -> Option<NoteKind> {
+        let open = self.open_access(thread, begun).and_then(Option::take)?;
         let early = may_end_early && self.run.trace.count(thread) > open.used;
         if self.has_lasted(thread, &open, early) {
             self.note(thread, NoteKind::CellEnd { access: open.number, early }, open.site);
         }
+        Some(open.kind)
     }
 
     /// The execution is over: accesses that go on have no end in it.

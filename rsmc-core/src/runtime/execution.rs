@@ -17,6 +17,7 @@ use crate::model::MemoryModel;
 use crate::runtime::arena::{self, Arena};
 use crate::runtime::births::Births;
 use crate::runtime::call_paths::Captures;
+use crate::runtime::candidates::Candidates;
 use crate::runtime::coroutine::{Returned, Suspender};
 use crate::runtime::fibers::{Fibers, Job};
 use crate::runtime::foreign::{Notice, Registered};
@@ -50,8 +51,7 @@ pub(super) struct Core {
     pub(super) observed: Observed,
     pub(super) arena: Arena,
     pub(super) freed: Freed,
-    /// The number of executions in which lost memory was looked for.
-    pub(super) leak_looks: u32,
+    pub(super) candidates: Candidates,
     /// By return address of a call: the registers that the code behind it may still read.
     pub(super) needed: FxHashMap<u64, Registers>,
 }
@@ -158,7 +158,7 @@ impl Execution {
             observed: Observed::default(),
             arena,
             freed: Freed::default(),
-            leak_looks: 0,
+            candidates: Candidates::default(),
             needed: FxHashMap::default(),
         };
         let heap = Heap { is_seen: Cell::new(core.arena.sees_all()), addresses: Cell::default() };
@@ -269,6 +269,7 @@ impl Execution {
             core.begin_arena();
             core.places.clear();
             core.freed.in_order.clear();
+            core.candidates.by_cells.clear();
             self.heap.addresses.set(core.arena.addresses());
             self.compares_states.set(core.machine.compares_states());
             core.births.clear();

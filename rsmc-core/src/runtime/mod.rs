@@ -33,6 +33,7 @@ mod arena;
 mod births;
 mod blocks;
 mod call_paths;
+mod candidates;
 mod capture;
 mod checks;
 mod coroutine;

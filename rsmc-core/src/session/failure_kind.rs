@@ -25,7 +25,7 @@ pub enum FailureKind {
     /// A thread frees memory that was freed before.
     DoubleFree,
     /// The value behind an `Arc`, or a tracked value, was not dropped when all threads had ended; or memory to which an
-    /// atomic has pointed was not freed, and is no longer reachable.
+    /// atomic or a cell has pointed was not freed, and is no longer reachable.
     Leak,
     /// A thread that was started was never joined, where [`super::Config::check_joins`] asks for that.
     ThreadLeft,

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::machine::Outcome;
 use crate::runtime::frame::{Frame, Pair, framed};
-use crate::runtime::hook::cells::{CellAccess, record};
+use crate::runtime::hook::cells::{CellAccess, Contents, record};
 use crate::runtime::hook::enter::{enter, here, meet};
 use crate::runtime::identity::Identity;
 use crate::trace::{Action, Op, Rmw, RmwKind, Site};
@@ -81,7 +81,7 @@ extern "C-unwind" fn atomic_from(
 /// atomic operations that happens-before does not order.
 #[track_caller]
 pub fn unsynchronised(identity: &Identity, kind: &'static Kind, access: CellAccess) {
-    record(identity.object(kind.name), || (kind.init)(identity), access);
+    record(identity.object(kind.name), || (kind.init)(identity), access, Contents::NONE);
 }
 
 /// A fence: what it does depends on the memory model, and it counts for data races. True if in an execution.

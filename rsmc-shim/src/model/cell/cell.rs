@@ -5,7 +5,7 @@ use std::fmt;
 use std::mem;
 
 use rsmc_core::runtime::Object;
-use rsmc_core::runtime::hook::cells::CellAccess;
+use rsmc_core::runtime::hook::cells::{CellAccess, Contents};
 
 use crate::model::cell::UnsafeCell;
 
@@ -61,7 +61,8 @@ impl<T> Cell<T> {
     #[inline]
     #[track_caller]
     pub fn replace(&self, value: T) -> T {
-        let place = self.0.access(KIND, CellAccess::Write);
+        let contents = Contents::of(&raw const value, size_of::<T>());
+        let place = self.0.access(KIND, CellAccess::Write, contents);
         // SAFETY: no reference to the value is ever given out by a shared cell. Two threads are here at once only if
         // `unsafe` code shares a type that is not `Sync`; the threads of a check are on one OS thread anyway.
         mem::replace(unsafe { &mut *place }, value)
@@ -74,7 +75,8 @@ impl<T> Cell<T> {
         if std::ptr::eq(self, other) {
             return;
         }
-        let (mine, theirs) = (self.0.access(KIND, CellAccess::Write), other.0.access(KIND, CellAccess::Write));
+        let mine = self.0.access(KIND, CellAccess::Write, other.0.contents());
+        let theirs = other.0.access(KIND, CellAccess::Write, self.0.contents());
         // SAFETY: as in `replace`. They are two cells, which cannot overlap: a cell in the value of another is out of
         // reach without `unsafe`.
         unsafe { std::ptr::swap(mine, theirs) };
@@ -87,7 +89,7 @@ impl<T: Copy> Cell<T> {
     #[track_caller]
     pub fn get(&self) -> T {
         // SAFETY: as in `replace`.
-        unsafe { *self.0.access(KIND, CellAccess::Read) }
+        unsafe { *self.0.access(KIND, CellAccess::Read, self.0.contents()) }
     }
 
     /// Stores the result of `update` for the value.

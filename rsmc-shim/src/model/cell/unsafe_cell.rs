@@ -4,7 +4,7 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 
 use rsmc_core::machine::Begun;
-use rsmc_core::runtime::hook::cells::CellAccess;
+use rsmc_core::runtime::hook::cells::{CellAccess, Contents};
 use rsmc_core::runtime::{Object, hook};
 
 use crate::model::statics::Home;
@@ -115,9 +115,10 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[inline]
     #[track_caller]
     fn begin(&self, access: CellAccess) -> GoingOn {
-        let begun = hook::cells::cell_begins(self.object(), access);
+        let contents = self.contents();
+        let begun = hook::cells::cell_begins(self.object(), access, contents);
         self.home.touch(self.value.get(), None);
-        GoingOn(begun)
+        GoingOn { begun, contents }
     }
 
     /// The cell, which a report calls a `kind`.
@@ -129,11 +130,18 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.object_of(KIND)
     }
 
-    /// Records an access to a cell that a report calls a `kind`, and returns the pointer to the value.
+    /// The memory of the value.
+    #[inline]
+    pub(super) fn contents(&self) -> Contents {
+        Contents::of(self.value.get(), size_of_val(&self.value))
+    }
+
+    /// Records an access to a cell that a report calls a `kind`, and returns the pointer to the value, which is or will
+    /// be that of the contents.
     #[inline]
     #[track_caller]
-    pub(super) fn access(&self, kind: &'static str, access: CellAccess) -> *mut T {
-        hook::cells::cell(self.object_of(kind), access);
+    pub(super) fn access(&self, kind: &'static str, access: CellAccess, contents: Contents) -> *mut T {
+        hook::cells::cell(self.object_of(kind), access, contents);
         self.home.touch(self.value.get(), None);
         self.value.get()
     }
@@ -155,13 +163,16 @@ impl<T: ?Sized> UnsafeCell<T> {
 }
 
 /// An access that goes on until this is dropped, also by a panic.
-struct GoingOn(Option<Begun>);
+struct GoingOn {
+    begun: Option<Begun>,
+    contents: Contents,
+}
 
 impl Drop for GoingOn {
     #[inline]
     fn drop(&mut self) {
-        if let Some(begun) = self.0 {
-            hook::cells::cell_ends(begun);
+        if let Some(begun) = self.begun {
+            hook::cells::cell_ends(begun, self.contents);
         }
     }
 }
@@ -174,7 +185,7 @@ pub struct Lasting(Option<Begun>);
 
 impl Lasting {
     fn new(going_on: GoingOn) -> Self {
-        Self(ManuallyDrop::new(going_on).0)
+        Self(ManuallyDrop::new(going_on).begun)
     }
 
     /// Notes that the value is used now.
