@@ -1,19 +1,24 @@
 //! Every primitive of the shim: random small programs under the explorers that prove, against `exhaustive`.
 //!
-//! Compared is what the threads of each execution learn, who panics, and who waits at its end. Besides, `reads-from`
-//! has to run every reads-from class once, and executions of one class must not differ: then a step would depend on
-//! something that no event tells.
+//! Compared is what the threads of each execution learn, who panics, who waits at its end, and which accesses race.
+//! Besides, `reads-from` has to run every reads-from class once, and executions of one class must not differ: then a
+//! step would depend on something that no event tells.
 //!
 //! Some programs are explored in parts and by worker processes as well (`divided`).
 //!
 //! `RSMC_ORACLE_PROGRAMS` sets how many programs each mix gets, a tenth of them also `divided`, `RSMC_ORACLE_SEED`
 //! shifts them, and `RSMC_ORACLE_RUNS` says when brute force gives up on one.
 
+mod atomics;
+mod cells;
 mod divided;
 mod locks;
 mod messages;
 mod oracle;
+mod pointers;
 mod program;
+mod races;
+mod times;
 mod values;
 
 use oracle::{compare, number};
@@ -60,4 +65,12 @@ mixes! {
     locals: values::Locals;
     threads: values::Threads;
     choices: values::Choices;
+    cells: cells::Cells;
+    tracks: cells::Tracks;
+    borrows: cells::Borrows;
+    ints: atomics::Ints;
+    bools: atomics::Bools;
+    pointers: pointers::Pointers;
+    notifies: times::Notifies;
+    times: times::Times;
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU32 as StdAtomicU32;
 use std::time::Instant;
 
 use rsmc::sync::atomic::Ordering::Relaxed;
+use rsmc_core::analysis::race::find_race;
 use rsmc_core::base::Digest;
 use rsmc_core::machine::Rules;
 use rsmc_core::runtime::Runtime;
@@ -12,25 +13,28 @@ use rsmc_core::session::{Check, Config, ExplorerKind, MemoryModel};
 use rsmc_core::step::{End, Executor, Plan, Run, Why};
 use rsmc_core::trace::reads_from_class;
 
-use super::program::{Log, Mix, Operation, Program, operations};
+use super::program::{Log, Mix, Operation, Program, STD, UNORDERED, operations, without};
+use super::races::races;
 
 /// The results of an exploration.
-#[derive(Default)]
-struct Shown {
+#[derive(Debug, Default, PartialEq)]
+pub struct Shown {
     /// The outcome of each reads-from class, and how often it was run.
     classes: BTreeMap<Digest, (String, u32)>,
     outcomes: BTreeSet<String>,
+    /// Whether an execution has a race.
+    has_race: bool,
     mistakes: Vec<String>,
 }
 
 impl Shown {
-    fn take_in(&mut self, run: &Run, counted: bool, log: &Log) {
+    pub fn take_in(&mut self, run: &Run, counted: bool, log: &Log) {
         if run.end == End::Learned {
             *self = Self::default();
         } else if !run.is_maximal() && run.end != End::Tried {
             self.mistakes.push(format!("an execution ends with {:?}", run.end));
         } else if counted {
-            let outcome = outcome(run, log);
+            let outcome = self.outcome(run, log);
             let class = self.classes.entry(reads_from_class(&run.trace)).or_insert_with(|| (outcome.clone(), 0));
             class.1 += 1;
             if class.0 != outcome && self.mistakes.is_empty() {
@@ -38,6 +42,25 @@ impl Shown {
             }
             self.outcomes.insert(outcome);
         }
+    }
+
+    /// The outcome of an execution, with its races.
+    fn outcome(&mut self, run: &Run, log: &Log) -> String {
+        let races = races(&run.trace);
+        if races.is_empty() == find_race(&run.trace).is_some() {
+            self.mistakes.push(format!("by the definition the races are {races:?}: {:?}", find_race(&run.trace)));
+        }
+        let mut outcome = outcome(run, log);
+        if run.model != MemoryModel::Sc {
+            outcome = without(&outcome, STD);
+        } else if outcome.contains(STD) {
+            self.mistakes.push(format!("std does not do the same: {outcome}"));
+        }
+        if races.is_empty() {
+            return outcome + &format!(", {} leaks", run.leaks.len());
+        }
+        self.has_race = true;
+        without(&outcome, UNORDERED) + &format!(", races: {races:?}")
     }
 }
 
@@ -135,6 +158,10 @@ fn comparisons(seed: u64) -> Vec<Comparison> {
 /// The mistakes of the explorers on a program under a model; `None` if brute force takes too long.
 fn difference<M: Mix>(program: &Program<M>, (memory, explorers): Comparison, most: u32) -> Option<String> {
     let every = explore(program, memory, ExplorerKind::Exhaustive, most)?;
+    if every.has_race && M::RACES_CHANGE_EVENTS {
+        let finds = |&explorer: &_| explore(program, memory, explorer, most).is_none_or(|found| found.has_race);
+        return Some(if explorers.iter().all(finds) { String::new() } else { format!("{memory}: missed races\n") });
+    }
     let mut text =
         every.mistakes.iter().map(|mistake| format!("exhaustive, {memory}: {mistake}\n")).collect::<String>();
     for &explorer in explorers {
@@ -245,7 +272,7 @@ fn what_is_left_out_or_run_twice_is_noticed() {
     let shown = |classes: &[u64]| Shown {
         classes: classes.iter().copied().map(outcome).collect(),
         outcomes: classes.iter().map(|&class| outcome(class).1.0).collect(),
-        mistakes: vec![],
+        ..Shown::default()
     };
     let (every, mut twice) = (shown(&[0, 1, 2]), shown(&[0, 1, 2]));
     twice.classes.values_mut().for_each(|(_, runs)| *runs = 2);

@@ -21,6 +21,9 @@ pub trait Mix: Sized + 'static {
     const LENGTH: usize;
     /// In how many ways the objects can be made.
     const VARIANTS: usize = 1;
+    /// True if what happens after a race depends on more than the class: of a program with a race no more is compared
+    /// than that it has one.
+    const RACES_CHANGE_EVENTS: bool = false;
 
     fn objects(variant: usize) -> Self::Objects;
 
@@ -28,6 +31,35 @@ pub trait Mix: Sized + 'static {
     fn given(objects: &Self::Objects, thread: usize, threads: usize) -> Self::Given;
 
     fn operations(thread: usize) -> &'static [Operation<Self>];
+}
+
+/// The brackets around what [`Unordered`] and [`Differs`] hold.
+pub const UNORDERED: [char; 2] = ['⟨', '⟩'];
+pub const STD: [char; 2] = ['⟪', '⟫'];
+
+/// What a thread reads from a cell. In an execution with a race it depends on more than the class, and is left out.
+pub struct Unordered<T>(pub T);
+
+impl<T: fmt::Debug> fmt::Debug for Unordered<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{:?}{}", UNORDERED[0], self.0, UNORDERED[1])
+    }
+}
+
+/// What an atomic of std shows where it differs from the one that is compared with it. Elsewhere than under SC it may.
+pub struct Differs<'a>(pub &'a str);
+
+impl fmt::Display for Differs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}std: {}{}", STD[0], self.0, STD[1])
+    }
+}
+
+/// A text without what is in these brackets.
+pub fn without(text: &str, [open, close]: [char; 2]) -> String {
+    let mut parts = text.split(open);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |kept, part| kept + part.split_once(close).map_or("", |(_, rest)| rest))
 }
 
 /// An operation, as text and as code. The code returns what the thread learns by it.
