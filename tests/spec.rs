@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use rsmc::spec::{Criterion, Spec, SpecReport, Values, opaque, symmetric};
 use rsmc::sync::Mutex;
+use rsmc::sync::atomic::AtomicBool;
 use rsmc::sync::atomic::Ordering::{self, Relaxed, Release, SeqCst};
 use rsmc::{Config, Explorer, FailureKind, MemoryModel, Verdict};
 
@@ -442,4 +443,47 @@ fn beginnings_and_ends() {
     assert!(report.covered[3].scenarios > 54, "{report}");
     let broken = stack(|stack, value| stack.push_once(value)).threads(2).end(2);
     assert_eq!(fails(broken), (FailureKind::Panic, 4));
+}
+
+/// A flag that waits to be set.
+#[derive(Default)]
+struct Flag(AtomicBool);
+
+impl Flag {
+    fn wait(&self) {
+        while !self.0.load(SeqCst) {
+            rsmc::hint::spin_loop();
+        }
+    }
+}
+
+fn waiting_flag() -> Spec<Flag, bool> {
+    Spec::new(Flag::default, || false).blocking0("wait", Flag::wait, |is_set| is_set.then_some(()))
+}
+
+/// Whether the model of `set` could wait is known only with its result. Alone it is run all the same.
+#[test]
+fn operations_with_a_predicate_beside_one_that_waits() {
+    let set = |flag: &Flag, _: &()| flag.0.swap(true, SeqCst);
+    let spec = |allows: fn(&mut bool, &(), &bool) -> bool| waiting_flag().op_where("set", [()], set, allows).calls(2);
+    verified(
+        spec(|is_set, _, _| {
+            *is_set = true;
+            true
+        }),
+        2,
+    );
+    assert_eq!(fails(spec(|_, _, was_set| *was_set)), (FailureKind::Panic, 1));
+}
+
+#[test]
+#[should_panic(expected = "no scenario was run")]
+fn a_specification_of_which_nothing_can_be_run() {
+    waiting_flag().check();
+}
+
+#[test]
+#[should_panic(expected = "there is no value for the argument of `set`")]
+fn an_operation_without_values() {
+    let _ = waiting_flag().op("set", 5..5, |_, _: &i32| (), |_, _| ());
 }

@@ -353,7 +353,12 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
     }
 
     fn over(self) -> SpecReport {
-        let mut report = self.sum.expect("a scenario with one call was run");
+        let Some(mut report) = self.sum else {
+            panic!(
+                "no scenario was run: in each the model could wait for ever, or `op_where` does not say whether it \
+                 could; add an operation that lets the others go on"
+            );
+        };
         let (scenario, to_keep) = self.failing.unzip();
         let Extent { covered, levels, drawn, ordered, suspended, too_many, .. } = self.extent;
         match (&mut report.verdict, self.limit) {
@@ -455,7 +460,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
 
     /// Whether some order of the calls leaves all threads that go on waiting, in the model. Also if that is not known.
     pub(crate) fn may_wait_for_ever(&self, scenario: &Scenario) -> bool {
-        if !self.operations.iter().any(|operation| operation.may_wait) {
+        if !scenario.calls().any(|call| self.operations[call.operation].may_wait) {
             return false;
         }
         let (calls, order) = (scenario.calls().collect::<Vec<_>>(), scenario.order().expect("no circle"));

@@ -241,7 +241,8 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     /// another call has changed the state.
     ///
     /// Scenarios in which some order of the calls leaves all threads waiting are left out. So a deadlock in one that is
-    /// run is a mistake of the structure: somebody was not woken.
+    /// run is a mistake of the structure: somebody was not woken. Left out are also scenarios with such a call and one of
+    /// [`op_where`](Self::op_where), whose model needs a result to go on: whether it could wait for ever is not known.
     #[track_caller]
     pub fn blocking<A: Debug + Send + Sync + 'static, R: Debug + PartialEq + Clone + Send + 'static>(
         self,
@@ -291,6 +292,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
         let is_twice =
             |other: &Operation<T, M>| other.name == name || other.labels.iter().any(|it| labels.contains(it));
         assert!(!self.operations.iter().any(is_twice), "there are two operations `{name}`");
+        assert!(!labels.is_empty(), "there is no value for the argument of `{name}`");
         let (of_run, of_step, of_ahead) = (Arc::clone(&values), Arc::clone(&values), values);
         self.operations.push(Operation {
             name: name.to_owned(),
