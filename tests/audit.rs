@@ -134,6 +134,27 @@ fn what_is_too_strong_is_found() {
     prove(&audit, too_strong);
 }
 
+/// It loads and exchanges at one place; the exchange releases.
+fn by_an_update() {
+    let (flag, data) = (AtomicU32::new(0), AtomicU32::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            data.store(1, Relaxed);
+            flag.fetch_update(SeqCst, Relaxed, |flag| Some(flag + 1)).expect("it is always updated");
+        });
+        if flag.load(Acquire) == 1 {
+            assert_eq!(data.load(Relaxed), 1);
+        }
+    });
+}
+
+#[test]
+fn an_update_by_a_loop_is_no_load() {
+    let audit = rsmc::audit(&Config::default(), by_an_update);
+    assert_eq!(found(&audit), [("compare_exchange", SeqCst, Release), ("load", Acquire, Acquire)], "{audit}");
+    prove(&audit, by_an_update);
+}
+
 /// Either the fence or the `Release` of the store is enough, and one of them is needed.
 fn either() {
     let (flag, data) = (AtomicU32::new(0), AtomicU32::new(0));

@@ -66,6 +66,16 @@ impl Place {
     }
 }
 
+/// The word for the operations at one place: `fetch_update` loads and exchanges there, and a macro may do anything.
+fn both(one: &'static str, other: &'static str) -> &'static str {
+    match (one, other) {
+        _ if one == other => one,
+        ("load", "compare_exchange" | "update") => other,
+        ("compare_exchange" | "update", "load") => one,
+        _ => "update",
+    }
+}
+
 impl Places {
     /// Adds the places of a run.
     pub(super) fn see(&mut self, run: &Run) {
@@ -109,6 +119,7 @@ impl Places {
         }
         match self.found.iter_mut().find(|place| place.site == site && place.is_failure == is_failure) {
             Some(place) => {
+                place.operation = both(place.operation, operation);
                 place.written = strongest(place.written, order);
                 place.is_shared |= is_shared;
             }

@@ -241,8 +241,9 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     /// another call has changed the state.
     ///
     /// Scenarios in which some order of the calls leaves all threads waiting are left out. So a deadlock in one that is
-    /// run is a mistake of the structure: somebody was not woken. Left out are also scenarios with such a call and one of
-    /// [`op_where`](Self::op_where), whose model needs a result to go on: whether it could wait for ever is not known.
+    /// run is a mistake of the structure: somebody was not woken. Left out are also scenarios with such a call and one
+    /// of [`op_where`](Self::op_where), whose model needs a result to go on: whether it could wait for ever is not
+    /// known.
     #[track_caller]
     pub fn blocking<A: Debug + Send + Sync + 'static, R: Debug + PartialEq + Clone + Send + 'static>(
         self,

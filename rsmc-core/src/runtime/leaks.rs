@@ -5,8 +5,8 @@
 //!
 //! Method. Candidates are blocks of the execution that an atomic or a cell has pointed to: a cell when it was read, or
 //! after it was written (`candidates`). They are lost unless something leads to them: statics, the variables of the
-//! check's caller, blocks of earlier executions, an atomic elsewhere by its last value, a cell elsewhere, or a block that
-//! is known itself, by what it holds and by the last values of the atomics in it ([`reclaim`]).
+//! check's caller, blocks of earlier executions, an atomic elsewhere by its last value, a cell elsewhere, or a block
+//! that is known itself, by what it holds and by the last values of the atomics in it ([`reclaim`]).
 //! All places count from the beginning of the piece: what is written down here must not look like a pointer.
 //!
 //! Cost. Nothing where all is freed. Otherwise the memory of the process is looked through, in [`LOOKS`] executions of

@@ -299,8 +299,8 @@ impl Config {
     }
 
     /// Reports the value behind an `Arc` and the `alloc::Track` that were created in an execution and not dropped by
-    /// its end, or does not. With it also memory to which an atomic or a cell has pointed, if it was not freed and is no
-    /// longer reachable.
+    /// its end, or does not. With it also memory to which an atomic or a cell has pointed, if it was not freed and is
+    /// no longer reachable.
     pub fn check_leaks(mut self, on: bool) -> Self {
         self.check_leaks = on;
         self
