@@ -155,6 +155,32 @@ fn an_update_by_a_loop_is_no_load() {
     prove(&audit, by_an_update);
 }
 
+/// The load of an update acquires: where it says that nothing is to be done, no exchange is tried.
+#[test]
+fn the_load_of_an_update_has_the_ordering_of_its_failure() {
+    fn body() {
+        let (flag, data) = (AtomicU32::new(0), AtomicU32::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                data.store(1, Relaxed);
+                flag.store(1, Release);
+            });
+            let mut calls = 0;
+            let update = |flag| {
+                calls += 1;
+                (flag == 0).then_some(0)
+            };
+            if flag.fetch_update(Relaxed, Acquire, update).is_err() && calls == 1 {
+                assert_eq!(data.load(Relaxed), 1);
+            }
+        });
+    }
+    let audit = rsmc::audit(&Config::default(), body);
+    let failure = audit.orderings.iter().find(|one| one.is_failure).expect("an update can fail");
+    assert_eq!((failure.written, failure.alone), (Acquire, Acquire), "{audit}");
+    prove(&audit, body);
+}
+
 /// Either the fence or the `Release` of the store is enough, and one of them is needed.
 fn either() {
     let (flag, data) = (AtomicU32::new(0), AtomicU32::new(0));

@@ -126,9 +126,11 @@ impl Op {
         }
     }
 
-    /// This operation, whose ordering where it is a compare-exchange that fails is at most this one.
+    /// This operation, whose ordering where it is a compare-exchange that fails is at most this one. A load at such a
+    /// place is that of `fetch_update`, which has the same ordering.
     pub fn with_failure_at_most(self, most: Ordering) -> Self {
         match self.action {
+            Action::Load => self.with_at_most(most),
             Action::Cas { .. } | Action::AddUnless(_) | Action::Fail { .. } => {
                 Self { failure: weakest(self.failure, most), ..self }
             }
