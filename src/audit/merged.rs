@@ -51,8 +51,21 @@ pub(crate) fn add(audit: Option<&Audit>, sources: Sources<'_>, write: impl FnOnc
     }
     // Under the lock, so that no older audit is written behind a newer one.
     if let Some(all) = all {
-        write(&Forms::new(all, Some(*tests), sources));
+        write(&Forms::new(&with_note(all, *tests), Some(*tests), sources));
     }
+}
+
+/// An audit that says, if it matters, that no run has asked about all tests together.
+fn with_note(all: &Audit, tests: Tests) -> Audit {
+    let mut all = all.clone();
+    if tests.audited > 1 && all.orderings.iter().any(|one| one.together != one.alone) {
+        all.notes.push(
+            "\"beside the weaker orderings\" says what some test keeps in its own combination; weaker ones may do for all \
+             tests together, which no run has tried"
+                .to_owned(),
+        );
+    }
+    all
 }
 
 /// An audit whose notes name the test.
@@ -170,5 +183,7 @@ mod tests {
         assert_eq!(all.checks, 2);
         let pairs: Vec<&[String]> = all.orderings.iter().map(|one| &one.pairs[..]).collect();
         assert_eq!(pairs[1], ["src/a.rs:9:1", "src/b.rs:2:1"]);
+        let notes = |audited| with_note(&all, Tests { audited, not_audited: 0 }).notes.len();
+        assert_eq!((notes(1), notes(2)), (0, 1));
     }
 }
