@@ -398,11 +398,21 @@ impl Machine {
 
     #[inline]
     pub(super) fn is_enabled(&self, thread: ThreadId) -> bool {
+        self.could_go_on(thread) && !self.would_see_what_is_begun(thread)
+    }
+
+    /// Whether a thread is enabled, or would be if it saw what another thread has begun.
+    #[inline]
+    fn could_go_on(&self, thread: ThreadId) -> bool {
         self.possible_op(thread).is_some()
             && !self.waits_in_loop(thread)
             && !self.plan.frozen.contains(&thread)
             && !self.only_repeats(thread)
-            && !self.would_see_what_is_begun(thread)
+    }
+
+    /// Whether a thread could go on, and does not since it would see what another thread has begun.
+    pub(super) fn must_not_see(&self, thread: ThreadId) -> bool {
+        self.could_go_on(thread) && self.would_see_what_is_begun(thread)
     }
 
     /// Whether a thread stands before a read of a change that another thread made in an iteration in which that one is

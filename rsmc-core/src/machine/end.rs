@@ -60,7 +60,7 @@ impl Machine {
         if self.plan.frozen.is_empty() || self.needs_begun || !self.plan.frozen.iter().all(is_blocked) {
             return;
         }
-        if self.threads.ids().any(|thread| self.would_see_what_is_begun(thread)) {
+        if self.threads.ids().any(|thread| self.must_not_see(thread)) {
             return;
         }
         self.run.halfway = false;

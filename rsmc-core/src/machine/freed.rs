@@ -38,15 +38,17 @@ pub struct Suspect {
 impl Machine {
     /// Notes that a thread has freed the memory of an object, or with `None` the memory whose freeing is looked for.
     pub fn freed(&mut self, thread: ThreadId, loc: Option<LocId>) {
-        let kind = loc.map_or(NoteKind::FreedAny, NoteKind::Freed);
-        self.run.trace.frees += 1;
-        self.note(thread, kind, Site::Unknown);
+        self.ends(thread, loc.map_or(NoteKind::FreedAny, NoteKind::Freed));
     }
 
     /// Notes that a thread has dropped a tracked value.
     pub fn dropped(&mut self, thread: ThreadId, loc: LocId) {
+        self.ends(thread, NoteKind::Dropped(loc));
+    }
+
+    fn ends(&mut self, thread: ThreadId, kind: NoteKind) {
         self.run.trace.frees += 1;
-        self.note(thread, NoteKind::Dropped(loc), Site::Unknown);
+        self.note(thread, kind, Site::Unknown);
     }
 
     /// Notes a wrong use of memory. The run reports the first one.

@@ -59,9 +59,13 @@ impl Candidates {
 
     #[inline(never)]
     fn look(&mut self, memory: &Range<usize>, cell: LocId, contents: Contents) {
+        if memory.is_empty() {
+            return; // Nothing is allocated here, so that a cell whose memory was freed may not be there any more.
+        }
         for at in 0..contents.words {
-            // SAFETY: the caller has the value. Where it was never written, anything may come out: a word that looks
-            // like a pointer is one more candidate, no more. The function is not inlined, so nobody knows that.
+            // SAFETY: the caller has the value, or had it, and the memory of a check stays mapped. Where it was never
+            // written, anything may come out: a word that looks like a pointer is one more candidate, no more. The
+            // function is not inlined, so nobody knows that.
             let word = memcheck::defined(unsafe { contents.start.add(at).read_volatile() });
             if memory.contains(&word) {
                 self.by_cells.insert(word - memory.start, cell);

@@ -178,14 +178,16 @@ fn memory(scene: &Scene<'_>) -> Vec<Mark> {
     let freed = |nth: u32, what: &str| {
         let (_, note) = scene.finding.trace.freed(nth)?;
         let here = if note.site == Site::Unknown { "here, or next" } else { "here" };
-        let act = if note.kind.drops() { "drops it".to_owned() } else { format!("frees {what}") };
-        Some(mark(format!("{} {act} {here}", scene.threads.name(note.thread)), near(scene, note)))
+        let act = if note.kind.drops() { "drops" } else { "frees" };
+        Some(mark(format!("{} {act} {what} {here}", scene.threads.name(note.thread)), near(scene, note)))
     };
     match bad {
         BadMemory::UsedAfterFree { loc, access, site, freed_at } => {
             let (name, created) = (scene.locations.name(loc), scene.finding.trace.locs[loc].created);
             let mut marks = vec![mark(format!("{} uses {name} here", scene.threads.name(access.thread())), site)];
-            marks.extend(freed_at.and_then(|nth| freed(nth, &format!("the memory of {name}"))));
+            let drops = |nth| scene.finding.trace.freed(nth).is_some_and(|(_, note)| note.kind.drops());
+            let what = if freed_at.is_some_and(drops) { name.to_owned() } else { format!("the memory of {name}") };
+            marks.extend(freed_at.and_then(|nth| freed(nth, &what)));
             marks.push(mark(format!("{name} is created here"), created));
             marks
         }

@@ -1,4 +1,7 @@
 //! Tracked values: their uses and ends.
+//!
+//! A use is recorded as the read of a cell that nobody writes: it is no step and races with nothing. The end is a use
+//! and a note, so that `machine::freed` tries uses by other threads behind it.
 
 use std::panic::Location;
 
@@ -35,13 +38,13 @@ fn ends(object: Object<'_>, birth: Birth, site: Site) -> bool {
 }
 
 impl Execution {
-    /// Whether a tracked value can tell anything in what goes on.
-    fn tells(&self, birth: Birth) -> bool {
+    /// Whether the value was created in this execution, and its threads are not unwound.
+    fn knows(&self, birth: Birth) -> bool {
         !self.unwinding.get() && self.core.borrow().locations.execution() == birth.execution
     }
 
     fn uses_tracked(&self, object: Object<'_>, birth: Birth, site: Site) -> bool {
-        if !self.tells(birth) {
+        if !self.knows(birth) {
             return true;
         }
         self.comes_to_cell();
@@ -50,7 +53,7 @@ impl Execution {
 
     /// The end is a use as well: the value, or the memory in which it is, may have gone before.
     fn ends_tracked(&self, object: Object<'_>, birth: Birth, site: Site) {
-        if !self.tells(birth) {
+        if !self.knows(birth) {
             return;
         }
         let me = self.running.get();
