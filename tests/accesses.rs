@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::support::{explore, failure, pairs, verified_alone};
 use rsmc::cell::UnsafeCell;
-use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicU32, Ordering::*};
+use rsmc::sync::{Arc, Mutex};
 use rsmc::{FailureKind, Verdict, thread};
 
 #[derive(Default)]
@@ -48,7 +48,8 @@ fn races(body: impl Fn() + Sync) {
 #[track_caller]
 fn passes(body: impl Fn() + Sync) {
     for config in pairs() {
-        let report = rsmc::explore(&config, &body);
+        // Some destructors run in the thread that has made what they access.
+        let report = rsmc::explore(&config.clone().allow_trivial(true), &body);
         assert!(matches!(report.verdict, Verdict::Verified), "{config:?}: {}", rsmc::render(&report, None));
     }
 }
@@ -235,4 +236,117 @@ fn a_short_access_is_one_note() {
     assert_eq!(notes(|slot| drop((slot.read(), slot.value.ptr()))), 2);
     assert_eq!(notes(|slot| slot.value.with(|_| slot.raise())), 2);
     verified_alone(|| beside(|_| {}));
+}
+
+/// Each order of `get_mut` and an access by another thread is one in which nothing orders the two.
+#[test]
+fn an_access_through_get_mut_races_with_those_before_and_after_it() {
+    struct Raw(*mut AtomicU32);
+    // SAFETY: see `Slot`.
+    unsafe impl Sync for Raw {}
+    /// The first act in another thread, the second in this one.
+    fn with(first: fn(&Raw), second: fn(&Raw), joins: bool) {
+        let value = Box::into_raw(Box::new(AtomicU32::new(0)));
+        let raw = Raw(value);
+        thread::scope(|scope| {
+            let raw = &raw;
+            let other = scope.spawn(move || first(raw));
+            if joins {
+                other.join().unwrap();
+            }
+            second(raw);
+        });
+        // SAFETY: the other thread has ended.
+        drop(unsafe { Box::from_raw(value) });
+    }
+    // SAFETY: see `Slot`.
+    let change = |raw: &Raw| unsafe { *(*raw.0).get_mut() += 1 };
+    // SAFETY: see above.
+    let load = |raw: &Raw| unsafe { _ = (*raw.0).load(Relaxed) };
+    for (first, second) in [(change as fn(&Raw), load as fn(&Raw)), (load, change), (change, change)] {
+        races(|| with(first, second, false));
+        passes(|| with(first, second, true));
+    }
+}
+
+/// A value whose destructor reads a slot, if it is told to.
+struct Reads<'s>(&'s Slot, bool);
+
+impl Drop for Reads<'_> {
+    fn drop(&mut self) {
+        if self.1 {
+            self.0.read();
+        }
+    }
+}
+
+/// Two threads with a reference each: a child, and the one that has started it.
+fn sharing(reads_at_end: bool, child: fn(Arc<Reads<'_>>, &Slot), parent: fn(Arc<Reads<'_>>, &Slot)) {
+    let slot = Slot::default();
+    thread::scope(|scope| {
+        let (slot, shared) = (&slot, Arc::new(Reads(&slot, reads_at_end)));
+        let theirs = Arc::clone(&shared);
+        scope.spawn(move || child(theirs, slot));
+        parent(shared, slot);
+    });
+}
+
+#[test]
+fn whoever_drops_the_last_reference_could_have_dropped_another() {
+    races(|| {
+        sharing(
+            false,
+            |shared, slot| {
+                drop(shared);
+                slot.value.with_mut(|_| ());
+            },
+            |shared, slot| {
+                slot.read();
+                drop(shared);
+            },
+        );
+    });
+    // If this thread is the last, its destructor comes before it writes.
+    races(|| {
+        sharing(
+            true,
+            |shared, _| drop(shared),
+            |shared, slot| {
+                drop(shared);
+                slot.value.with_mut(|_| ());
+            },
+        );
+    });
+    // A destructor comes after all that was done before the drops.
+    passes(|| {
+        sharing(
+            true,
+            |shared, slot| {
+                slot.value.with_mut(|_| ());
+                drop(shared);
+            },
+            |shared, _| drop(shared),
+        );
+    });
+}
+
+/// Nothing but the flag says so, and it neither acquires nor releases.
+#[test]
+fn a_relaxed_flag_may_decide_who_drops_the_last_reference() {
+    passes(|| {
+        sharing(
+            false,
+            |shared, slot| {
+                slot.value.with_mut(|_| ());
+                drop(shared);
+                slot.flag.store(1, Relaxed);
+            },
+            |shared, slot| {
+                if slot.flag.load(Relaxed) == 1 {
+                    drop(shared);
+                    slot.read();
+                }
+            },
+        );
+    });
 }

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::null_mut;
 use std::sync::Mutex as StdMutex;
+use std::time::Duration;
 
+use crate::support::{child, pairs};
 use rsmc::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::*};
 use rsmc::{Config, Explorer, Report, Verdict, thread};
 
@@ -174,4 +176,45 @@ fn arithmetic_with_addresses_is_exact() {
         kept.lock().unwrap().push(one);
     });
     assert!(report.executions > 2);
+}
+
+/// The seed names an address by who wrote it, so another process finds the same execution with its own addresses.
+#[test]
+fn a_seed_with_addresses_is_one_of_another_process() {
+    const TEST: &str = "addresses::a_seed_with_addresses_is_one_of_another_process";
+    let outside = Box::new(1_u32);
+    let body = || {
+        let (last, number) = (AtomicPtr::new(null_mut()), AtomicUsize::new(0));
+        let (inside, outside) = (Box::new(2_u32), std::ptr::from_ref(&*outside).addr());
+        thread::scope(|scope| {
+            for address in [outside, std::ptr::from_ref(&*inside).addr()] {
+                let (last, number) = (&last, &number);
+                scope.spawn(move || {
+                    last.store(std::ptr::without_provenance_mut::<u32>(address), SeqCst);
+                    number.store(address, SeqCst);
+                });
+            }
+            let (last, number) = (last.load(SeqCst), number.load(SeqCst));
+            assert!(number != outside || last.is_null() || last.addr() == number);
+        });
+    };
+    let failure = |config: &Config| match rsmc::explore(config, body).verdict {
+        Verdict::Failed(failure) => failure,
+        other => panic!("{config:?}: {other:?}"),
+    };
+    match child::case().as_deref() {
+        Some(seeds) => {
+            // The heap is another one.
+            let moved: Vec<_> = (1..1000).map(|size| vec![0_u8; size]).collect();
+            for (seed, config) in seeds.split(' ').zip(pairs()) {
+                let again = failure(&config.replay(seed.parse().unwrap()));
+                assert_eq!(again.seed.to_string(), seed, "{} blocks", moved.len());
+            }
+        }
+        None => {
+            let seeds: Vec<_> = pairs().map(|config| failure(&config).seed.to_string()).collect();
+            let ended = child::run(TEST, &seeds.join(" "), &[], Duration::from_secs(60)).unwrap();
+            assert!(ended.status.success(), "{ended:?}");
+        }
+    }
 }

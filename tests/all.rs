@@ -7,6 +7,7 @@ mod accesses;
 mod addresses;
 mod arc;
 mod arc_counts;
+mod arc_races;
 mod audit;
 mod bounds;
 mod browser;

@@ -13,6 +13,38 @@ use rsmc::{Config, FailureKind, Verdict, thread};
 
 use crate::support::child::{self, Ended};
 
+/// A process at which a debugger looks may take as long as it likes, and no longer.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_debugger_may_look_at_a_process_that_is_stuck() {
+    use std::ptr::null_mut;
+
+    const NOTHING: *mut libc::c_void = null_mut();
+    let mut child = child::command("ends::child_process", "lock of std", &[]).spawn().unwrap();
+    let pid = libc::pid_t::try_from(child.id()).unwrap();
+    // SAFETY: the child was started here, and nobody has waited for it.
+    let seized = unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid, NOTHING, NOTHING) };
+    if seized == -1 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM) {
+        // Nobody may look at a process here.
+        child.kill().unwrap();
+        child.wait().unwrap();
+        return;
+    }
+    assert_eq!(seized, 0, "{}", std::io::Error::last_os_error());
+    // It is told after 0.3 s.
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(child.try_wait().unwrap().is_none(), "it has ended");
+    // SAFETY: this thread looks at it.
+    unsafe {
+        assert_eq!(libc::ptrace(libc::PTRACE_INTERRUPT, pid, NOTHING, NOTHING), 0);
+        assert_eq!(libc::waitpid(pid, null_mut(), libc::__WALL), pid);
+        assert_eq!(libc::ptrace(libc::PTRACE_DETACH, pid, NOTHING, NOTHING), 0);
+    }
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && text.contains("RSMC_REPLAY="), "{text}");
+}
+
 /// In a process for it, runs a case.
 #[test]
 fn child_process() {

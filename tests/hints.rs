@@ -4,7 +4,7 @@ use crate::support::{failure, pairs, verified};
 use rsmc::hint::{assert_unchecked, unreachable_unchecked};
 use rsmc::sync::Mutex;
 use rsmc::sync::atomic::{AtomicU32, Ordering::*};
-use rsmc::{FailureKind, Verdict, thread};
+use rsmc::{FailureKind, MemoryModel, Verdict, thread};
 
 #[test]
 fn what_is_unreachable_fails_where_it_is_reached() {
@@ -43,6 +43,34 @@ fn what_is_asserted_fails_where_it_is_false() {
     assert_eq!(found.kind, FailureKind::Panic);
     let place = format!("hints.rs:{line}: undefined behaviour: the condition of `assert_unchecked` is false");
     assert!(found.message.contains(&place), "{}", found.message);
+}
+
+/// What one model allows only.
+#[test]
+fn what_is_asserted_is_judged_by_the_model() {
+    for config in pairs() {
+        let report = rsmc::explore(&config, || {
+            let [x, y] = [AtomicU32::new(0), AtomicU32::new(0)];
+            let seen = thread::scope(|scope| {
+                let other = scope.spawn(|| {
+                    x.store(1, Relaxed);
+                    y.load(Relaxed)
+                });
+                y.store(1, Relaxed);
+                x.load(Relaxed) + other.join().unwrap()
+            });
+            // SAFETY: none under models with weak stores.
+            unsafe { assert_unchecked(seen > 0) };
+        });
+        match report.verdict {
+            Verdict::Verified => assert_eq!(config.memory, Some(MemoryModel::Sc)),
+            Verdict::Failed(failure) => {
+                assert_ne!(config.memory, Some(MemoryModel::Sc));
+                assert!(failure.message.contains("the condition of `assert_unchecked` is false"), "{failure:?}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex as StdMutex;
 use std::time::{Duration, Instant};
 
-use crate::support::pairs;
+use crate::support::{child, pairs};
 use rsmc::sync::Mutex;
 use rsmc::{Config, Explorer, Limit, Verdict, choose, thread};
 use rsmc_core::session::check_body;
@@ -26,12 +26,27 @@ fn apart() {
     });
 }
 
+#[allow(dead_code, reason = "one of them takes long")]
+mod programs {
+    use rsmc::hint::spin_loop;
+    use rsmc::sync::atomic::{AtomicU32, Ordering, Ordering::SeqCst};
+    use rsmc::sync::{Arc, Mutex};
+    use rsmc::thread::{JoinHandle, spawn};
+
+    const ORDER: Ordering = SeqCst;
+    include!("programs/bodies.rs");
+    include!("programs/papers.rs");
+}
+
 #[test]
 fn a_limit_of_time_is_kept_while_an_explorer_thinks() {
-    for explorer in [Explorer::View, Explorer::ReadsValueFrom] {
+    let filesystem = || programs::filesystem(14);
+    let cases: [(_, &(dyn Fn() + Sync)); 3] =
+        [(Explorer::View, &apart), (Explorer::ReadsValueFrom, &apart), (Explorer::View, &filesystem)];
+    for (explorer, body) in cases {
         let (limit, start) = (Duration::from_millis(300), Instant::now());
         let config = Config::default().explorer(explorer).max_duration(limit);
-        let report = rsmc::explore(&config, apart);
+        let report = rsmc::explore(&config, body);
         assert!(matches!(report.verdict, Verdict::Incomplete(Limit::Duration(_))), "{explorer:?}: {report:?}");
         assert!(start.elapsed() < 10 * limit, "{explorer:?}: {:?}", start.elapsed());
     }
@@ -78,6 +93,24 @@ fn a_choice_of_very_many_values_begins_at_once() {
         assert_eq!(seen.into_inner().unwrap().len(), 20, "{config:?}");
         assert!(start.elapsed() < Duration::from_secs(5), "{config:?}: {:?}", start.elapsed());
     }
+}
+
+/// The executions that are still to come take no memory.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_choice_of_very_many_values_takes_little_memory() {
+    const TEST: &str = "limits::a_choice_of_very_many_values_takes_little_memory";
+    child::alone(TEST, Duration::from_secs(60), || {
+        let resident = || rsmc_core::session::resident_memory(None).expect("Linux says it");
+        for config in pairs() {
+            let before = resident();
+            let config = config.max_duration(Duration::from_secs(1));
+            let report = rsmc::explore(&config, || _ = choose(usize::MAX));
+            assert!(matches!(report.verdict, Verdict::Incomplete(Limit::Duration(_))), "{config:?}: {report:?}");
+            let more = resident().saturating_sub(before) >> 20;
+            assert!(more < 32, "{config:?}: {more} MiB for {} executions", report.executions);
+        }
+    });
 }
 
 /// Each value once, also where it is chosen in several steps.

@@ -47,6 +47,9 @@ struct Node {
     next: AtomicPtr<Node>,
 }
 
+// SAFETY: whether threads use a node in order is what is tested, and a check runs one thread at a time.
+unsafe impl Sync for Node {}
+
 impl Node {
     fn new(value: u32) -> Self {
         Self { value: AtomicU32::new(value), cell: UnsafeCell::new(value), next: AtomicPtr::new(null_mut()) }
@@ -352,6 +355,79 @@ fn an_arc_is_no_mistake() {
         });
         shared.1[0].fetch_add(1, Relaxed);
         shared.2.lock().unwrap().load(Relaxed);
+    });
+}
+
+/// Two threads with a reference each; the value, if it is told to, frees the node.
+fn with_reference(frees: bool, one: fn(Arc<Frees>, &Node), other: fn(Arc<Frees>, *mut Node)) {
+    let node = Box::into_raw(Box::new(Node::new(1)));
+    let shared = Arc::new(Frees(if frees { node } else { null_mut() }));
+    // SAFETY: the node is there at the beginning; whether a thread may use it later is what is tested.
+    let used = unsafe { &*node };
+    thread::scope(|scope| {
+        let theirs = Arc::clone(&shared);
+        scope.spawn(move || one(theirs, used));
+        other(shared, node);
+    });
+}
+
+struct Frees(*mut Node);
+
+// SAFETY: whoever drops the last reference frees the node, and nobody else does.
+unsafe impl Send for Frees {}
+// SAFETY: see above.
+unsafe impl Sync for Frees {}
+
+impl Drop for Frees {
+    fn drop(&mut self) {
+        if !self.0.is_null() {
+            // SAFETY: see above.
+            drop(unsafe { Box::from_raw(self.0) });
+        }
+    }
+}
+
+/// Where one thread drops the last reference, another one could have.
+#[test]
+fn the_last_reference_orders_only_the_destructor() {
+    fails(FailureKind::UseAfterFree, || {
+        with_reference(
+            false,
+            |shared, node| {
+                node.value.load(SeqCst);
+                drop(shared);
+            },
+            |shared, node| {
+                drop(shared);
+                // SAFETY: the other thread may use it: that is the mistake.
+                drop(unsafe { Box::from_raw(node) });
+            },
+        );
+    });
+    fails(FailureKind::UseAfterFree, || {
+        with_reference(
+            true,
+            |shared, node| {
+                drop(shared);
+                node.value.load(SeqCst);
+            },
+            |shared, _| drop(shared),
+        );
+    });
+    passes(|| {
+        with_reference(
+            true,
+            |shared, node| {
+                node.value.load(SeqCst);
+                drop(shared);
+            },
+            |shared, _| {
+                // So that both use something.
+                // SAFETY: the value frees the node.
+                unsafe { (*shared.0).value.load(SeqCst) };
+                drop(shared);
+            },
+        );
     });
 }
 

@@ -8,7 +8,7 @@ use rsmc::alloc::Track;
 use rsmc::cell::{Cell, UnsafeCell};
 use rsmc::future::AtomicWaker;
 use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
-use rsmc::sync::{Arc, Condvar, Mutex, Once, OnceLock, RwLock, Weak, mpsc};
+use rsmc::sync::{Arc, Barrier, Condvar, Mutex, Notify, Once, OnceLock, RwLock, Weak, mpsc};
 use rsmc::{Config, Failure, FailureKind, Verdict, thread};
 
 #[track_caller]
@@ -290,6 +290,8 @@ fn every_object_notices_a_real_thread() {
     misuse("UnsafeCell", || UnsafeCell::new(1), |cell| cell.with(|_| ()));
     misuse("Arc", || Arc::new(1), |arc| drop(Arc::clone(arc)));
     misuse("Arc", || Arc::new(1), |arc| drop(Arc::downgrade(arc)));
+    misuse("Barrier", || Barrier::new(1), |barrier| assert!(barrier.wait().is_leader()));
+    misuse("Notify", || Notify::new(), |notify| notify.notify());
     misuse("mpsc::channel", || mpsc::channel::<u32>(), |(sender, _)| assert!(sender.send(1).is_ok()));
     misuse("mpsc::channel", || mpsc::channel::<u32>(), |(_, receiver)| assert!(receiver.try_recv().is_err()));
     misuse("mpsc::sync_channel", || mpsc::sync_channel::<u32>(3), |(sender, _)| assert!(sender.try_send(1).is_ok()));

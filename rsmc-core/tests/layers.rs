@@ -23,7 +23,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("machine", &["base", "trace", "model", "consistency", "step"]),
     ("seed", &["base", "trace", "model", "step"]),
     ("explore", &["base", "trace", "model", "step", "consistency", "analysis"]),
-    ("runtime", &["base", "trace", "model", "step", "machine"]),
+    ("runtime", &["base", "trace", "model", "analysis", "step", "machine"]),
     (
         "session",
         &["base", "trace", "model", "step", "machine", "seed", "explore", "runtime", "consistency", "analysis"],

@@ -29,7 +29,7 @@ impl Notify {
     #[must_use]
     #[cfg_attr(feature = "model", track_caller)]
     pub const fn new() -> Self {
-        Self { is_set: Mutex::new(false), changed: Condvar::new() }
+        Self { is_set: notify_call::flag(), changed: Condvar::new() }
     }
 
     /// Sets the flag, and wakes a thread that waits. Nothing, if it is set.

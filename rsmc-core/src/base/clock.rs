@@ -19,6 +19,11 @@ impl VectorClock {
         self.entries.get(thread.index()).copied().unwrap_or(0)
     }
 
+    /// The threads of which it knows steps, and perhaps others, with their numbers.
+    pub fn entries(&self) -> impl Iterator<Item = (ThreadId, u32)> {
+        self.entries.iter().enumerate().map(|(thread, &count)| (ThreadId(thread as u32), count))
+    }
+
     /// Counts one more step of `thread`, and returns their number.
     pub fn tick(&mut self, thread: ThreadId) -> u32 {
         if self.entries.len() <= thread.index() {
@@ -26,6 +31,20 @@ impl VectorClock {
         }
         self.entries[thread.index()] += 1;
         self.entries[thread.index()]
+    }
+
+    /// Knows no fewer than `count` steps of `thread`.
+    pub fn raise(&mut self, thread: ThreadId, count: u32) {
+        if self.entries.len() <= thread.index() {
+            self.entries.resize(thread.index() + 1, 0);
+        }
+        let own = &mut self.entries[thread.index()];
+        *own = (*own).max(count);
+    }
+
+    /// Whether all that `other` knows is known.
+    pub fn includes(&self, other: &VectorClock) -> bool {
+        other.entries.iter().zip(self.entries.iter().chain(std::iter::repeat(&0))).all(|(theirs, mine)| theirs <= mine)
     }
 
     /// Learns all that `other` knows.

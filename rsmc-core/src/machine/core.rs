@@ -195,7 +195,7 @@ impl Machine {
         std::mem::swap(&mut self.run, run);
     }
 
-    /// The record of the run so far, for its calls.
+    /// The record of the run so far, for its calls and renewed objects.
     pub fn trace_mut(&mut self) -> &mut crate::trace::Trace {
         &mut self.run.trace
     }

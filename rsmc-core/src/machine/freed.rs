@@ -6,11 +6,12 @@
 //! The same goes for a tracked value that a thread drops: where it lies is no matter.
 //!
 //! Method. What a thread knows before it frees is its *causal past*: what it did before, the writes that its reads
-//! take, threads that it has started or joined, references dropped before its own. A use that is not in the past of the
-//! freeing *may* come later: all that does not depend on the use happens as before, and the freeing thread frees; then
-//! the other one goes on ([`Suspect::plan`]). An access of a cell is no step either; its thread is held before it
-//! ([`Hold`]). A run of that plan shows whether the thread then uses what was freed. So nothing is reported that did
-//! not happen: something that no explorer sees may order the two, such as the counts of a std `Arc`.
+//! take, threads that it has started or joined, and in a destructor of a shared value the drops of all references to
+//! it. A use that is not in the past of the freeing *may* come later: all that does not depend on the use happens as
+//! before, and the freeing thread frees; then the other one goes on ([`Suspect::plan`]). An access of a cell is no step
+//! either; its thread is held before it ([`Hold`]). A run of that plan shows whether the thread then uses what was
+//! freed. So nothing is reported that did not happen: something that no explorer sees may order the two, such as the
+//! counts of a std `Arc`.
 //!
 //! Cost. One pass with vector clocks over executions in which a thread frees what others have used, and one more
 //! execution for each use that may come later.
@@ -142,6 +143,8 @@ struct Pass {
     references: FxHashMap<LocId, VectorClock>,
     last: FxHashMap<(LocId, ThreadId), Used>,
     accesses: FxHashMap<ThreadId, u32>,
+    /// The destructors that are running: the thread, the value behind the `Arc`, and what the thread knew before.
+    destructors: Vec<(ThreadId, LocId, VectorClock)>,
 }
 
 impl Pass {
@@ -179,10 +182,12 @@ impl Pass {
                 }
                 NoteKind::ArcRelease(loc) => self.references.entry(loc).or_default().join(&self.threads[thread]),
                 NoteKind::ArcAcquire(loc) => {
+                    self.destructors.push((thread, loc, self.threads[thread].clone()));
                     if let Some(dropped) = self.references.get(&loc) {
                         self.threads[thread].join(dropped);
                     }
                 }
+                NoteKind::ArcGone(loc) => self.end_destructor(thread, loc, time),
                 NoteKind::CellRead(loc) | NoteKind::CellWrite(loc) => {
                     let accesses = self.accesses.entry(thread).or_default();
                     let used = Used { touch: Touch::Cell(thread, *accesses), time, site };
@@ -195,6 +200,15 @@ impl Pass {
             frees += u32::from(note.kind.frees());
         }
         late
+    }
+
+    /// A thread has dropped a value that another one could have dropped as well: what it does next does not depend on
+    /// that.
+    fn end_destructor(&mut self, thread: ThreadId, value: LocId, time: u32) {
+        if let Some(at) = self.destructors.iter().rposition(|running| (running.0, running.1) == (thread, value)) {
+            self.threads[thread] = self.destructors.remove(at).2;
+            self.threads[thread].raise(thread, time);
+        }
     }
 
     /// The last uses of a location that are not in the past of a thread, which frees it as the free of this number.

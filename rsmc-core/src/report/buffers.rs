@@ -139,7 +139,8 @@ fn stale(trace: &Trace) -> BTreeMap<usize, usize> {
 /// Whether a note has a row. The row of a flush is left out if its store need not have waited.
 pub(super) fn has_row(note: &Note) -> bool {
     match note.kind {
-        NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) | NoteKind::Counted | NoteKind::Hint => false,
+        NoteKind::Counted | NoteKind::Hint => false,
+        NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) | NoteKind::ArcGone(_) => false,
         // One of the shim's own is part of a call.
         NoteKind::Fence(_) => note.site != Site::Unknown,
         _ => true,

@@ -206,7 +206,7 @@ fn until(scene: &Scene<'_>, loc: LocId, value: u64) -> String {
     let kind = scene.finding.trace.locs[loc].kind;
     let name = scene.locations.name(loc);
     match kind {
-        "Mutex" => format!("{name} is free"),
+        "Mutex" | "Barrier" | "Notify" => format!("{name} is free"),
         "AtomicBool" | "thread end" => format!("{name} is {}", value == 0),
         _ => format!("{name} is not {}", scene.values.show(kind, value)),
     }

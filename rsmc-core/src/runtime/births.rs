@@ -2,7 +2,7 @@
 //!
 //! In the run that is reported, each reference to such a value is on record, with the call that made it.
 
-use crate::base::ThreadId;
+use crate::base::{LocId, ThreadId};
 use crate::step::{Held, Leak, Leaked};
 use crate::trace::Site;
 
@@ -32,6 +32,8 @@ pub(super) struct Births {
     references: Vec<(u32, Option<Held>)>,
     /// The number of acts that made one.
     made: u32,
+    /// The values behind `Arc`s whose last reference a thread dropped that was not alone, with their types.
+    pub(super) last_drops: Vec<(LocId, &'static str)>,
 }
 
 /// The call that turns a reference into a pointer.
@@ -42,6 +44,7 @@ impl Births {
         self.values.clear();
         self.references.clear();
         self.made = 0;
+        self.last_drops.clear();
     }
 
     pub(super) fn born(&mut self, execution: u64, kind: &'static str, created: Site, has_record: bool) -> Birth {

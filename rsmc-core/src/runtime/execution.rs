@@ -246,7 +246,9 @@ impl Execution {
                 self.core.borrow_mut().machine.resolve(doubts, run, &again);
             }
         }
-        self.try_to_use_freed(run);
+        if !self.sees_last_drops(run) {
+            self.try_to_use_freed(run);
+        }
     }
 
     pub(super) fn execute_until_it_counts(&self, plan: &Plan, run: &mut Run) {
@@ -570,25 +572,6 @@ impl Core {
                 reclaim::collect();
             }
             self.arena.begin_anyhow();
-        }
-    }
-
-    /// Notes that the program observes how many references there are to a value behind an `Arc` of this type. If
-    /// another thread could change that at this moment, the execution ends: it is run again with their counting as
-    /// steps.
-    pub(super) fn see_counts(&mut self, me: ThreadId, type_name: &'static str) {
-        if !self.observed.has_counts_of(type_name) && !self.machine.is_alone(me) {
-            self.observed.counts.push(Observed::number_of(type_name));
-            self.machine.finish(End::Learned);
-        }
-    }
-
-    /// A thread performs a visible operation. If that is in the destructor of a value, the thread that drops the last
-    /// reference performs it, so the counts are observed.
-    #[inline]
-    fn see_destructor(&mut self, me: ThreadId) {
-        if let Some(type_name) = self.fibers[me].dropping {
-            self.see_counts(me, type_name);
         }
     }
 }

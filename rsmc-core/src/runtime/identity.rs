@@ -43,8 +43,8 @@ impl Identity {
         &self.tag
     }
 
-    /// Makes the object a new one, which holds what it holds inline.
+    /// Makes the object hold what it holds inline, at a location of its own.
     pub fn renew(&mut self) {
-        self.tag.clear();
+        self.tag.renew();
     }
 }

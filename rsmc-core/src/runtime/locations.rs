@@ -20,8 +20,10 @@ const LOC_BITS: u32 = 24;
 
 /// The memory of the object was freed.
 const FREED: u64 = 1 << 63;
+/// The object has got a value without an operation since: it gets another location.
+const RENEWED: u64 = 1 << 62;
 
-/// The execution that a tag names; no number of one if the object's memory was freed.
+/// The execution that a tag names; no number of one if a bit says what became of the object.
 #[inline]
 fn execution_of(tag: u64) -> u64 {
     tag >> LOC_BITS
@@ -53,12 +55,15 @@ impl Tag {
 
     /// The execution that used the object last; 0 if none did.
     pub(super) fn execution(&self) -> u64 {
-        execution_of(self.0.load(Ordering::Relaxed) & !FREED)
+        execution_of(self.0.load(Ordering::Relaxed) & !(FREED | RENEWED))
     }
 
-    /// Makes the object a new one.
-    pub fn clear(&mut self) {
-        *self.0.get_mut() = 0;
+    /// Gives the object another location, where an execution has used it.
+    pub fn renew(&mut self) {
+        let known = self.0.get_mut();
+        if *known != 0 {
+            *known |= RENEWED;
+        }
     }
 }
 
@@ -93,7 +98,7 @@ impl Locations {
         if execution_of(known) == self.execution {
             return Some(loc_of(known));
         }
-        if known == 0 { None } else { self.find_outliving(tag) }
+        if known == 0 || known & RENEWED != 0 { None } else { self.find_outliving(tag) }
     }
 
     #[inline(never)]
@@ -104,8 +109,15 @@ impl Locations {
     /// The location of an object whose memory was freed after the execution had met it.
     pub(super) fn find_freed(&self, tag: &Tag) -> Option<LocId> {
         let known = tag.0.load(Ordering::Relaxed);
-        let is_freed = known & FREED != 0 && execution_of(known & !FREED) == self.execution;
+        let is_freed = known & FREED != 0 && tag.execution() == self.execution;
         is_freed.then(|| loc_of(known))
+    }
+
+    /// The location that a renewed object had before.
+    pub(super) fn find_renewed(&self, tag: &Tag) -> Option<LocId> {
+        let known = tag.0.load(Ordering::Relaxed);
+        let is_renewed = known & RENEWED != 0 && tag.execution() == self.execution;
+        is_renewed.then(|| loc_of(known))
     }
 
     /// The location of an object; `create` adds it to the execution if it is new.
@@ -117,7 +129,8 @@ impl Locations {
         let loc = create();
         assert!(loc.0 >> LOC_BITS == 0, "an execution has fewer than 2^{LOC_BITS} locations");
         let mine = self.execution << LOC_BITS | u64::from(loc.0);
-        let claimed = known == 0 && tag.0.compare_exchange(0, mine, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        let is_free = known == 0 || known & RENEWED != 0;
+        let claimed = is_free && tag.0.compare_exchange(known, mine, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         if !claimed {
             self.outliving.insert(address, loc);
         }

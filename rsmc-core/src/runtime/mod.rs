@@ -71,6 +71,7 @@ mod objects;
 mod panics;
 mod pieces;
 mod reclaim;
+mod references;
 #[cfg(unix)]
 mod signals;
 #[cfg(not(unix))]

@@ -53,12 +53,17 @@ impl Core {
 
     fn create(&mut self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> LocId {
         let Self { locations, machine, arena, places, .. } = self;
+        let before = locations.find_renewed(object.tag);
         locations.resolve(object.tag, || {
             let created = object.created.map_or(site, Site::Code);
             let address = std::ptr::from_ref(object.tag).addr();
             let loc = machine.add_location(LocInfo { kind: object.kind, created, init: init(), address });
             places.grow_to(loc, || 0);
             places[loc] = !address;
+            if let Some(before) = before {
+                let trace = machine.trace_mut();
+                trace.renewed.push((loc, trace.object_at(before)));
+            }
             arena.meets(loc, address);
             loc
         })

@@ -140,7 +140,7 @@ impl Worth {
     }
 }
 
-/// Whether two threads use one location.
+/// Whether two threads use one object.
 fn shares(trace: &Trace) -> bool {
     let accesses = trace.events.iter().map(|event| (event.id.thread, event.op.loc));
     let of_cells = trace.notes.iter().filter_map(|note| match note.kind {
@@ -148,5 +148,5 @@ fn shares(trace: &Trace) -> bool {
         _ => None,
     });
     let mut first: FxHashMap<LocId, ThreadId> = FxHashMap::default();
-    accesses.chain(of_cells).any(|(thread, loc)| *first.entry(loc).or_insert(thread) != thread)
+    accesses.chain(of_cells).any(|(thread, loc)| *first.entry(trace.object_at(loc)).or_insert(thread) != thread)
 }

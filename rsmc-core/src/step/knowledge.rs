@@ -117,6 +117,11 @@ impl Observed {
         !self.counts.is_empty() && self.counts.contains(&Self::number_of(type_name))
     }
 
+    /// Notes that the counts of `Arc`s of this type are observed.
+    pub fn note_counts_of(&mut self, type_name: &str) {
+        note(&mut self.counts, Self::number_of(type_name));
+    }
+
     /// Whether loops at this line keep state where rsmc does not see it.
     pub fn hides(&self, site: Site) -> bool {
         !self.counts.is_empty() && self.counts.contains(&Self::number_of(&site.to_string()))

@@ -271,10 +271,12 @@ pub enum NoteKind {
     Hint,
     /// A future that the thread runs is not ready.
     Pending,
-    /// Dropped one reference to a shared value: what came before is visible to the last owner.
+    /// Dropped one reference to a shared value: what came before is visible to whoever drops the last one.
     ArcRelease(LocId),
-    /// Became the last owner of a shared value.
+    /// Dropped the last reference to a shared value, and begins to drop the value.
     ArcAcquire(LocId),
+    /// Has dropped the value of which it had the last reference.
+    ArcGone(LocId),
     /// Panicked; the number is the place in [`crate::step::Run::panics`].
     Panic(u32),
     /// Asked for what follows, in all threads, to be explored or not.

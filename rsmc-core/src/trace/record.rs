@@ -14,6 +14,8 @@ pub struct Trace {
     pub notes: Vec<Note>,
     /// The locations, in order of first access.
     pub locs: IdVec<LocId, LocInfo>,
+    /// Locations of objects that got a value without an operation, in order, with their first ones.
+    pub renewed: Vec<(LocId, LocId)>,
     /// The threads; an entry whose `present` is false belongs to another execution.
     pub threads: IdVec<ThreadId, ThreadInfo>,
     /// The user's names of some locations. The last one of a location counts.
@@ -49,10 +51,12 @@ impl Clone for Trace {
 
     /// Keeps the memory.
     fn clone_from(&mut self, other: &Self) {
-        let Self { events, notes, locs, threads, labels, calls, paths, frees, pauses, rounds, by_thread } = other;
+        let Self { events, notes, locs, renewed, threads, labels, calls, paths, frees, pauses, rounds, by_thread } =
+            other;
         self.events.clone_from(events);
         self.notes.clone_from(notes);
         self.locs.clone_from(locs);
+        self.renewed.clone_from(renewed);
         self.threads.clone_from(threads);
         self.labels.clone_from(labels);
         self.calls.clone_from(calls);
@@ -70,6 +74,7 @@ impl Trace {
         self.events.clear();
         self.notes.clear();
         self.locs.clear();
+        self.renewed.clear();
         self.labels.clear();
         self.calls.clear();
         self.paths.clear();
@@ -80,6 +85,15 @@ impl Trace {
         for info in self.threads.values_mut() {
             info.present = false;
         }
+    }
+
+    /// The first location of the object at a location.
+    #[inline]
+    pub fn object_at(&self, loc: LocId) -> LocId {
+        if self.renewed.is_empty() {
+            return loc;
+        }
+        self.renewed.binary_search_by_key(&loc, |renewed| renewed.0).map_or(loc, |at| self.renewed[at].1)
     }
 
     /// Appends an event and returns its position.

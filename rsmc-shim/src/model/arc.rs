@@ -9,7 +9,7 @@ mod traits;
 mod uninit;
 mod weak;
 
-use std::mem::{ManuallyDrop, needs_drop};
+use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc as StdArc;
@@ -29,8 +29,9 @@ pub use weak::Weak;
 /// successful `get_mut`, `make_mut`, `try_unwrap` or `into_inner`), but cloning and dropping are no steps as long as
 /// the program cannot tell. They become steps for all `Arc`s of a type as soon as, with other threads about, a count is
 /// observed (`strong_count`, `weak_count`, `get_mut`, `make_mut`, `try_unwrap`, `into_inner`, `unwrap_or_clone`,
-/// [`Weak::upgrade`]) or the destructor of the value performs a step; the check then starts again. What a thread
-/// observes alone, after it has joined all others, needs no steps.
+/// [`Weak::upgrade`]), the destructor of the value performs a step, or accesses are ordered only by which thread drops
+/// the last reference; the check then starts again. What a thread observes alone, after it has joined all others, needs
+/// no steps.
 ///
 /// Deviations. (1) No unsized coercion and no `self: Arc<Self>`, which stable Rust keeps for std: see
 /// [`from_std`](Self::from_std) and [`coerce_arc!`](crate::coerce_arc). (2) No [`Waker`](std::task::Waker) is made of
@@ -227,9 +228,6 @@ impl<T: ?Sized> Arc<T> {
             return self.shared.take(now, order);
         }
         hook::counts::counting();
-        if now == 1 {
-            self.shared.dropped(true);
-        }
         now == 1
     }
 
@@ -248,9 +246,6 @@ impl<T: ?Sized> Arc<T> {
             return if is_unique { StdArc::get_mut(&mut this.value) } else { None };
         }
         hook::counts::counting();
-        if StdArc::strong_count(&this.value) == 1 && StdArc::weak_count(&this.value) == 0 {
-            this.shared.dropped(true);
-        }
         StdArc::get_mut(&mut this.value)
     }
 
@@ -302,6 +297,6 @@ impl<T: ?Sized> Drop for Arc<T> {
         let last = self.gone(None, "drop");
         // SAFETY: no code uses the field after this.
         let mut drop = || unsafe { ManuallyDrop::drop(&mut self.value) };
-        if last && needs_drop::<T>() { self.shared.drop_value(drop) } else { drop() }
+        if last { self.shared.drop_value(drop) } else { drop() }
     }
 }

@@ -40,7 +40,8 @@ impl Barrier {
     #[must_use]
     #[track_caller]
     pub const fn new(threads: usize) -> Self {
-        Self { round: Mutex::new(Round { there: 0, number: 0 }), all_there: Condvar::new(), threads }
+        let round = Mutex::part_of("Barrier", Round { there: 0, number: 0 });
+        Self { round, all_there: Condvar::new(), threads }
     }
 
     /// Waits until all threads have come.

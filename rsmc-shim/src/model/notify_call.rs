@@ -8,6 +8,12 @@ use rsmc_core::trace::{CallResult, FREE};
 
 use crate::model::mutex::Mutex;
 
+/// The flag of a new object.
+#[track_caller]
+pub(crate) const fn flag() -> Mutex<bool> {
+    Mutex::part_of("Notify", false)
+}
+
 /// Begins a call; `lock` stands for the object.
 #[track_caller]
 pub(crate) fn begin(lock: &Mutex<bool>, verb: &'static str) -> InCall {

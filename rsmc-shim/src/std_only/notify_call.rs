@@ -4,6 +4,10 @@ use std::sync::Mutex;
 
 pub(crate) struct InCall;
 
+pub(crate) const fn flag() -> Mutex<bool> {
+    Mutex::new(false)
+}
+
 pub(crate) fn begin(_: &Mutex<bool>, _: &'static str) -> InCall {
     InCall
 }

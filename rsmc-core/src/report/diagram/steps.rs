@@ -217,7 +217,8 @@ fn operation(kind: NoteKind) -> &'static str {
         NoteKind::Dropped(_) => "drop",
         NoteKind::Panic(_) => "panic",
         NoteKind::Explore(_) => "explore",
-        NoteKind::Counted | NoteKind::Hint | NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) => "note",
+        NoteKind::Counted | NoteKind::Hint => "note",
+        NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) | NoteKind::ArcGone(_) => "note",
     }
 }
 

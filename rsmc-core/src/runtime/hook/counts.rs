@@ -7,7 +7,7 @@ use crate::runtime::current::in_current;
 use crate::runtime::execution::Execution;
 use crate::runtime::hook::enter::{enter, here};
 use crate::runtime::identity::Object;
-use crate::trace::{Act, NoteKind, Site};
+use crate::trace::{Act, Site};
 
 /// Notes that a count of references is about to change: an update, so the stores of the thread become visible first. No
 /// scheduling point.
@@ -69,49 +69,24 @@ pub fn counts_observed(type_name: &'static str) {
 
 /// Drops a value since the last reference of an `Arc` of this type is dropped. If that performs visible operations, the
 /// program observes which thread drops it.
-pub fn dropping(type_name: &'static str, drop: impl FnOnce()) {
-    struct Until(Option<&'static str>);
-    impl Drop for Until {
+pub fn dropping(object: Object<'_>, type_name: &'static str, drop: impl FnOnce()) {
+    struct Until<'o>(Object<'o>, Option<&'static str>);
+    impl Drop for Until<'_> {
         fn drop(&mut self) {
-            set_dropping(self.0);
+            enter(|execution| execution.has_dropped(self.0, self.1));
         }
     }
-    let _until = Until(set_dropping(Some(type_name)));
+    let before = in_current(|execution| execution.begins_to_drop(type_name)).flatten();
+    let _until = Until(object, before);
     drop();
 }
 
-fn set_dropping(now: Option<&'static str>) -> Option<&'static str> {
-    in_current(|execution| {
-        let me = execution.running.get();
-        std::mem::replace(&mut execution.core.borrow_mut().fibers[me].dropping, now)
-    })
-    .flatten()
-}
-
-/// A reference to a shared value is dropped; `last` says that no other is left. Gives happens-before edges only.
+/// A reference to a shared value of this type is dropped; `last` says that no other is left. Gives happens-before edges
+/// only.
 #[track_caller]
-pub fn reference_dropped(object: Object<'_>, last: bool) {
+pub fn reference_dropped(object: Object<'_>, type_name: &'static str, last: bool) {
     let site = here();
-    enter(|execution| {
-        if execution.unwinding.get() {
-            return;
-        }
-        let mut core = execution.core.borrow_mut();
-        let loc = match core.find(object.tag) {
-            Some(loc) => loc,
-            None => {
-                drop(core);
-                let loc = execution.locate(object, || 0, site);
-                core = execution.core.borrow_mut();
-                loc
-            }
-        };
-        let thread = execution.running.get();
-        core.machine.note(thread, NoteKind::ArcRelease(loc), site);
-        if last {
-            core.machine.note(thread, NoteKind::ArcAcquire(loc), site);
-        }
-    });
+    enter(|execution| execution.drops_reference(object, type_name, last, site));
 }
 
 /// Notes that something was created that has to be gone at the end of the execution; `None` outside executions, and

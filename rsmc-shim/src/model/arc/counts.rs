@@ -190,16 +190,16 @@ impl Shared {
         self.is_counted()
     }
 
-    /// Runs the destructor of the value.
+    /// Drops the value, after the last reference.
     pub(super) fn drop_value(&self, drop: impl FnOnce()) {
-        hook::counts::dropping(self.type_name, drop);
+        hook::counts::dropping(self.all().strong.object("Arc"), self.type_name, drop);
     }
 
     /// Notes the drop of a reference where that is no step; `last` says that no other is left.
     #[inline]
     #[track_caller]
     pub(super) fn dropped(&self, last: bool) {
-        hook::counts::reference_dropped(self.all().strong.object("Arc"), last);
+        hook::counts::reference_dropped(self.all().strong.object("Arc"), self.type_name, last);
     }
 
     /// Begins a call of a method, which a report shows as one row. `strong_now` is the strong count where no step has

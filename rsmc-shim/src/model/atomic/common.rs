@@ -215,8 +215,8 @@ macro_rules! atomic_common {
                 self.inline.get_mut()
             }
 
-            /// Shows the value to `f`, for writing. As [`get_mut`](Self::get_mut), but it also races with the accesses
-            /// that come after it. For `rsmc-loom`.
+            /// Shows the value to `f`, for writing. As [`get_mut`](Self::get_mut), but the access lasts until `f`
+            /// returns. For `rsmc-loom`.
             #[doc(hidden)]
             #[inline]
             #[track_caller]

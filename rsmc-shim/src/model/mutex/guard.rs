@@ -113,7 +113,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         if let Held::InRun { place, found_poisoned, was_panicking, taken_by, .. } = self.held {
             if let Some(holder) = taken_by {
-                hook::objects::gives_back_of(self.lock.identity.object("Mutex"), holder, place);
+                hook::objects::gives_back_of(self.lock.object(), holder, place);
             }
             let still = found_poisoned && !cleared::end(self.lock.address());
             let now = !was_panicking && hook::threads::panicking() && !hook::executions::is_unwinding();

@@ -34,6 +34,8 @@ pub struct Mutex<T: ?Sized> {
     raw: std::sync::Mutex<()>,
     door: Door,
     identity: Identity,
+    /// The type of what it is, or is part of, as the user wrote it.
+    kind: &'static str,
     home: Home,
     data: UnsafeCell<T>,
 }
@@ -51,10 +53,18 @@ impl<T> Mutex<T> {
     #[inline]
     #[track_caller]
     pub const fn new(value: T) -> Self {
+        Self::part_of("Mutex", value)
+    }
+
+    /// The lock of an object of this type.
+    #[inline]
+    #[track_caller]
+    pub(crate) const fn part_of(kind: &'static str, value: T) -> Self {
         Self {
             raw: std::sync::Mutex::new(()),
             door: Door::new(),
             identity: Identity::new(),
+            kind,
             home: Home::new(),
             data: UnsafeCell::new(value),
         }
@@ -169,7 +179,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     pub(crate) fn object(&self) -> Object<'_> {
-        self.identity.object("Mutex")
+        self.identity.object(self.kind)
     }
 
     /// The value of the lock outside.

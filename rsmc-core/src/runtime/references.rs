@@ -1,0 +1,84 @@
+//! References to values behind `Arc`s: what the program observes of their counts and of the order of their drops.
+
+use crate::analysis::last_drops::observed_last_drops;
+use crate::base::ThreadId;
+use crate::runtime::execution::{Core, Execution};
+use crate::runtime::identity::Object;
+use crate::step::{End, Run};
+use crate::trace::{NoteKind, Site};
+
+impl Execution {
+    /// The running thread drops a reference. Where it is alone, all that others did has happened before.
+    pub(super) fn drops_reference(&self, object: Object<'_>, type_name: &'static str, last: bool, site: Site) {
+        let me = self.running.get();
+        if self.unwinding.get() || self.core.borrow().machine.is_alone(me) {
+            return;
+        }
+        let found = self.core.borrow().find(object.tag);
+        let loc = found.unwrap_or_else(|| self.locate(object, || 0, site));
+        let Core { machine, births, .. } = &mut *self.core.borrow_mut();
+        machine.note(me, NoteKind::ArcRelease(loc), site);
+        if last {
+            machine.note(me, NoteKind::ArcAcquire(loc), site);
+            births.last_drops.push((loc, type_name));
+        }
+    }
+
+    /// The running thread begins to drop a value of this type, since it has dropped the last reference; the result is
+    /// for [`has_dropped`](Self::has_dropped).
+    pub(super) fn begins_to_drop(&self, type_name: &'static str) -> Option<&'static str> {
+        let me = self.running.get();
+        self.core.borrow_mut().fibers[me].dropping.replace(type_name)
+    }
+
+    /// The running thread has dropped the value.
+    pub(super) fn has_dropped(&self, object: Object<'_>, before: Option<&'static str>) {
+        let me = self.running.get();
+        let core = &mut *self.core.borrow_mut();
+        core.fibers[me].dropping = before;
+        let value = core.find(object.tag).filter(|value| core.births.last_drops.iter().any(|last| last.0 == *value));
+        if let Some(value) = value.filter(|_| !self.unwinding.get()) {
+            core.machine.note(me, NoteKind::ArcGone(value), Site::Unknown);
+        }
+    }
+
+    /// Whether the program observes, in an execution that is over, which thread dropped the last reference to a value.
+    /// Then it does not count: it is run again with the counts of that type as steps.
+    pub(super) fn sees_last_drops(&self, run: &mut Run) -> bool {
+        let Ok(mut core) = self.core.try_borrow_mut() else { return false };
+        let core = &mut *core;
+        if core.births.last_drops.is_empty() || self.broken.get() || !run.is_maximal() {
+            return false;
+        }
+        let seen = observed_last_drops(&run.trace, run.model.is_graph());
+        for (_, type_name) in core.births.last_drops.iter().filter(|(value, _)| seen.contains(value)) {
+            core.observed.note_counts_of(type_name);
+        }
+        if !seen.is_empty() {
+            run.observed.clone_from(&core.observed);
+            run.end = End::Learned;
+        }
+        !seen.is_empty()
+    }
+}
+
+impl Core {
+    /// Notes that the program observes how many references there are to a value behind an `Arc` of this type. If
+    /// another thread could change that at this moment, the execution ends: it is run again with their counting as
+    /// steps.
+    pub(super) fn see_counts(&mut self, me: ThreadId, type_name: &'static str) {
+        if !self.observed.has_counts_of(type_name) && !self.machine.is_alone(me) {
+            self.observed.note_counts_of(type_name);
+            self.machine.finish(End::Learned);
+        }
+    }
+
+    /// A thread performs a visible operation. If that is in the destructor of a value, the thread that drops the last
+    /// reference performs it, so the counts are observed.
+    #[inline]
+    pub(super) fn see_destructor(&mut self, me: ThreadId) {
+        if let Some(type_name) = self.fibers[me].dropping {
+            self.see_counts(me, type_name);
+        }
+    }
+}
