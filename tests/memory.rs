@@ -358,20 +358,27 @@ fn an_arc_is_no_mistake() {
     });
 }
 
-/// Two threads with a reference each; the value, if it is told to, frees the node.
-fn with_reference(frees: bool, one: fn(Arc<Frees>, &Node), other: fn(Arc<Frees>, *mut Node)) {
+/// Two threads with a reference each, a child and the one that has started it, which goes first. The value frees the
+/// node, if it is told to.
+fn with_reference(frees: bool, child: fn(Arc<Frees>, &Node), parent: fn(Arc<Frees>, &Node)) {
     let node = Box::into_raw(Box::new(Node::new(1)));
-    let shared = Arc::new(Frees(if frees { node } else { null_mut() }));
+    let shared = Arc::new(Frees { node: if frees { node } else { null_mut() }, begun: AtomicU32::new(0) });
     // SAFETY: the node is there at the beginning; whether a thread may use it later is what is tested.
-    let used = unsafe { &*node };
+    let node = unsafe { &*node };
     thread::scope(|scope| {
         let theirs = Arc::clone(&shared);
-        scope.spawn(move || one(theirs, used));
-        other(shared, node);
+        scope.spawn(move || {
+            theirs.begun.load(SeqCst);
+            child(theirs, node);
+        });
+        parent(shared, node);
     });
 }
 
-struct Frees(*mut Node);
+struct Frees {
+    node: *mut Node,
+    begun: AtomicU32,
+}
 
 // SAFETY: whoever drops the last reference frees the node, and nobody else does.
 unsafe impl Send for Frees {}
@@ -380,9 +387,9 @@ unsafe impl Sync for Frees {}
 
 impl Drop for Frees {
     fn drop(&mut self) {
-        if !self.0.is_null() {
+        if !self.node.is_null() {
             // SAFETY: see above.
-            drop(unsafe { Box::from_raw(self.0) });
+            drop(unsafe { Box::from_raw(self.node) });
         }
     }
 }
@@ -394,24 +401,24 @@ fn the_last_reference_orders_only_the_destructor() {
         with_reference(
             false,
             |shared, node| {
-                node.value.load(SeqCst);
-                drop(shared);
-            },
-            |shared, node| {
                 drop(shared);
                 // SAFETY: the other thread may use it: that is the mistake.
-                drop(unsafe { Box::from_raw(node) });
+                drop(unsafe { Box::from_raw(std::ptr::from_ref(node).cast_mut()) });
+            },
+            |shared, node| {
+                node.value.load(SeqCst);
+                drop(shared);
             },
         );
     });
     fails(FailureKind::UseAfterFree, || {
         with_reference(
             true,
+            |shared, _| drop(shared),
             |shared, node| {
                 drop(shared);
                 node.value.load(SeqCst);
             },
-            |shared, _| drop(shared),
         );
     });
     passes(|| {
@@ -421,10 +428,8 @@ fn the_last_reference_orders_only_the_destructor() {
                 node.value.load(SeqCst);
                 drop(shared);
             },
-            |shared, _| {
-                // So that both use something.
-                // SAFETY: the value frees the node.
-                unsafe { (*shared.0).value.load(SeqCst) };
+            |shared, node| {
+                node.value.load(SeqCst);
                 drop(shared);
             },
         );
