@@ -419,6 +419,11 @@ impl<'a> Begun<'a> {
         format!("{}\n{written}\n", text.trim_end_matches('\n'))
     }
 
+    /// Says something of the check on stderr, where libtest does not keep it.
+    pub(crate) fn say(&self, what: &str) {
+        said::say(&self.who, what);
+    }
+
     /// Panics with the text if the check does not pass.
     #[track_caller]
     pub(crate) fn end(

@@ -22,8 +22,8 @@ use std::time::Duration;
 
 use rsmc::spec::{Criterion, Spec, SpecReport, Values, opaque, symmetric};
 use rsmc::sync::Mutex;
-use rsmc::sync::atomic::AtomicBool;
 use rsmc::sync::atomic::Ordering::{self, Relaxed, Release, SeqCst};
+use rsmc::sync::atomic::{AtomicBool, AtomicUsize};
 use rsmc::{Config, Explorer, FailureKind, MemoryModel, Verdict};
 
 use crate::examples::algorithms::chase_lev::{Deque, Stolen};
@@ -55,7 +55,9 @@ fn verified<T: Sync, M: Clone + PartialEq>(spec: Spec<T, M>, calls: usize) -> Sp
 /// The kind of failure, and the number of calls of the scenario that fails: all smaller ones are right.
 #[track_caller]
 fn fails<T: Sync, M: Clone + PartialEq>(spec: Spec<T, M>) -> (FailureKind, usize) {
-    let report = spec.budget(NEVER_OVER).explore();
+    // `SPEC_DEFAULTS` asks whether the time that a specification has suffices.
+    let spec = if std::env::var_os("SPEC_DEFAULTS").is_some() { spec } else { spec.budget(NEVER_OVER) };
+    let report = spec.explore();
     let Verdict::Failed(failure) = &report.report.verdict else { panic!("{report}") };
     assert_eq!(failure.scenario, report.scenario);
     let calls = report.covered.last().unwrap().calls;
@@ -486,4 +488,50 @@ fn a_specification_of_which_nothing_can_be_run() {
 #[should_panic(expected = "there is no value for the argument of `set`")]
 fn an_operation_without_values() {
     let _ = waiting_flag().op("set", 5..5, |_, _: &i32| (), |_, _| ());
+}
+
+#[test]
+#[should_panic(expected = "only a check runs `push(1)`: `#[rsmc::test]` instead of `#[test]`")]
+fn a_scenario_is_run_by_a_check() {
+    stack(|stack, value| stack.push(value)).execute("push(1)");
+}
+
+/// A queue with two lanes, of which the second is emptied first.
+#[derive(Default)]
+struct Lanes {
+    turn: AtomicUsize,
+    lanes: [Mutex<VecDeque<u8>>; 2],
+}
+
+impl Lanes {
+    fn enqueue(&self, value: u8) {
+        let lane = self.turn.fetch_add(1, SeqCst) % 2;
+        self.lanes[lane].lock().unwrap().push_back(value);
+    }
+
+    fn dequeue(&self) -> Option<u8> {
+        self.lanes.iter().rev().find_map(|lane| lane.lock().unwrap().pop_front())
+    }
+}
+
+/// A dequeue takes one of the first `places` elements.
+fn lanes(places: usize) -> Spec<Lanes, VecDeque<u8>> {
+    let dequeue = move |model: &mut VecDeque<u8>, _: &(), taken: &Option<u8>| match taken {
+        Some(value) => model.iter().take(places).position(|it| it == value).and_then(|at| model.remove(at)).is_some(),
+        None => model.is_empty(),
+    };
+    Spec::new(Lanes::default, VecDeque::new)
+        .op(
+            "enqueue",
+            opaque(1..),
+            |lanes: &Lanes, &value| lanes.enqueue(value),
+            |model: &mut VecDeque<u8>, &value| model.push_back(value),
+        )
+        .op_where("dequeue", [()], |lanes, ()| lanes.dequeue(), dequeue)
+}
+
+#[test]
+fn queue_that_is_out_of_order_by_one_place() {
+    verified(lanes(2).calls(4), 4);
+    assert_eq!(fails(lanes(1)), (FailureKind::Panic, 3));
 }

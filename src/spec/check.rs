@@ -83,6 +83,9 @@ fn report_spec(begun: Begun<'_>, found: SpecReport, subject: &dyn Subject) {
         }
         None => visible(&found.about(passes)),
     };
+    if passes && !found.is_complete() {
+        begun.say(&format!("verified in part: {}", found.extent()));
+    }
     begun.end(&report, text, passes, None, &|_, _| {});
 }
 

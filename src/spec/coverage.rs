@@ -90,7 +90,7 @@ impl SpecReport {
             let all = if scenarios == 1 { "the".to_owned() } else { format!("all {scenarios}") };
             parts.push(format!("{all} {} of up to {calls}", if scenarios == 1 { "scenario" } else { "scenarios" }));
         }
-        let part = |it: &Covered| format!("{} of {} with {}", it.verified, it.scenarios, it.calls);
+        let part = |it: &Covered| format!("{} of {} with {}", it.verified, it.scenarios, count(it.calls, "call"));
         parts.extend(self.covered[whole..].iter().filter(|it| it.verified > 0).map(part));
         if let Some(Drawn { scenarios, verified, fewest_calls, most_calls }) = self.drawn {
             parts.push(format!("{verified} of {scenarios} random ones with {fewest_calls} to {most_calls} calls"));

@@ -44,7 +44,7 @@
 //! - Calls that may wait ([`Spec::blocking`]) in scenarios in which the model itself could wait for ever: these are
 //!   left out, and counted.
 //! - Progress without [`Spec::lock_free`]; obstruction-freedom and wait-freedom.
-//! - Relaxed structures (k-out-of-order), except by [`Spec::op_where`].
+//! - Relaxed structures, as a queue that is out of order by a few places, except by [`Spec::op_where`].
 //!
 //! # Parts
 //!
@@ -81,6 +81,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rsmc_core::runtime::hook::executions::in_run;
 use rsmc_core::session::Config;
 
 pub use crate::spec::coverage::{Covered, SpecReport};
@@ -505,7 +506,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     /// Runs a scenario once, as the body of a check: to keep one as a test.
     ///
     /// # Panics
-    /// If no order of the calls explains their results, or if the text is no scenario.
+    /// If no order of the calls explains their results, if the text is no scenario, or outside of a check.
     ///
     /// ```
     /// # use rsmc::spec::Spec;
@@ -521,6 +522,10 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     /// ```
     #[track_caller]
     pub fn execute(&self, scenario: &str) {
+        assert!(
+            in_run(),
+            "rsmc: only a check runs `{scenario}`: `#[rsmc::test]` instead of `#[test]`, or `rsmc::check`"
+        );
         match self.read(scenario) {
             Ok(scenario) => Prepared::new(self, scenario).execute(None),
             Err(error) => panic!("rsmc: `{scenario}` is no scenario: {error}"),

@@ -248,6 +248,9 @@ impl<'t> Reader<'t> {
         self.rest = &self.rest[2..];
         let (thread, place) = self.place();
         match (sign, place.checked_sub(1)) {
+            ('!', Some(_)) if self.sets.iter().any(|&(other, _)| other == name) => {
+                return Err(format!("two calls set the flag `{name}`"));
+            }
             ('!', Some(place)) => self.sets.push((name, (thread, place))),
             ('!', None) => return Err(format!("`!{name}` must be behind the call that sets the flag")),
             _ => self.waits.push((name, (thread, place))),
@@ -396,6 +399,7 @@ mod tests {
             ("push(1) | ", "a thread without a call"),
             ("push(2)", "there is no call at `push(2)`; known are push(1), push(12), pop()"),
             ("[push(1)", "a bracket is not closed"),
+            ("push(1) !a | pop() !a | ?a pop()", "two calls set the flag `a`"),
             ("push(1) [pop()] pop()", "`pop()` comes after the end"),
             ("push(1) | ?a pop()", "no call sets the flag `a`"),
             ("push(1) !a ?a", "no call behind `?a`"),

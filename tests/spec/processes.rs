@@ -171,6 +171,7 @@ fn a_check_says_how_far_it_came() {
     let said = child::in_one_line(&long.stdout);
     assert!(long.status.success(), "{long:?}");
     assert!(said.contains("verified so far: all ") && said.contains("the time was over"), "{said}");
+    assert!(long.said().contains("that_takes_long: verified in part: all "), "{long:?}");
     let strict = run("that_takes_long", &[("RSMC_INCOMPLETE", "fail")]);
     assert!(!strict.status.success() && strict.said().contains("a check that is not complete fails"), "{strict:?}");
     let raised = run("that_takes_long", &[("RSMC_MAX_DURATION", "1ms")]);
