@@ -29,6 +29,7 @@ use rsmc::{Config, Explorer, FailureKind, MemoryModel, Verdict};
 use crate::examples::algorithms::chase_lev::{Deque, Stolen};
 use crate::examples::algorithms::michael_scott_queue::MichaelScottQueue;
 use crate::examples::algorithms::treiber_stack::TreiberStack;
+use crate::support::schema;
 use counter::Counter;
 use elimination::EliminationStack;
 use growing::Growing;
@@ -534,4 +535,28 @@ fn lanes(places: usize) -> Spec<Lanes, VecDeque<u8>> {
 fn queue_that_is_out_of_order_by_one_place() {
     verified(lanes(2).calls(4), 4);
     assert_eq!(fails(lanes(1)), (FailureKind::Panic, 3));
+}
+
+/// A table of calls, and brackets around their rows, whatever the failure is.
+#[test]
+fn a_report_has_the_calls_of_a_failure() {
+    let schema = serde_json::from_str(include_str!("../docs/report.schema.json")).unwrap();
+    let said = |report: &SpecReport, parts: &[&str]| {
+        let text = rsmc::render(&report.report, None);
+        assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+        let json = rsmc::json(&report.report, &Config::default(), None).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(schema::errors(&schema, &json), Vec::<String>::new());
+        assert!(json.to_string().contains(r#""operation":"call""#), "{json}");
+    };
+    let race = spsc_ring(2, Relaxed).explore();
+    let table = "\n\n    thread 1       │ thread 2\n    ───────────────┼────────────────\n    push(1) → true │ pop() → Some(1)\n";
+    said(&race, &["data race", table, "┌ push(1)", "└ push(1) → true", "┌ pop()"]);
+    let deadlock = permits(Semaphore::release_waking_the_first).explore();
+    said(&deadlock, &["deadlock", "acquire() …", "(… has not returned)", "└ release()"]);
+    let panic = stack(|stack, value| stack.push_once(value)).explore();
+    said(&panic, &["not linearizable", "┌ push(2)", "└ push(2)"]);
+    let text = rsmc::render(&panic.report, None);
+    let tables = text.lines().filter(|line| line.trim().starts_with("thread 1 ") && line.contains("│ thread 2"));
+    assert_eq!(tables.count(), 1, "{text}");
 }

@@ -4,8 +4,10 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rsmc_core::runtime::hook::calls::{begins_of_scenario, returns_of_scenario};
 use rsmc_core::runtime::hook::threads::{current, detach, suspend};
 use rsmc_core::session::Seen as SeenByCheck;
+use rsmc_core::trace::{ScenarioCall, ScenarioCalls};
 use rsmc_shim::sync::atomic::AtomicBool;
 use rsmc_shim::{hint, label, thread};
 
@@ -20,7 +22,8 @@ pub(crate) type Results = Vec<Box<dyn Value>>;
 
 /// A call of a thread, with the flags around it.
 struct Step {
-    call: Call,
+    /// The number of the call.
+    call: usize,
     /// The flags for which it waits.
     waits: Vec<usize>,
     /// The flag that it sets.
@@ -37,11 +40,6 @@ pub(crate) fn by_number<T, A: Send + Sync + 'static, R: Value + 'static>(
     Box::new(move |shared, value| Box::new(run(shared, &values[value])))
 }
 
-/// Makes a call. It is here for the same reason.
-fn run<T, M>(spec: &Spec<T, M>, shared: &T, call: Call) -> Box<dyn Value> {
-    (spec.operations[call.operation].run)(shared, call.value)
-}
-
 /// A scenario, prepared so that its executions do little beside the calls.
 pub(crate) struct Prepared<'s, T, M> {
     spec: &'s Spec<T, M>,
@@ -53,6 +51,8 @@ pub(crate) struct Prepared<'s, T, M> {
     flags: usize,
     /// The number of calls that have returned in the last execution, by thread.
     pub(crate) returned: Vec<AtomicUsize>,
+    /// If it is asked for: the results of the last execution in words, by call.
+    told: Option<Mutex<Vec<Option<String>>>>,
 }
 
 /// The results that were seen. All of them are right.
@@ -90,7 +90,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
         let step = |call: usize| {
             let flag = |sets| scenario.flag_of(sets).expect("a call that others wait for sets a flag");
             let waits = members(scenario.awaited_by(call)).map(flag).collect();
-            Step { call: calls[call], waits, sets: scenario.flag_of(call), suspended: scenario.suspended_in(call) }
+            Step { call, waits, sets: scenario.flag_of(call), suspended: scenario.suspended_in(call) }
         };
         let threads: Vec<Vec<Step>> =
             scenario.numbers().into_iter().map(|numbers| numbers.map(step).collect()).collect();
@@ -101,7 +101,37 @@ impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
             Criterion::Linearizable | Criterion::QuiescentlyConsistent => scenario.order(),
         };
         let order = spec.criterion.kept().of(&judged.expect("calls do not wait for each other in a circle"));
-        Self { spec, scenario, order, calls, threads, flags, returned }
+        Self { spec, scenario, order, calls, threads, flags, returned, told: None }
+    }
+
+    /// As [`new`](Self::new), to tell the calls of an execution afterwards.
+    pub(crate) fn to_tell(spec: &'s Spec<T, M>, scenario: Scenario) -> Self {
+        let told = Some(Mutex::new(vec![None; scenario.len()]));
+        Self { told, ..Self::new(spec, scenario) }
+    }
+
+    /// The calls of the last execution.
+    pub(crate) fn told(&self) -> ScenarioCalls {
+        let results = self.told.as_ref().map(|told| told.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        let call = |(call, result): (usize, Option<String>)| {
+            let begun = self.spec.label(self.calls[call]);
+            ScenarioCall { returned: result.map(|it| text::told(&begun, &it)).unwrap_or_default(), begun }
+        };
+        let calls: Vec<ScenarioCall> = results.unwrap_or_default().into_iter().enumerate().map(call).collect();
+        ScenarioCalls { table: text::table_of_calls(&self.scenario, &calls), calls }
+    }
+
+    /// Makes the call of a number. It is here so that call paths end in the user's code.
+    fn call(&self, number: usize, shared: &T) -> Box<dyn Value> {
+        let Call { operation, value } = self.calls[number];
+        begins_of_scenario(number as u32);
+        let result = (self.spec.operations[operation].run)(shared, value);
+        returns_of_scenario(number as u32);
+        if let Some(told) = &self.told {
+            let text = result.text();
+            told.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(text);
+        }
+        result
     }
 
     /// Runs the scenario once. If a thread is to be suspended, nothing is asked of the results: they are those of
@@ -142,13 +172,17 @@ impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
     fn results(&self) -> Results {
         let shared = (self.spec.new)();
         self.returned.iter().for_each(|returned| returned.store(0, Relaxed));
-        let call = |call: &Call| run(self.spec, &shared, *call);
-        let mut results: Results = self.scenario.init.iter().map(call).collect();
+        if let Some(told) = &self.told {
+            told.lock().unwrap_or_else(PoisonError::into_inner).fill(None);
+        }
+        let call = |number: usize| self.call(number, &shared);
+        let all = self.calls.len();
+        let mut results: Results = (0..self.scenario.init.len()).map(call).collect();
         match &self.threads[..] {
             [_] => results.extend(self.thread(0, &shared, &[])),
             threads => results.extend(self.parallel(threads.len(), &shared)),
         }
-        results.extend(self.scenario.end.iter().map(call));
+        results.extend((all - self.scenario.end.len()..all).map(call));
         if let Some(validate) = self.spec.validate.as_ref().filter(|_| self.scenario.suspended.is_empty()) {
             validate(&shared);
         }
@@ -185,7 +219,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Prepared<'s, T, M> {
             if step.suspended.is_some() {
                 suspend(step.suspended);
             }
-            let result = run(self.spec, shared, step.call);
+            let result = self.call(step.call, shared);
             if step.suspended.is_some() {
                 suspend(None);
             }

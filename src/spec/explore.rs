@@ -88,7 +88,24 @@ impl<T: Sync, M: Clone + PartialEq> Specified for Spec<T, M> {
 
     fn explain(&self, config: &Config, scenario: &str, failure: &mut Failure) {
         if let Ok(scenario) = self.read(scenario) {
-            self.tell_progress(config, &scenario, failure);
+            self.tell(config, &scenario, failure);
+        }
+    }
+}
+
+impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
+    /// Says in a failure what the calls of the scenario have returned. The failing execution is run once more to know
+    /// that, if it did not end its process.
+    fn tell(&self, config: &Config, scenario: &Scenario, failure: &mut Failure) {
+        if failure.trace.events.is_empty() {
+            return;
+        }
+        let prepared = Prepared::to_tell(self, scenario.clone());
+        let config = config.clone().jobs(1).allow_trivial(true).shrink(0).replay(failure.seed.clone());
+        let again = check_body(&config, &|| prepared.execute(None), |body| body.check().run());
+        if again.is_ok_and(|again| matches!(again.verdict, Verdict::Failed(again) if again.kind == failure.kind)) {
+            failure.trace.scenario = prepared.told();
+            self.tell_progress(&prepared, failure);
         }
     }
 }
@@ -323,7 +340,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
             }
             verdict => {
                 if let Verdict::Failed(failure) = verdict {
-                    self.spec.tell_progress(&config, scenario, failure);
+                    self.spec.tell(&config, scenario, failure);
                 }
                 let text = self.text(scenario);
                 let to_keep = text::test_to_keep(&text, &self.spec.names(scenario));

@@ -17,7 +17,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::Relaxed;
 
-use rsmc_core::session::{Config, Failure, FailureKind, check_body};
+use rsmc_core::session::{Failure, FailureKind};
 
 use crate::spec::Spec;
 use crate::spec::execute::Prepared;
@@ -51,15 +51,11 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
         sets
     }
 
-    /// Says in a failure which calls do not complete, if it is one of progress. The failing execution is run once more
-    /// to know that.
-    pub(crate) fn tell_progress(&self, config: &Config, scenario: &Scenario, failure: &mut Failure) {
+    /// Says in a failure which calls do not complete, if it is one of progress; `prepared` has run the failing
+    /// execution.
+    pub(crate) fn tell_progress(&self, prepared: &Prepared<'_, T, M>, failure: &mut Failure) {
+        let scenario = &prepared.scenario;
         if scenario.suspended.is_empty() || !matches!(failure.kind, FailureKind::Deadlock | FailureKind::Livelock) {
-            return;
-        }
-        let prepared = Prepared::new(self, scenario.clone());
-        let config = config.clone().jobs(1).allow_trivial(true).shrink(0).replay(failure.seed.clone());
-        if check_body(&config, &|| prepared.execute(None), |body| body.check().run()).is_err() {
             return;
         }
         let calls: Vec<Call> = scenario.calls().collect();

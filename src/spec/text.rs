@@ -1,5 +1,7 @@
 //! The text about a scenario that fails: its calls with their results, and why no order explains them.
 
+use rsmc_core::trace::ScenarioCall;
+
 use crate::spec::Criterion;
 use crate::spec::history::Closest;
 use crate::spec::scenario::Scenario;
@@ -42,6 +44,22 @@ fn table(scenario: &Scenario, told: &dyn Fn(usize) -> String) -> Vec<String> {
     lines.extend((!end.is_empty()).then(|| format!("at last  {}", end.join(", "))));
     if !scenario.signals.is_empty() {
         lines.push("(!a sets a flag of the client, ?a waits for it)".to_owned());
+    }
+    if !scenario.suspended.is_empty() {
+        lines.push("(@n: the thread is suspended after n operations of the call)".to_owned());
+    }
+    lines
+}
+
+/// The calls of an execution; one that has not returned says so.
+pub(crate) fn table_of_calls(scenario: &Scenario, calls: &[ScenarioCall]) -> Vec<String> {
+    let told = |call: usize| match &calls[call] {
+        ScenarioCall { begun, returned } if returned.is_empty() => format!("{begun} …"),
+        ScenarioCall { returned, .. } => returned.clone(),
+    };
+    let mut lines = table(scenario, &told);
+    if calls.iter().any(|call| call.returned.is_empty()) {
+        lines.push("(… has not returned)".to_owned());
     }
     lines
 }

@@ -129,6 +129,8 @@ impl<'a> HappensBefore<'a> {
             | NoteKind::Counted
             | NoteKind::Hint
             | NoteKind::Pending
+            | NoteKind::Called(_)
+            | NoteKind::Returned(_)
             | NoteKind::Panic(_)
             | NoteKind::Explore(_) => {}
         }

@@ -26,7 +26,8 @@ pub(super) fn section(scene: &Scene<'_>) -> String {
 /// The threads, the places, and the usual causes.
 pub(super) fn details(scene: &Scene<'_>) -> Vec<String> {
     let finding = scene.finding;
-    let mut lines = panics(scene);
+    let mut lines = calls_of_scenario(finding);
+    lines.extend(panics(scene));
     lines.extend(race::lines(scene));
     lines.extend(memory::lines(scene));
     lines.extend(held(scene));
@@ -34,6 +35,16 @@ pub(super) fn details(scene: &Scene<'_>) -> Vec<String> {
     lines.extend(told.map(|pending| wrap(&waits(scene, pending), "      ")));
     lines.extend(advice(finding.kind).iter().map(|line| wrap(&format!("  {line}"), "  ")));
     lines
+}
+
+/// The calls of the scenario, if this is an execution of one and the message does not have them.
+fn calls_of_scenario(finding: &Finding<'_>) -> Vec<String> {
+    let table = &finding.trace.scenario.table;
+    if table.is_empty() || finding.message.contains(&table.join("\n")) {
+        return Vec::new();
+    }
+    let lines = table.iter().map(|line| format!("    {line}"));
+    [String::new()].into_iter().chain(lines).chain([String::new()]).collect()
 }
 
 /// `data race: …`, in one line. It does not repeat what the sections below have with the report's own names.

@@ -16,7 +16,8 @@ use crate::report::values::Values;
 use crate::session::FailureKind;
 use crate::step::{BadMemory, Panicked, Pending, Touch, Why};
 use crate::trace::{
-    Action, Call, Caller, Event, Explore, LocInfo, Note, NoteKind, Op, PATIENCE, POISONED, Row, Site, Source, TRACKED,
+    Action, Call, Caller, Event, Explore, LocInfo, Note, NoteKind, Op, PATIENCE, POISONED, Row, ScenarioCall, Site,
+    Source, TRACKED,
 };
 
 /// The source of the value in a row.
@@ -404,6 +405,8 @@ impl<'a> Scene<'a> {
                 _ => return None,
             },
             kind if kind.frees() => self.freed(note.kind)?,
+            NoteKind::Called(number) => format!("┌ {}", self.scenario_call(number)?.begun),
+            NoteKind::Returned(number) => format!("└ {}", self.scenario_call(number)?.returned),
             NoteKind::Panic(_) => "panic".to_owned(),
             NoteKind::Explore(Explore::On) => "explore".to_owned(),
             NoteKind::Explore(_) => "stop exploring".to_owned(),
@@ -419,6 +422,11 @@ impl<'a> Scene<'a> {
         let (number, thread) = (Some(self.lines.len() + 1), note.thread);
         let (inner, path) = (Vec::new(), self.path_of_note(note));
         Some(Line { marked, number, thread, what, order, from, buffering, site, inner, path })
+    }
+
+    /// A call of the scenario, if this is an execution of one.
+    fn scenario_call(&self, number: u32) -> Option<&ScenarioCall> {
+        self.finding.trace.scenario.calls.get(number as usize)
     }
 
     fn functions(&self, path: &[Caller], site: Site) -> Vec<Function> {

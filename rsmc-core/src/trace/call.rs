@@ -30,6 +30,33 @@ pub struct Call {
     pub site: Site,
 }
 
+/// The calls of a scenario of a specification, in its words. They are the user's operations, of which each may make
+/// many calls of objects.
+#[derive(Clone, Debug, Default)]
+pub struct ScenarioCalls {
+    /// The calls with their results, as lines of a table with a column for each thread.
+    pub table: Vec<String>,
+    /// The calls, by number.
+    pub calls: Vec<ScenarioCall>,
+}
+
+/// A call of a scenario.
+#[derive(Clone, Debug)]
+pub struct ScenarioCall {
+    /// The operation with its argument.
+    pub begun: String,
+    /// The operation with its result, if it has returned; empty if it has not.
+    pub returned: String,
+}
+
+impl ScenarioCalls {
+    /// Forgets all calls and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.table.clear();
+        self.calls.clear();
+    }
+}
+
 /// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CallResult {

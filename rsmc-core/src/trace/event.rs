@@ -277,6 +277,10 @@ pub enum NoteKind {
     ArcAcquire(LocId),
     /// Has dropped the value of which it had the last reference.
     ArcGone(LocId),
+    /// Begins the call of this number of a scenario.
+    Called(u32),
+    /// Has returned from the call of this number of a scenario.
+    Returned(u32),
     /// Panicked; the number is the place in [`crate::step::Run::panics`].
     Panic(u32),
     /// Asked for what follows, in all threads, to be explored or not.

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use crate::base::{EventId, Id, IdVec, LocId, ThreadId};
-use crate::trace::{CallPaths, Calls, Event, Explore, LocInfo, Note, NoteKind, Rounds, Source, ThreadInfo};
+use crate::trace::{
+    CallPaths, Calls, Event, Explore, LocInfo, Note, NoteKind, Rounds, ScenarioCalls, Source, ThreadInfo,
+};
 
 /// One execution, in the order in which it happened. Reused from run to run.
 #[derive(Debug, Default)]
@@ -22,6 +24,8 @@ pub struct Trace {
     pub labels: Vec<(LocId, String)>,
     /// The calls of the program that consist of several events.
     pub calls: Calls,
+    /// The calls of the scenario, if this is an execution of one and they were asked for.
+    pub scenario: ScenarioCalls,
     /// The call paths, if the runtime captured them.
     pub paths: CallPaths,
     /// The number of notes that say that memory was freed.
@@ -51,8 +55,21 @@ impl Clone for Trace {
 
     /// Keeps the memory.
     fn clone_from(&mut self, other: &Self) {
-        let Self { events, notes, locs, renewed, threads, labels, calls, paths, frees, pauses, rounds, by_thread } =
-            other;
+        let Self {
+            events,
+            notes,
+            locs,
+            renewed,
+            threads,
+            labels,
+            calls,
+            scenario,
+            paths,
+            frees,
+            pauses,
+            rounds,
+            by_thread,
+        } = other;
         self.events.clone_from(events);
         self.notes.clone_from(notes);
         self.locs.clone_from(locs);
@@ -60,6 +77,7 @@ impl Clone for Trace {
         self.threads.clone_from(threads);
         self.labels.clone_from(labels);
         self.calls.clone_from(calls);
+        self.scenario.clone_from(scenario);
         self.paths.clone_from(paths);
         self.frees = *frees;
         self.pauses = *pauses;
@@ -77,6 +95,7 @@ impl Trace {
         self.renewed.clear();
         self.labels.clear();
         self.calls.clear();
+        self.scenario.clear();
         self.paths.clear();
         self.frees = 0;
         self.pauses = false;

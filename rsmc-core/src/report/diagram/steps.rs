@@ -217,6 +217,8 @@ fn operation(kind: NoteKind) -> &'static str {
         NoteKind::Dropped(_) => "drop",
         NoteKind::Panic(_) => "panic",
         NoteKind::Explore(_) => "explore",
+        NoteKind::Called(_) => "call",
+        NoteKind::Returned(_) => "return",
         NoteKind::Counted | NoteKind::Hint => "note",
         NoteKind::ArcRelease(_) | NoteKind::ArcAcquire(_) | NoteKind::ArcGone(_) => "note",
     }

@@ -37,6 +37,24 @@ pub fn begin(
     InCall(())
 }
 
+/// Notes that the running thread begins the call of this number of a scenario.
+pub fn begins_of_scenario(number: u32) {
+    note(NoteKind::Called(number));
+}
+
+/// Notes that the running thread has returned from the call of this number of a scenario.
+pub fn returns_of_scenario(number: u32) {
+    note(NoteKind::Returned(number));
+}
+
+fn note(kind: NoteKind) {
+    enter(|execution| {
+        if !execution.unwinding.get() {
+            execution.core.borrow_mut().machine.note(execution.running.get(), kind, Site::Unknown);
+        }
+    });
+}
+
 /// Notes the result of the innermost call in which the running thread is, by its last operation.
 pub fn decide(result: CallResult) {
     enter(|execution| decide_in(execution, result));
