@@ -10,17 +10,26 @@ use crate::trace::{NoteKind, Site};
 impl Execution {
     /// The running thread drops a reference. Where it is alone, all that others did has happened before.
     pub(super) fn drops_reference(&self, object: Object<'_>, type_name: &'static str, last: bool, site: Site) {
-        let me = self.running.get();
-        if self.unwinding.get() || self.core.borrow().machine.is_alone(me) {
+        if self.unwinding.get() {
             return;
         }
-        let found = self.core.borrow().find(object.tag);
-        let loc = found.unwrap_or_else(|| self.locate(object, || 0, site));
-        let Core { machine, births, .. } = &mut *self.core.borrow_mut();
-        machine.note(me, NoteKind::ArcRelease(loc), site);
+        let (me, mut core) = (self.running.get(), self.core.borrow_mut());
+        if core.machine.is_alone(me) {
+            return;
+        }
+        let loc = match core.find(object.tag) {
+            Some(loc) => loc,
+            None => {
+                drop(core);
+                let loc = self.locate(object, || 0, site);
+                core = self.core.borrow_mut();
+                loc
+            }
+        };
+        core.machine.note(me, NoteKind::ArcRelease(loc), site);
         if last {
-            machine.note(me, NoteKind::ArcAcquire(loc), site);
-            births.last_drops.push((loc, type_name));
+            core.machine.note(me, NoteKind::ArcAcquire(loc), site);
+            core.births.last_drops.push((loc, type_name));
         }
     }
 
