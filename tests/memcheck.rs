@@ -1,5 +1,5 @@
-//! The modules of `all` that `.ci/memcheck` runs under valgrind. It counts which lines of code marked `unsafe` they run:
-//! the whole of `all`, with counters in it, takes minutes to compile.
+//! The modules of `all` that `.ci/memcheck` runs under valgrind, and counts the lines of code marked `unsafe` that they
+//! run: the whole of `all`, with counters in it, takes minutes to compile.
 
 mod accesses;
 mod arc;
