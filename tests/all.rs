@@ -53,6 +53,7 @@ mod returned;
 mod reuse;
 mod rounds;
 mod rwlock;
+mod seldom;
 mod shrink;
 mod spec;
 mod spinning;

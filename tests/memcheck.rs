@@ -14,6 +14,7 @@ mod newer;
 mod outcomes;
 mod primitives;
 mod rwlock;
+mod seldom;
 mod statics;
 #[allow(dead_code, reason = "other modules of `all` use the rest")]
 mod support;

@@ -97,7 +97,7 @@ impl<T: Sync, M: Clone + PartialEq> Spec<T, M> {
     /// Says in a failure what the calls of the scenario have returned. The failing execution is run once more to know
     /// that, if it did not end its process.
     fn tell(&self, config: &Config, scenario: &Scenario, failure: &mut Failure) {
-        if failure.trace.events.is_empty() {
+        if failure.trace.notes.is_empty() {
             return;
         }
         let prepared = Prepared::to_tell(self, scenario.clone());

@@ -31,7 +31,8 @@ use crate::trace::{NoteKind, Row, Trace};
 pub fn observed_last_drops(trace: &Trace, is_graph: bool) -> Vec<LocId> {
     let is_last = |kind| if let NoteKind::ArcAcquire(value) = kind { Some(value) } else { None };
     let mut observed: Vec<LocId> = trace.notes.iter().filter_map(|note| is_last(note.kind)).collect();
-    if observed.is_empty() || !is_observed(trace, is_graph, &|_| true) {
+    let has_accesses = || is_graph || trace.notes.iter().any(|note| note.kind.is_of_cell());
+    if observed.is_empty() || !has_accesses() || !is_observed(trace, is_graph, &|_| true) {
         return Vec::new();
     }
     observed.sort_unstable();

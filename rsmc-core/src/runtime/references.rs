@@ -1,11 +1,20 @@
 //! References to values behind `Arc`s: what the program observes of their counts and of the order of their drops.
 
 use crate::analysis::last_drops::observed_last_drops;
-use crate::base::ThreadId;
+use crate::base::{LocId, ThreadId};
 use crate::runtime::execution::{Core, Execution};
 use crate::runtime::identity::Object;
 use crate::step::{End, Run};
 use crate::trace::{NoteKind, Site};
+
+/// The drop of a value.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Dropping {
+    /// The value, if there is a note that its last reference is gone.
+    noted: Option<LocId>,
+    /// The type of the value in whose destructor the thread is besides.
+    within: Option<&'static str>,
+}
 
 impl Execution {
     /// The running thread drops a reference. Where it is alone, all that others did has happened before.
@@ -33,20 +42,21 @@ impl Execution {
         }
     }
 
-    /// The running thread begins to drop a value of this type, since it has dropped the last reference; the result is
-    /// for [`has_dropped`](Self::has_dropped).
-    pub(super) fn begins_to_drop(&self, type_name: &'static str) -> Option<&'static str> {
+    /// The running thread begins to drop a value of this type, since it has just dropped the last reference.
+    pub(super) fn begins_to_drop(&self, object: Object<'_>, type_name: &'static str) -> Dropping {
         let me = self.running.get();
-        self.core.borrow_mut().fibers[me].dropping.replace(type_name)
+        let core = &mut *self.core.borrow_mut();
+        let noted =
+            core.births.last_drops.last().map(|last| last.0).filter(|&value| core.find(object.tag) == Some(value));
+        Dropping { noted, within: core.fibers[me].dropping.replace(type_name) }
     }
 
     /// The running thread has dropped the value.
-    pub(super) fn has_dropped(&self, object: Object<'_>, before: Option<&'static str>) {
+    pub(super) fn has_dropped(&self, Dropping { noted, within }: Dropping) {
         let me = self.running.get();
         let core = &mut *self.core.borrow_mut();
-        core.fibers[me].dropping = before;
-        let value = core.find(object.tag).filter(|value| core.births.last_drops.iter().any(|last| last.0 == *value));
-        if let Some(value) = value.filter(|_| !self.unwinding.get()) {
+        core.fibers[me].dropping = within;
+        if let Some(value) = noted.filter(|_| !self.unwinding.get()) {
             core.machine.note(me, NoteKind::ArcGone(value), Site::Unknown);
         }
     }

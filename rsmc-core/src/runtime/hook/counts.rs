@@ -7,6 +7,7 @@ use crate::runtime::current::in_current;
 use crate::runtime::execution::Execution;
 use crate::runtime::hook::enter::{enter, here};
 use crate::runtime::identity::Object;
+use crate::runtime::references::Dropping;
 use crate::trace::{Act, Site};
 
 /// Notes that a count of references is about to change: an update, so the stores of the thread become visible first. No
@@ -70,14 +71,14 @@ pub fn counts_observed(type_name: &'static str) {
 /// Drops a value since the last reference of an `Arc` of this type is dropped. If that performs visible operations, the
 /// program observes which thread drops it.
 pub fn dropping(object: Object<'_>, type_name: &'static str, drop: impl FnOnce()) {
-    struct Until<'o>(Object<'o>, Option<&'static str>);
-    impl Drop for Until<'_> {
+    struct Until(Dropping);
+    impl Drop for Until {
         fn drop(&mut self) {
-            enter(|execution| execution.has_dropped(self.0, self.1));
+            enter(|execution| execution.has_dropped(self.0));
         }
     }
-    let before = in_current(|execution| execution.begins_to_drop(type_name)).flatten();
-    let _until = Until(object, before);
+    let dropping = in_current(|execution| execution.begins_to_drop(object, type_name));
+    let _until = dropping.map(Until);
     drop();
 }
 
