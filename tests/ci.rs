@@ -235,8 +235,9 @@ fn the_pipeline_names_modules_that_exist() {
     let mut named = 0;
     for script in [".ci/run", ".ci/memcheck"] {
         let text = std::fs::read_to_string(root.join(script)).unwrap();
-        let modules =
-            text.split_whitespace().filter_map(|word| word.split_once("::")).filter(|&(name, _)| name != "runtime");
+        // `.ci/memcheck` has its modules from `tests/memcheck.rs`.
+        let is_known = |&(name, _): &(&str, &str)| name == "runtime" || name == "'{module}";
+        let modules = text.split_whitespace().filter_map(|word| word.split_once("::")).filter(|name| !is_known(name));
         for (module, rest) in modules {
             let file = format!("{module}/{rest}").trim_end_matches(['/', ':']).to_owned() + ".rs";
             let exists = ["tests", "rsmc-core/tests"].iter().any(|folder| root.join(folder).join(&file).exists());
@@ -244,7 +245,7 @@ fn the_pipeline_names_modules_that_exist() {
             named += 1;
         }
     }
-    assert!(named > 40, "{named}");
+    assert!(named > 30, "{named}");
 }
 
 /// The page has the keys of a line, and the variables that there are.
