@@ -4,7 +4,7 @@ use std::env;
 use std::process::Command;
 
 /// The versions of Rust in which items of std came that the crate mirrors.
-const VERSIONS: [u32; 6] = [66, 70, 80, 81, 83, 88];
+const VERSIONS: [u32; 7] = [66, 70, 80, 81, 83, 88, 95];
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -10,7 +10,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A page of std's documentation, the sources of that type, and the methods that are left out.
+/// A page of std's documentation, the sources of that type, and the methods that are left out. Types that the shim
+/// takes over from std have them all.
 type Page = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const PAGES: &[Page] = &[
@@ -23,8 +24,12 @@ const PAGES: &[Page] = &[
     ("sync/struct.Mutex", &["mutex/mod.rs"], &[]),
     ("sync/struct.MutexGuard", &["mutex/guard.rs"], &[]),
     ("sync/struct.RwLock", &["rwlock/mod.rs"], &[]),
+    ("sync/struct.RwLockReadGuard", &["rwlock/guard.rs"], &[]),
     ("sync/struct.RwLockWriteGuard", &["rwlock/guard.rs"], &[]),
     ("sync/struct.Condvar", &["condvar.rs"], &[]),
+    ("sync/struct.WaitTimeoutResult", &["condvar.rs"], &[]),
+    ("sync/struct.BarrierWaitResult", &["barrier.rs"], &[]),
+    ("sync/struct.OnceState", &["once/mod.rs"], &[]),
     ("sync/struct.Barrier", &["barrier.rs"], &[]),
     ("sync/struct.Once", &["once/mod.rs"], &[]),
     ("sync/struct.OnceLock", &["once/cell.rs"], &[]),
@@ -65,6 +70,81 @@ fn stable_methods(page: &str) -> BTreeSet<&str> {
 /// Whether a source defines a method of this name, itself or by a macro.
 fn defines(code: &str, method: &str) -> bool {
     [format!("fn {method}("), format!("fn {method}<"), format!(" {method} = ")].iter().any(|text| code.contains(text))
+}
+
+/// Modules of std, and where the shim's items of them are named: in a part of a source, or in a folder.
+const MODULES: &[(&str, &[&str])] = &[
+    ("sync", &["model/mod.rs"]),
+    ("sync/atomic", &["model/atomic"]),
+    ("sync/mpsc", &["model/mpsc"]),
+    ("thread", &["model/thread"]),
+    ("cell", &["model/cell"]),
+    ("hint", &["model/hint.rs"]),
+    ("time", &["model/time.rs"]),
+];
+
+/// Items that the shim leaves out, with the reason.
+const LEFT_OUT: &[&str] = &[
+    // A check has no calendar.
+    "time: SystemTime",
+    "time: SystemTimeError",
+    "time: UNIX_EPOCH",
+];
+
+/// The names of the stable items on the page of a module that are not deprecated.
+fn stable_items(page: &str) -> BTreeSet<&str> {
+    let entries = page.split("<dt>").skip(1).map(|text| text.split("</dt>").next().unwrap_or_default());
+    let is_stable = |entry: &&str| !entry.contains("stab unstable") && !entry.contains("stab deprecated");
+    entries
+        .filter(is_stable)
+        .filter_map(|entry| {
+            let (_, behind) = entry.split_once("href=\"")?;
+            let (kind, behind) = behind.split_once('.')?;
+            (kind != "macro" && kind != "mod").then(|| behind.split(".html").next().unwrap_or_default())
+        })
+        .filter(|name| !name.contains('/'))
+        .collect()
+}
+
+/// All code below a source or a folder.
+fn code_below(path: &Path) -> String {
+    if path.is_file() {
+        let text = std::fs::read_to_string(path).expect("the source is there");
+        return text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .fold(String::new(), |code, line| code + line + "\n");
+    }
+    let entries = std::fs::read_dir(path).expect("the folder is there");
+    entries.map(|entry| code_below(&entry.expect("it can be read").path())).collect()
+}
+
+/// Whether the items that code offers have this name: by its definition, itself or by a macro, or because it is taken
+/// over from elsewhere.
+fn offers(code: &str, item: &str) -> bool {
+    let kinds = ["struct", "enum", "fn", "const fn", "unsafe fn", "const unsafe fn", "type", "trait", "const"];
+    let is_word = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == item);
+    let mut taken_over = code.split("pub use ").skip(1).map(|text| text.split(';').next().unwrap_or_default());
+    kinds.iter().any(|kind| code.contains(&format!("pub {kind} {item}")))
+        || code.contains(&format!("\": {item}, "))
+        || taken_over.any(is_word)
+}
+
+#[test]
+fn every_item_of_std_is_there() {
+    let Some(pages) = std_pages() else { return };
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut missing, mut seen) = (Vec::new(), 0);
+    for (module, places) in MODULES {
+        let html = std::fs::read_to_string(pages.join(module).join("index.html")).expect("std has the module");
+        let code: String = places.iter().map(|place| code_below(&sources.join(place))).collect();
+        let items = stable_items(&html);
+        seen += items.len();
+        let lacks = |item: &&&str| !offers(&code, item) && !LEFT_OUT.contains(&&*format!("{module}: {item}"));
+        missing.extend(items.iter().filter(lacks).map(|item| format!("{module}: {item}")));
+    }
+    assert!(seen > 70, "only {seen} items of std were found");
+    assert!(missing.is_empty(), "{missing:#?}");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use rsmc_core::runtime::hook;
 
 pub use crate::backoff::Backoff;
+#[cfg(since_1_95)]
+pub use std::hint::cold_path;
 pub use std::hint::{black_box, select_unpredictable};
 
 /// Says that a loop waits for another thread; mirrors [`std::hint::spin_loop`].

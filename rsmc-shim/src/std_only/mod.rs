@@ -88,6 +88,8 @@ pub mod hint {
     pub use core::hint::assert_unchecked;
     #[cfg(since_1_66)]
     pub use core::hint::black_box;
+    #[cfg(since_1_95)]
+    pub use core::hint::cold_path;
     #[cfg(since_1_88)]
     pub use core::hint::select_unpredictable;
     pub use core::hint::{spin_loop, unreachable_unchecked};
