@@ -49,3 +49,26 @@ impl Event {
         .await;
     }
 }
+
+impl Permits {
+    /// The number of permits that nobody has.
+    ///
+    /// ```
+    /// use rsmc::thread;
+    /// use rsmc_recipes::Permits;
+    ///
+    /// rsmc::check(|| {
+    ///     let permits = Permits::new(2);
+    ///     let taken = thread::scope(|scope| {
+    ///         let other = scope.spawn(|| permits.take());
+    ///         u32::from(permits.take()) + u32::from(other.join().unwrap())
+    ///     });
+    ///     # // A test of the commands that reports print lets it fail.
+    ///     # let taken = taken + u32::from(std::env::var_os("PERMITS_ARE_LOST").is_some());
+    ///     assert_eq!(taken + permits.free(), 2);
+    /// });
+    /// ```
+    pub fn free(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
