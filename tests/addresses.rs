@@ -218,3 +218,84 @@ fn a_seed_with_addresses_is_one_of_another_process() {
         }
     }
 }
+
+/// A table that finds what belongs to an object by a hash of its address, as a parking lot does. Threads come to each
+/// bucket at another line.
+#[derive(Default)]
+struct Table([rsmc::sync::Mutex<usize>; 4]);
+
+impl Table {
+    fn enter<T>(&self, object: &T) -> usize {
+        let address = std::ptr::from_ref(object).addr() as u64;
+        let mut entries = match address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 {
+            0 => self.0[0].lock().unwrap(),
+            1 => self.0[1].lock().unwrap(),
+            2 => self.0[2].lock().unwrap(),
+            _ => self.0[3].lock().unwrap(),
+        };
+        *entries += 1;
+        *entries
+    }
+}
+
+/// Two threads enter objects in a table. Returns by thread how many there were in their buckets.
+#[allow(clippy::vec_box, reason = "each push makes a block")]
+fn hashing(kept: Option<&StdMutex<Vec<Box<usize>>>>) -> [usize; 2] {
+    let table = Table::default();
+    let enter = || {
+        let objects = [Box::new(1_u64), Box::new(2), Box::new(3)];
+        if let Some(kept) = kept {
+            kept.lock().unwrap().push(Box::new(7));
+        }
+        objects.iter().map(|object| table.enter(&**object)).sum()
+    };
+    thread::scope(|scope| {
+        let other = scope.spawn(enter);
+        [enter(), other.join().unwrap()]
+    })
+}
+
+/// Memory that executions leave in use is no reason for another bucket: that of a captured collection, and that of
+/// threads which are left where they stand.
+#[test]
+fn a_hash_of_an_address_repeats() {
+    for explorer in [Explorer::ReadsFrom, Explorer::ReadsValueFrom, Explorer::View, Explorer::Exhaustive] {
+        for keeps in [false, true] {
+            let kept = StdMutex::new(Vec::new());
+            let config = Config::default().explorer(explorer).memory(rsmc::MemoryModel::Sc);
+            let report = rsmc::explore(&config, || _ = hashing(keeps.then_some(&kept)));
+            assert!(matches!(report.verdict, Verdict::Verified), "{explorer:?}, {keeps}: {:?}", report.verdict);
+            assert!(kept.into_inner().unwrap().iter().all(|one| **one == 7), "what is in it is as it was");
+        }
+    }
+}
+
+/// The seed of a failure replays where the memory of the check is another one at first.
+#[test]
+fn a_seed_of_a_hash_is_one_of_another_process() {
+    const TEST: &str = "addresses::a_seed_of_a_hash_is_one_of_another_process";
+    let failure = |config: &Config| {
+        let kept = StdMutex::new(Vec::new());
+        let report = rsmc::explore(config, || {
+            let [first, other] = hashing(Some(&kept));
+            assert!(first <= other, "the first thread found more");
+        });
+        match report.verdict {
+            Verdict::Failed(failure) => failure,
+            other => panic!("{config:?}: {other:?}"),
+        }
+    };
+    match child::case().as_deref() {
+        Some(seeds) => {
+            for (seed, config) in seeds.split(' ').zip(pairs()) {
+                let again = failure(&config.replay(seed.parse().unwrap()));
+                assert_eq!(again.kind, rsmc::FailureKind::Panic, "{seed}");
+            }
+        }
+        None => {
+            let seeds: Vec<_> = pairs().map(|config| failure(&config).seed.to_string()).collect();
+            let ended = child::run(TEST, &seeds.join(" "), &[], Duration::from_secs(60)).unwrap();
+            assert!(ended.status.success(), "{ended:?}");
+        }
+    }
+}

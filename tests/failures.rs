@@ -280,6 +280,21 @@ fn a_random_hash_map_is_reported() {
     assert_eq!(failure.kind, FailureKind::Nondeterminism);
 }
 
+/// Every second time a load at the same line reads the same value, and from no write.
+#[test]
+fn another_source_of_the_same_value_is_reported() {
+    let times = StdAtomicUsize::new(0);
+    let failure = failure(|| {
+        let slots = [AtomicU32::new(0), AtomicU32::new(1)];
+        let slot = &slots[times.fetch_add(1, StdRelaxed) % 2];
+        thread::scope(|scope| {
+            scope.spawn(|| slots[0].store(1, SeqCst));
+            slot.load(SeqCst);
+        });
+    });
+    assert_eq!(failure.kind, FailureKind::Nondeterminism);
+}
+
 fn lost_update() {
     let x = AtomicU32::new(0);
     thread::scope(|scope| {

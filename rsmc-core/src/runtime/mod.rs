@@ -44,6 +44,7 @@ mod fibers;
 mod file_names;
 mod foreign;
 mod frame;
+mod heap;
 mod holders;
 pub mod hook;
 mod identity;

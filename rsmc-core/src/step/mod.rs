@@ -44,8 +44,7 @@ pub trait Explorer {
         None
     }
 
-    /// The position of an event of the run that differs from the record of the process that made the plan. `None` if no
-    /// event differs, or this process made the plan.
+    /// The position of an event at which the run differs from what is known of its plan; `None` if it does not.
     fn misplaced(&self, _run: &Run) -> Option<usize> {
         None
     }
@@ -76,6 +75,11 @@ pub trait Executor {
 
     /// Replaces its knowledge.
     fn know(&mut self, _knowledge: &Knowledge) {}
+
+    /// Gives later runs the same addresses, whatever earlier ones left in use; false if it cannot, or does so already.
+    fn keep_addresses(&mut self) -> bool {
+        false
+    }
 
     /// Makes later runs follow another memory model; false if it cannot.
     fn follow(&mut self, _memory: MemoryModel) -> bool {

@@ -116,13 +116,4 @@ impl Chosen {
             Chosen::Nothing | Chosen::Livelock(..) | Chosen::Preview(_) => None,
         }
     }
-
-    /// The name of its sequence.
-    pub(super) fn key(&self) -> Digest {
-        match self {
-            Chosen::Schedule(schedule) => schedule.key,
-            Chosen::Branch(branch) => branch.key,
-            Chosen::Nothing | Chosen::Livelock(..) | Chosen::Preview(_) => Digest::EMPTY,
-        }
-    }
 }

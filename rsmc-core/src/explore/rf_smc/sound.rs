@@ -143,18 +143,22 @@ impl SavedTree {
 }
 
 impl RfSmc {
-    /// The position of an event at which a run differs from what another process said of its schedule.
+    /// The position of an event at which a run differs from its schedule: it reads from other writes.
     pub(super) fn misplaced_in(&self, run: &Run) -> Option<usize> {
-        let Chosen::Branch(branch) = &self.current else { return None };
-        if !run.is_maximal() && run.repeated.is_none() {
+        let (sum_of_schedule, is_own) = match &self.current {
+            Chosen::Branch(branch) => (branch.key, false),
+            Chosen::Schedule(schedule) => (schedule.key, true),
+            Chosen::Nothing | Chosen::Livelock(..) | Chosen::Preview(_) => return None,
+        };
+        if !run.is_maximal() && (is_own || run.repeated.is_none()) {
             return None;
         }
         let since = self.decisions.last().map_or(0, |decision| decision.at);
         let last = run.trace.events.len().checked_sub(1)?;
         let mut sum = Digest::EMPTY;
         for (place, entry) in self.tau.iter().enumerate() {
-            // They are what the schedule forces, and come first.
-            let Some(at) = run.trace.position(entry.entry.id).filter(|&at| at < self.tau.len()) else {
+            // They are what the schedule forces, and come first if another process has made it.
+            let Some(at) = run.trace.position(entry.entry.id).filter(|&at| is_own || at < self.tau.len()) else {
                 return Some(last);
             };
             let key = key_of(&run.trace, &run.trace.events[at]);
@@ -164,6 +168,6 @@ impl RfSmc {
                 return Some(at);
             }
         }
-        (sum != branch.key).then_some(last)
+        (sum != sum_of_schedule).then_some(last)
     }
 }

@@ -78,7 +78,10 @@ impl Inner {
 
     #[cold]
     fn free_special(&mut self, block: Block, bytes: usize) {
-        if !self.ranges().any(|range| range.contains(&block.header())) {
+        let place = block.header() - self.start;
+        let is_own =
+            self.ranges().any(|range| range.contains(&block.header())) && !self.stay.is_taken(place..place + 1);
+        if !is_own {
             block.free(self.piece.number());
         } else if block.is_dead() {
             let _ours = outside();
