@@ -142,6 +142,9 @@ impl SavedTree {
     }
 }
 
+/// Of so many runs one is compared as a whole with its schedule, the others with the new part of it.
+const RARELY: u64 = 16;
+
 impl RfSmc {
     /// The position of an event at which a run differs from its schedule: it reads from other writes.
     pub(super) fn misplaced_in(&self, run: &Run) -> Option<usize> {
@@ -156,7 +159,9 @@ impl RfSmc {
         let since = self.decisions.last().map_or(0, |decision| decision.at);
         let last = run.trace.events.len().checked_sub(1)?;
         let mut sum = Digest::EMPTY;
-        for (place, entry) in self.tau.iter().enumerate() {
+        // What comes before was there in an earlier run. Where it is not any more, it is not in the next runs either.
+        let is_short = is_own && !cfg!(debug_assertions) && !self.runs.is_multiple_of(RARELY);
+        for (place, entry) in self.tau.iter().enumerate().skip(if is_short { since } else { 0 }) {
             // They are what the schedule forces, and come first if another process has made it.
             let Some(at) = run.trace.position(entry.entry.id).filter(|&at| is_own || at < self.tau.len()) else {
                 return Some(last);
