@@ -272,7 +272,6 @@ fn unsafe_code_is_in_the_runtime_only() {
         "signals.rs",
         "slots.rs",
         "state.rs",
-        "stay.rs",
     ];
     assert!(
         found.iter().all(|file| may.iter().any(|name| file == name)),

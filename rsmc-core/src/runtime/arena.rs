@@ -11,8 +11,7 @@
 //! again in the same execution, unless the check wants that (`again`). So the place of a block depends on what its
 //! thread has allocated before, and on nothing else. The next execution begins with empty areas: in the same piece if
 //! nothing is alive in it, else in another, so what outlives an execution (a captured collection, say) keeps its
-//! memory. Where code computes with whole addresses, a check stays in its piece (`stay`). Outside user code of
-//! executions, and where areas are full, it is the system's allocator.
+//! memory. Outside user code of executions, and where areas are full, it is the system's allocator.
 //!
 //! The memory of threads that are left behind when an execution is over is not freed. It stays until nothing points to
 //! it (`reclaim`).
@@ -25,7 +24,6 @@
 
 mod again;
 mod freed;
-mod stay;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -39,7 +37,6 @@ use crate::base::{Id, ThreadId};
 use crate::runtime::arena::again::Again;
 use crate::runtime::arena::freed::Freed;
 pub(super) use crate::runtime::arena::freed::News;
-use crate::runtime::arena::stay::Stay;
 use crate::runtime::blocks::{Block, Header, blocks};
 use crate::runtime::memcheck;
 use crate::runtime::pieces::{self, Addresses, PIECE, PIECES, Piece};
@@ -56,19 +53,15 @@ struct Level {
     first: usize,
 }
 
-/// A thread's block is in the first of these in which there is room. The last is for blocks that lie aside (`stay`).
-const LEVELS: [Level; 4] = [
+/// A thread's block is in the first of these in which there is room.
+const LEVELS: [Level; 3] = [
     Level { start: 0, bytes: 256 << 10, count: 256, first: 0 },
     Level { start: 64 << 20, bytes: 4 << 20, count: 64, first: 256 },
     Level { start: 320 << 20, bytes: 64 << 20, count: 8, first: 320 },
-    Level { start: 832 << 20, bytes: 192 << 20, count: 1, first: 328 },
 ];
 
-/// The number of the last level.
-const ASIDE: usize = LEVELS.len() - 1;
-
 /// The number of areas of all sizes.
-const AREAS: usize = 329;
+const AREAS: usize = 328;
 
 /// The parts of the piece of this number that may be in use, one range for each level.
 pub(super) fn in_use(start: usize, piece: usize) -> impl Iterator<Item = Range<usize>> {
@@ -123,7 +116,6 @@ struct Inner {
     overflowed: bool,
     freed: Freed,
     again: Again,
-    stay: Stay,
 }
 
 /// The memory of a check.
@@ -258,20 +250,14 @@ impl Inner {
             overflowed: false,
             freed: Freed::default(),
             again: Again::default(),
-            stay: Stay::default(),
         })
     }
 
-    /// Forgets what happened in the execution.
-    fn forget(&mut self) {
+    fn begin(&mut self) -> bool {
         self.overflowed = false;
         self.freed.clear();
         self.again.clear();
-    }
-
-    fn begin(&mut self) -> bool {
-        self.forget();
-        if self.stay.has_begun() || self.piece.alive() > 0 {
+        if self.piece.alive() > 0 {
             let Some(piece) = Piece::take() else { return false };
             self.piece.ends_with(self.last);
             self.start = piece.start();
@@ -280,9 +266,8 @@ impl Inner {
         for number in self.take_used() {
             self.areas[number].next = self.areas[number].from;
         }
-        if self.behind != 0 || self.stay.has_begun() {
+        if self.behind != 0 {
             self.areas = empty_areas();
-            self.stay = Stay::default();
         }
         (self.last, self.behind) = (0, 0);
         true
@@ -350,21 +335,17 @@ impl Inner {
             return None;
         }
         let header = block - size_of::<Header>();
-        let places = header - start..end - start;
-        let end = places.end as u32;
-        area.next = end;
-        if before / PAGE as u32 != end / PAGE as u32 || before == area.from {
-            self.enter_page(LEVEL, level.first + nth, end);
-        }
-        if LEVEL != ASIDE && self.stay.is_taken(places) {
-            return self.allocate_on::<ASIDE>(layout);
-        }
         let written = Header::new(self.last, layout.size());
         // SAFETY: the bytes from `next` to the end of the area belong to this piece, are mapped, aligned and not in
         // use.
         unsafe { std::ptr::with_exposed_provenance_mut::<Header>(header).write(written) };
         self.piece.has_one_more();
         self.last = header;
+        let end = (end - start) as u32;
+        area.next = end;
+        if before / PAGE as u32 != end / PAGE as u32 || before == area.from {
+            self.enter_page(LEVEL, level.first + nth, end);
+        }
         Some(std::ptr::with_exposed_provenance_mut(block))
     }
 

@@ -8,9 +8,8 @@ use crate::runtime::pieces;
 /// The header before each block.
 #[repr(C)]
 pub(super) struct Header {
-    /// Where the header of the block before it is, in any area; 0 for the first. It changes where a check stays in a
-    /// piece (`arena::stay`), and is read by who has the piece only.
-    before: AtomicUsize,
+    /// Where the header of the block before it is, in any area; 0 for the first.
+    before: usize,
     /// The number of bytes of the block, times 4, and its state.
     state: AtomicUsize,
 }
@@ -24,7 +23,7 @@ const STATE: usize = 3;
 impl Header {
     /// The header of a block which is in use.
     pub(super) fn new(before: usize, bytes: usize) -> Self {
-        Self { before: AtomicUsize::new(before), state: AtomicUsize::new(bytes << 2 | ALIVE) }
+        Self { before, state: AtomicUsize::new(bytes << 2 | ALIVE) }
     }
 }
 
@@ -57,11 +56,6 @@ impl Block {
     /// The address of its header.
     pub(super) fn header(self) -> usize {
         std::ptr::from_ref(self.0).addr()
-    }
-
-    /// Puts another block before it in the list of its piece: the one with this header.
-    pub(super) fn comes_after(self, before: usize) {
-        self.0.before.store(before, Ordering::Relaxed);
     }
 
     #[inline]
@@ -139,5 +133,5 @@ impl Block {
 pub(super) unsafe fn blocks(last: usize) -> impl Iterator<Item = Block> {
     // SAFETY: the caller promises it for the first; each header says where another one is.
     let block = |at: usize| (at != 0).then(|| Block(unsafe { &*std::ptr::with_exposed_provenance::<Header>(at) }));
-    std::iter::successors(block(last), move |Block(header)| block(header.before.load(Ordering::Relaxed)))
+    std::iter::successors(block(last), move |Block(header)| block(header.before))
 }

@@ -268,7 +268,7 @@ impl Execution {
             core.machine.begin(plan);
             core.observed.join(&plan.observed);
             core.locations.begin();
-            core.begin_arena(|| self.registered.stacks());
+            core.begin_arena();
             core.places.clear();
             core.freed.in_order.clear();
             core.candidates.by_cells.clear();
@@ -559,4 +559,19 @@ fn new_arena() -> Arena {
     }
     reclaim::collect();
     Arena::new()
+}
+
+impl Core {
+    /// Begins an execution in the arena, with memory in which nothing is in use.
+    fn begin_arena(&mut self) {
+        if pieces::is_much_left() {
+            reclaim::collect();
+        }
+        if !self.arena.begin() {
+            if pieces::is_something_left() {
+                reclaim::collect();
+            }
+            self.arena.begin_anyhow();
+        }
+    }
 }

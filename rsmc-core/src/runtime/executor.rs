@@ -97,10 +97,6 @@ impl Executor for Runtime<'_> {
         self.execution.know(knowledge);
     }
 
-    fn keep_addresses(&mut self) -> bool {
-        self.execution.keep_addresses()
-    }
-
     fn follow(&mut self, memory: MemoryModel) -> bool {
         self.execution.follow(memory);
         true

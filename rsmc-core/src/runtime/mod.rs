@@ -44,7 +44,6 @@ mod fibers;
 mod file_names;
 mod foreign;
 mod frame;
-mod heap;
 mod holders;
 pub mod hook;
 mod identity;

@@ -4,9 +4,6 @@
 //! pages are there. Where none does, another one is mapped behind the last; only what is used takes memory. Nothing is
 //! reserved ahead: emulators, valgrind and limits of address space count what is mapped. Pieces begin at multiples of
 //! their size, so the same place in two pieces differs in the higher bits only, which [`Addresses`] exchanges.
-//!
-//! The first piece is for checks that need the same addresses in every execution and in every process (`stay`). It is
-//! mapped when one asks for it.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,13 +34,9 @@ static LEFT: AtomicUsize = AtomicUsize::new(0);
 static MUCH: AtomicUsize = AtomicUsize::new(LEAST);
 /// The number of bytes that were still in use when memory was last looked through.
 static STAYED: AtomicUsize = AtomicUsize::new(0);
-static TAKEN: Mutex<Taken> =
-    Mutex::new(Taken { are_taken: Vec::new(), from: FIRST + 1, is_full: false, has_first: false });
+static TAKEN: Mutex<Taken> = Mutex::new(Taken { are_taken: Vec::new(), from: 0, is_full: false });
 
 const NOWHERE: usize = usize::MAX;
-
-/// The number of the first piece.
-const FIRST: usize = 0;
 
 /// Below this it is not worth while to look for memory that was left behind, in bytes.
 const LEAST: usize = 64 << 20;
@@ -56,29 +49,28 @@ struct Taken {
     from: usize,
     /// There is no room behind the last one.
     is_full: bool,
-    /// The first one is mapped.
-    has_first: bool,
 }
 
 impl Taken {
     /// Maps one more piece, and returns its number.
     fn grow(&mut self) -> Option<usize> {
+        let piece = self.are_taken.len();
         if self.is_full {
             return None;
         }
-        let piece = self.are_taken.len().max(FIRST + 1);
-        let is_there = |&region: &usize| map(region + piece * PIECE);
-        let region = match self.are_taken.len() {
-            0 => PLACES.into_iter().filter_map(|place| usize::try_from(place).ok()).find(is_there),
+        let start = match piece {
+            0 => PLACES.into_iter().filter_map(|place| usize::try_from(place).ok()).find(|&place| map(place)),
             PIECES.. => None,
-            _ => Some(REGION.load(Ordering::Relaxed)).filter(is_there),
+            _ => Some(REGION.load(Ordering::Relaxed) + piece * PIECE).filter(|&place| map(place)),
         };
-        let Some(region) = region else {
+        let Some(start) = start else {
             self.is_full = true;
             return None;
         };
-        self.are_taken.resize(piece + 1, false);
-        REGION.store(region, Ordering::Relaxed);
+        self.are_taken.push(false);
+        if piece == 0 {
+            REGION.store(start, Ordering::Relaxed);
+        }
         BYTES.store((piece + 1) * PIECE, Ordering::Release);
         Some(piece)
     }
@@ -99,22 +91,6 @@ impl Piece {
         taken.are_taken[piece] = true;
         taken.from = piece;
         Some(Self(piece))
-    }
-
-    /// The first piece, whatever is alive in it, unless another check has it. A check has another one already.
-    pub(super) fn take_first() -> Option<Self> {
-        let taken = &mut *lock();
-        taken.has_first = taken.has_first || map(REGION.load(Ordering::Relaxed) + FIRST * PIECE);
-        let is_free = taken.has_first && !taken.are_taken[FIRST];
-        is_free.then(|| {
-            taken.are_taken[FIRST] = true;
-            Self(FIRST)
-        })
-    }
-
-    /// The header of the last block that was made in it, as was noted when a check gave it back; 0 if there is none.
-    pub(super) fn last(&self) -> usize {
-        last_in(self.0)
     }
 
     /// The address at which it begins.
@@ -157,17 +133,9 @@ impl Drop for Piece {
     fn drop(&mut self) {
         let mut taken = lock();
         taken.are_taken[self.0] = false;
-        if self.alive() == 0 && self.0 != FIRST {
+        if self.alive() == 0 {
             taken.from = taken.from.min(self.0);
         }
-    }
-}
-
-/// The header of the last block in the piece of this number, as far as it was noted; or 0.
-fn last_in(piece: usize) -> usize {
-    match LAST[piece].load(Ordering::Relaxed) {
-        NOWHERE => 0,
-        place => REGION.load(Ordering::Relaxed) + place,
     }
 }
 
@@ -187,7 +155,7 @@ pub(super) fn number_of(address: usize) -> Option<usize> {
 #[inline]
 pub(super) fn has_one_less(number: usize) {
     let was_the_last = ALIVE[number].fetch_sub(1, Ordering::Release) == 1;
-    if was_the_last && number != FIRST && number < FREED.load(Ordering::Relaxed) {
+    if was_the_last && number < FREED.load(Ordering::Relaxed) {
         FREED.fetch_min(number, Ordering::Relaxed);
     }
 }
@@ -216,20 +184,11 @@ pub(super) fn is_anything_new_left() -> bool {
 }
 
 /// All pieces while no check gives one back or takes one.
-pub(super) struct All {
-    taken: MutexGuard<'static, Taken>,
-    /// The number of a piece that counts as if no check had it: that of the check which asks.
-    own: Option<usize>,
-}
+pub(super) struct All(MutexGuard<'static, Taken>);
 
 impl All {
     pub(super) fn hold() -> Self {
-        Self { taken: lock(), own: None }
-    }
-
-    /// As [`hold`](Self::hold), between two executions of the check that has the piece of this number.
-    pub(super) fn hold_between(own: usize) -> Self {
-        Self { taken: lock(), own: Some(own) }
+        Self(lock())
     }
 
     /// The address space of all pieces.
@@ -240,7 +199,8 @@ impl All {
 
     /// The header of the last block of each piece that no check has and in which something is alive.
     pub(super) fn idle(&self) -> impl Iterator<Item = usize> {
-        self.alive(false).map(last_in).filter(|&last| last != 0)
+        let last = self.alive(false).map(|piece| LAST[piece].load(Ordering::Relaxed));
+        last.filter(|&place| place != NOWHERE).map(|place| REGION.load(Ordering::Relaxed) + place)
     }
 
     /// The addresses at which the pieces begin that checks have, and their numbers.
@@ -250,9 +210,9 @@ impl All {
 
     fn alive(&self, are_taken: bool) -> impl Iterator<Item = usize> {
         let those = move |&(piece, &is_taken): &(usize, &bool)| {
-            (is_taken && self.own != Some(piece)) == are_taken && ALIVE[piece].load(Ordering::Acquire) > 0
+            is_taken == are_taken && ALIVE[piece].load(Ordering::Acquire) > 0
         };
-        self.taken.are_taken.iter().enumerate().filter(those).map(|(piece, _)| piece)
+        self.0.are_taken.iter().enumerate().filter(those).map(|(piece, _)| piece)
     }
 
     /// Notes that `bytes` were looked through, and that `stay` of the bytes left behind stay in use. The next time is

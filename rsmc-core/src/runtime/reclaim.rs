@@ -21,7 +21,7 @@
 use std::ops::Range;
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::{collect, collect_between, is_possible, known};
+pub(super) use linux::{collect, is_possible, known};
 
 /// Blocks of a check's piece to which something may lead. Nothing here looks like a pointer: places count from the
 /// beginning of the piece.
@@ -38,20 +38,9 @@ pub(super) struct Search<'a> {
     pub(super) caller: usize,
 }
 
-/// The memory of a check between two of its executions.
-pub(super) struct Between<'a> {
-    /// The number of its piece, whose last block is noted there.
-    pub(super) piece: usize,
-    /// The stacks of its threads, on which nothing runs.
-    pub(super) stacks: &'a [Range<usize>],
-}
-
 /// Elsewhere no thread is left behind.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn collect() {}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn collect_between(_: &Between<'_>) {}
 
 #[cfg(not(target_os = "linux"))]
 pub(super) fn is_possible() -> bool {
@@ -75,7 +64,7 @@ mod linux {
     use crate::runtime::blocks::{Block, blocks};
     use crate::runtime::leave;
     use crate::runtime::pieces::All;
-    use crate::runtime::reclaim::{Between, Search};
+    use crate::runtime::reclaim::Search;
 
     /// Whether the system shows this process its memory, as an emulator or a sandbox may not.
     pub(in crate::runtime) fn is_possible() -> bool {
@@ -97,41 +86,14 @@ mod linux {
     /// Takes back the blocks that were left and are not in use, in the pieces that no check has. It must not run on the
     /// stack of a modelled thread.
     pub(in crate::runtime) fn collect() {
-        collect_in(All::hold(), &[]);
-    }
-
-    /// As [`collect`], also in the piece of a check that is between two executions.
-    pub(in crate::runtime) fn collect_between(check: &Between<'_>) {
-        collect_in(All::hold_between(check.piece), check.stacks);
-    }
-
-    /// The pieces to look through, and memory that is not looked at.
-    type Task<'a> = (All, &'a [Range<usize>]);
-
-    fn collect_in(all: All, unused: &[Range<usize>]) {
-        unsafe extern "C" fn with_stack(call: *mut ()) {
-            // SAFETY: `collect_in` passes it, and does not use it meanwhile.
-            let (top, task) = unsafe { &mut *call.cast::<(usize, Option<Task<'_>>)>() };
-            if let Some((all, unused)) = task.take() {
-                look_through_everything(*top, all, unused);
-            }
+        unsafe extern "C" fn with_stack(top: *mut ()) {
+            // SAFETY: `collect` passes it.
+            look_through_everything(unsafe { *top.cast::<usize>() });
         }
-        let mut call = (0, Some((all, unused)));
-        let (top, data) = (&raw mut call.0, (&raw mut call).cast());
+        let mut top = 0;
         // The call writes all registers to the stack that may hold something of our callers.
         // SAFETY: the function gets what it expects; it is not left, and does not unwind, or the process ends.
-        unsafe { leave::call(top, with_stack, data) };
-    }
-
-    /// The parts of a range that are in none of the others.
-    fn without(range: Range<usize>, others: &[Range<usize>]) -> Vec<Range<usize>> {
-        others.iter().fold(vec![range], |parts, other| {
-            let around = |part: Range<usize>| {
-                let (start, end) = (part.start, part.end);
-                [start..other.start.clamp(start, end), other.end.clamp(start, end)..end]
-            };
-            parts.into_iter().flat_map(around).filter(|part| !part.is_empty()).collect()
-        })
+        unsafe { leave::call(&raw mut top, with_stack, (&raw mut top).cast()) };
     }
 
     /// Says of each block whether something leads to it; `None` if the system does not show the memory.
@@ -176,9 +138,9 @@ mod linux {
         })
     }
 
-    fn look_through_everything(top: usize, all: All, unused: &[Range<usize>]) {
+    fn look_through_everything(top: usize) {
+        let all = All::hold();
         let region = all.region();
-        let unused = &[unused, std::slice::from_ref(&region)].concat();
         let (mut left, mut roots) = (Vec::new(), Vec::new());
         for last in all.idle() {
             // SAFETY: no check has the piece, or gets it while all are held.
@@ -205,7 +167,8 @@ mod linux {
         for mapping in maps.lines().filter_map(writable) {
             // Below its end is what this function knows.
             let from = if mapping.contains(&top) { top } else { mapping.start };
-            without(from..mapping.end, unused).into_iter().for_each(|part| look(part, &mut marking));
+            look(from..region.start.clamp(from, mapping.end), &mut marking);
+            look(region.end.clamp(from, mapping.end)..mapping.end, &mut marking);
         }
         for (start, piece) in all.taken() {
             in_use(start, piece).for_each(|range| look(range, &mut marking));

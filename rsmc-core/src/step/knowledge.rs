@@ -94,13 +94,10 @@ mod tests {
 pub struct Observed {
     /// Whether the program observes that other threads have ended.
     pub ends: bool,
-    /// The numbers of the types of `Arc`s whose reference counts the program observes, of the lines at which loops keep
-    /// state where rsmc does not see it, and of whole addresses.
+    /// The numbers of the types of `Arc`s whose reference counts the program observes, and of the lines at which loops
+    /// keep state where rsmc does not see it.
     pub counts: Vec<u32>,
 }
-
-/// No type and no line has this name.
-const WHOLE_ADDRESSES: &str = "whole addresses";
 
 impl Observed {
     /// The number of a type or line, by its name: the same in every process, so that a seed can hold it.
@@ -133,16 +130,6 @@ impl Observed {
     /// Notes that a loop at this line keeps state where rsmc does not see it.
     pub fn note_hiding(&mut self, site: Site) {
         note(&mut self.counts, Self::number_of(&site.to_string()));
-    }
-
-    /// Whether the program may compute with whole addresses.
-    pub fn has_whole_addresses(&self) -> bool {
-        !self.counts.is_empty() && self.counts.contains(&Self::number_of(WHOLE_ADDRESSES))
-    }
-
-    /// Notes that the program may compute with whole addresses.
-    pub fn note_whole_addresses(&mut self) {
-        note(&mut self.counts, Self::number_of(WHOLE_ADDRESSES));
     }
 
     /// Adds the observations of `other`.

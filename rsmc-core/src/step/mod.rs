@@ -76,11 +76,6 @@ pub trait Executor {
     /// Replaces its knowledge.
     fn know(&mut self, _knowledge: &Knowledge) {}
 
-    /// Gives later runs the same addresses, whatever earlier ones left in use; false if it cannot, or does so already.
-    fn keep_addresses(&mut self) -> bool {
-        false
-    }
-
     /// Makes later runs follow another memory model; false if it cannot.
     fn follow(&mut self, _memory: MemoryModel) -> bool {
         false

@@ -78,10 +78,7 @@ impl Inner {
 
     #[cold]
     fn free_special(&mut self, block: Block, bytes: usize) {
-        let place = block.header() - self.start;
-        let is_own =
-            self.ranges().any(|range| range.contains(&block.header())) && !self.stay.is_taken(place..place + 1);
-        if !is_own {
+        if !self.ranges().any(|range| range.contains(&block.header())) {
             block.free(self.piece.number());
         } else if block.is_dead() {
             let _ours = outside();

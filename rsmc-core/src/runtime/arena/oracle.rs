@@ -112,49 +112,6 @@ proptest! {
     }
 }
 
-proptest! {
-    /// As above for a check that stays in a piece: a block is in its usual place unless one from before is there, and
-    /// lies aside then.
-    #[test]
-    fn blocks_lie_around_those_that_are_in_use(
-        threads in acts(),
-        executions in proptest::collection::vec(
-            (proptest::collection::vec(0_usize..5, 0..100), 0_usize..4, 0_usize..4),
-            2..6,
-        ),
-    ) {
-        let mut inner = Inner::new().expect("there is address space");
-        let mut in_use = InUse::default();
-        let (usual, alive) = run(&mut inner, &mut in_use, &threads, &[]);
-        alive.into_iter().for_each(|block| in_use.remove(block));
-        let mut outlive: Vec<*mut u8> = Vec::new();
-        for (turns, outliving, dying) in executions {
-            inner.begin_here();
-            const HEADER: usize = size_of::<Header>();
-            let start = inner.start;
-            let place = |(at, (layout, _)): (&usize, &(Layout, u8))| at - start - HEADER..at - start + layout.size();
-            let before: Vec<_> = in_use.0.iter().map(place).collect();
-            let (places, mut alive) = run(&mut inner, &mut in_use, &threads, &turns);
-            for ((places, usual), acts) in places.iter().zip(&usual).zip(&threads) {
-                let size = |act: &Act| if let Act::Allocate(layout) = act { Some(layout.size()) } else { None };
-                for ((&place, &usual), size) in places.iter().zip(usual).zip(acts.iter().filter_map(size)) {
-                    let (from, to) = (usual - HEADER, up_to(usual + size, align_of::<Header>()));
-                    let is_taken = before.iter().any(|block| block.start < to && block.end > from);
-                    prop_assert_eq!(place != usual, is_taken);
-                    prop_assert!(place == usual || place >= LEVELS[ASIDE].start);
-                }
-            }
-            prop_assert!(!inner.overflowed);
-            outlive.extend(alive.drain(..outliving.min(alive.len())));
-            alive.into_iter().for_each(|block| in_use.remove(block));
-            outlive.drain(..dying.min(outlive.len())).for_each(|block| in_use.remove(block));
-        }
-        outlive.into_iter().for_each(|block| in_use.remove(block));
-        prop_assert!(in_use.0.is_empty());
-        prop_assert_eq!(inner.piece.alive(), 0);
-    }
-}
-
 #[test]
 fn areas_lie_apart_within_a_piece() {
     let mut end = (0, 0);
