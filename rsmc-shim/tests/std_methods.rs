@@ -1,4 +1,4 @@
-//! The shim's types have the methods of std's, but for those that are named here.
+//! The shim's modules have the items of std's, and its types the methods, but for those that are named here.
 //!
 //! What std has is read from its documentation, where the toolchain has that (the component `rust-docs`); elsewhere
 //! nothing is compared, which is said on standard error. Methods of traits are not looked at, and a method counts as
@@ -72,15 +72,15 @@ fn defines(code: &str, method: &str) -> bool {
     [format!("fn {method}("), format!("fn {method}<"), format!(" {method} = ")].iter().any(|text| code.contains(text))
 }
 
-/// Modules of std, and where the shim's items of them are named: in a part of a source, or in a folder.
-const MODULES: &[(&str, &[&str])] = &[
-    ("sync", &["model/mod.rs"]),
-    ("sync/atomic", &["model/atomic"]),
-    ("sync/mpsc", &["model/mpsc"]),
-    ("thread", &["model/thread"]),
-    ("cell", &["model/cell"]),
-    ("hint", &["model/hint.rs"]),
-    ("time", &["model/time.rs"]),
+/// Modules of std, and the source or the folder that names the shim's items of them.
+const MODULES: &[(&str, &str)] = &[
+    ("sync", "mod.rs"),
+    ("sync/atomic", "atomic"),
+    ("sync/mpsc", "mpsc"),
+    ("thread", "thread"),
+    ("cell", "cell"),
+    ("hint", "hint.rs"),
+    ("time", "time.rs"),
 ];
 
 /// Items that the shim leaves out, with the reason.
@@ -100,44 +100,47 @@ fn stable_items(page: &str) -> BTreeSet<&str> {
         .filter_map(|entry| {
             let (_, behind) = entry.split_once("href=\"")?;
             let (kind, behind) = behind.split_once('.')?;
-            (kind != "macro" && kind != "mod").then(|| behind.split(".html").next().unwrap_or_default())
+            // A module has a page in its own folder.
+            let is_item = kind != "macro" && !kind.contains('/');
+            is_item.then(|| behind.split(".html").next().unwrap_or_default())
         })
-        .filter(|name| !name.contains('/'))
         .collect()
 }
 
-/// All code below a source or a folder.
-fn code_below(path: &Path) -> String {
-    if path.is_file() {
-        let text = std::fs::read_to_string(path).expect("the source is there");
-        return text
-            .lines()
-            .filter(|line| !line.trim_start().starts_with("//"))
-            .fold(String::new(), |code, line| code + line + "\n");
+/// The code of a source of the shim, or of all below a folder, without comments: a name in one is none that is there.
+fn code_of(place: &Path) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/model").join(place);
+    if path.is_dir() {
+        let entries = std::fs::read_dir(path).expect("the folder can be read");
+        return entries.map(|entry| code_of(&entry.expect("it can be read").path())).collect();
     }
-    let entries = std::fs::read_dir(path).expect("the folder is there");
-    entries.map(|entry| code_below(&entry.expect("it can be read").path())).collect()
+    let text = std::fs::read_to_string(path).expect("the source is there");
+    let is_code = |line: &&str| !line.trim_start().starts_with("//");
+    text.lines().filter(is_code).flat_map(|line| [line, "\n"]).collect()
 }
 
 /// Whether the items that code offers have this name: by its definition, itself or by a macro, or because it is taken
 /// over from elsewhere.
 fn offers(code: &str, item: &str) -> bool {
     let kinds = ["struct", "enum", "fn", "const fn", "unsafe fn", "const unsafe fn", "type", "trait", "const"];
-    let is_word = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == item);
-    let mut taken_over = code.split("pub use ").skip(1).map(|text| text.split(';').next().unwrap_or_default());
-    kinds.iter().any(|kind| code.contains(&format!("pub {kind} {item}")))
+    let is_in_word = |c: char| c.is_alphanumeric() || c == '_';
+    let is_defined = |kind: &&str| {
+        let definition = format!("pub {kind} {item}");
+        code.match_indices(&definition).any(|(at, found)| !code[at + found.len()..].starts_with(is_in_word))
+    };
+    let mut taken_over = code.split("pub use ").skip(1).filter_map(|text| text.split(';').next());
+    kinds.iter().any(is_defined)
         || code.contains(&format!("\": {item}, "))
-        || taken_over.any(is_word)
+        || taken_over.any(|text| text.split(|c| !is_in_word(c)).any(|word| word == item))
 }
 
 #[test]
 fn every_item_of_std_is_there() {
     let Some(pages) = std_pages() else { return };
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let (mut missing, mut seen) = (Vec::new(), 0);
-    for (module, places) in MODULES {
+    for (module, place) in MODULES {
         let html = std::fs::read_to_string(pages.join(module).join("index.html")).expect("std has the module");
-        let code: String = places.iter().map(|place| code_below(&sources.join(place))).collect();
+        let code = code_of(place.as_ref());
         let items = stable_items(&html);
         seen += items.len();
         let lacks = |item: &&&str| !offers(&code, item) && !LEFT_OUT.contains(&&*format!("{module}: {item}"));
@@ -153,15 +156,10 @@ fn every_method_of_std_is_there() {
         let _ = writeln!(std::io::stderr(), "NOT TESTED: the component rust-docs is not installed");
         return;
     };
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/model");
     let (mut missing, mut seen) = (Vec::new(), 0);
     for (page, files, left_out) in PAGES {
         let html = std::fs::read_to_string(pages.join(format!("{page}.html"))).expect("std has the type");
-        let read = |file: &&str| std::fs::read_to_string(sources.join(file)).expect("the source is there");
-        let text: String = files.iter().map(read).collect();
-        // A name in a comment is none that is there.
-        let code: String =
-            text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+        let code: String = files.iter().map(|file| code_of(file.as_ref())).collect();
         let std = stable_methods(&html);
         seen += std.len();
         let lacks = |method: &&&str| !defines(&code, method) && !left_out.contains(*method);

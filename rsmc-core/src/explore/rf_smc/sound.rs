@@ -1,4 +1,4 @@
-//! Checks of data that another process wrote: can an exploration go on from it?
+//! Checks of data that another process wrote, and of runs against their schedules: can an exploration go on from them?
 //!
 //! Problem. A checkpoint comes from a file. Its contents may not be what was written, with a checksum that is right
 //! nevertheless; and the program may not do again what it did.
@@ -6,11 +6,14 @@
 //! Method. Before it is used, all is checked that can be wrong by itself: numbers that name nothing, decisions that do
 //! not stand on their path, events that come twice. Its claims about executions cannot be judged so: a schedule says
 //! which events its run has, and what they take, so that is compared when there is the run ([`RfSmc::misplaced`]). If
-//! it differs, the run counts as one that did something else than the one before.
+//! it differs, the run counts as one that did something else than the one before. So does a run of this process's own
+//! schedules: the program may not be deterministic.
 //!
-//! Cost. Linear in the data; and in `τ`, for each run of a schedule that another process planned.
+//! Cost. Linear in the data; and in `τ`, for each run of a schedule that another process planned, and for one of
+//! [`RARELY`] others. The rest of these cost time linear in the new part of `τ`.
 //!
-//! Limits. The names that were seen are believed.
+//! Limits. The names that were seen are believed. An event has the name of its write, not of its object: an operation
+//! on another object that reads its first value is not noticed.
 
 use rustc_hash::FxHashSet;
 
@@ -159,7 +162,7 @@ impl RfSmc {
         let since = self.decisions.last().map_or(0, |decision| decision.at);
         let last = run.trace.events.len().checked_sub(1)?;
         let mut sum = Digest::EMPTY;
-        // What comes before was there in an earlier run. Where it is not any more, it is not in the next runs either.
+        // Debug builds assert that the rest of `τ` is as it was (`Frame::place`), so they compare all of it before.
         let is_short = is_own && !cfg!(debug_assertions) && !self.runs.is_multiple_of(RARELY);
         for (place, entry) in self.tau.iter().enumerate().skip(if is_short { since } else { 0 }) {
             // They are what the schedule forces, and come first if another process has made it.
