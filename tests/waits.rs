@@ -108,13 +108,22 @@ fn by_reload(sum: &AtomicU32) {
     }
 }
 
-/// The classes are the orders in which the threads succeed: failures without cause add none.
+/// As `by_reload`.
+fn by_update(sum: &AtomicU32) {
+    sum.fetch_update(AcqRel, Relaxed, |value| Some(value + 1)).unwrap();
+}
+
+/// The classes are the orders in which the threads succeed: failures without cause add none, and attempts that came too
+/// late neither.
 #[test]
 #[allow(clippy::print_stdout, reason = "the figures, for who asks with --nocapture")]
 fn failures_without_cause_are_no_classes() {
-    for (name, body, given_up) in
-        [("lock", by_weak_exchange as fn(&AtomicU32), 22), ("lock after looks", by_looks, 55), ("sum", by_reload, 54)]
-    {
+    for (name, body, given_up) in [
+        ("lock", by_weak_exchange as fn(&AtomicU32), 22),
+        ("lock after looks", by_looks, 55),
+        ("sum", by_reload, 54),
+        ("update", by_update, 32),
+    ] {
         for memory in [MemoryModel::Sc, MemoryModel::C11] {
             let report = rsmc::explore(&Config::default().memory(memory), move || {
                 let x = Arc::new(AtomicU32::new(0));

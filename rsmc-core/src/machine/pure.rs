@@ -314,7 +314,7 @@ impl Machine {
         if wait.watched.iter().any(|watched| matches!(watched.writer, Writer::One(_))) {
             self.endless.turns_locks();
         }
-        let sites = if chose { Vec::new() } else { self.sites_of_waiting(&gone, forced) };
+        let sites = if chose || tried_again(&wait.watched) { Vec::new() } else { self.sites_of_waiting(&gone, forced) };
         // An explorer that chooses at random looks elsewhere at last; one that tries all choices does not.
         let chooses = self.reads_are_choices() && self.plan.record_choices;
         let is_stale = chooses && !chose && self.threads[thread].spun_at == Some(self.changes);
@@ -596,4 +596,11 @@ impl Machine {
             self.finish(End::Learned);
         }
     }
+}
+
+/// Whether an iteration that read this only failed because a location changed meanwhile, as a compare-exchange does that
+/// comes too late: where nothing changes it does not happen again, so its thread waits for nobody.
+fn tried_again(watched: &[Watched]) -> bool {
+    let differs = |one: &Watched, other: &Watched| one.loc == other.loc && one.value != other.value;
+    watched.iter().enumerate().any(|(number, one)| watched[..number].iter().any(|other| differs(one, other)))
 }

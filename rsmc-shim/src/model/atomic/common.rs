@@ -152,14 +152,15 @@ macro_rules! atomic_common {
             where
                 F: FnMut($value) -> Option<$value>,
             {
-                let mut old = self.load(fetch_order);
-                while let Some(new) = update(old) {
-                    match self.compare_exchange(old, new, set_order, fetch_order) {
-                        Ok(old) => return Ok(old),
-                        Err(now) => old = now,
+                // Std goes on with what `compare_exchange` returns. To load it is the same, and then a round that fails is
+                // an iteration that changes nothing, which checks leave out.
+                loop {
+                    let old = self.load(fetch_order);
+                    let Some(new) = update(old) else { return Err(old) };
+                    if self.compare_exchange(old, new, set_order, fetch_order).is_ok() {
+                        return Ok(old);
                     }
                 }
-                Err(old)
             }
 
             /// As [`fetch_update`](Self::fetch_update): std's newer name of it. In a check it is the same steps.
@@ -193,13 +194,8 @@ macro_rules! atomic_common {
                 fetch_order: Ordering,
                 mut update: impl FnMut($value) -> $value,
             ) -> $value {
-                let mut old = self.load(fetch_order);
-                loop {
-                    match self.compare_exchange(old, update(old), set_order, fetch_order) {
-                        Ok(old) => return old,
-                        Err(now) => old = now,
-                    }
-                }
+                let updated = self.fetch_update(set_order, fetch_order, |old| Some(update(old)));
+                updated.unwrap_or_else(|_| unreachable!("the closure always gives a value"))
             }
 
             /// The value, to which no other thread has access. A relaxed load in a check, which reports a data race
