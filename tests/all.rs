@@ -49,6 +49,7 @@ mod primitives;
 mod primitives_oracle;
 mod questions;
 mod remedy;
+mod retries;
 mod returned;
 mod reuse;
 mod rounds;

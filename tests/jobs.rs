@@ -83,6 +83,30 @@ fn loops_that_wait() {
     }
 }
 
+/// Each process asks by itself where an attempt would have come at once.
+#[test]
+fn attempts_that_come_too_late() {
+    for memory in [MemoryModel::Sc, MemoryModel::C11] {
+        let report = same(&Config::default().memory(memory), || {
+            let x = Arc::new(AtomicU32::new(0));
+            let counts = |_| {
+                let x = Arc::clone(&x);
+                thread::spawn(move || {
+                    let mut now = x.load(Relaxed);
+                    while let Err(other) = x.compare_exchange(now, now + 1, Relaxed, Relaxed) {
+                        now = other;
+                    }
+                })
+            };
+            let threads: Vec<_> = (0..4).map(counts).collect();
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+        });
+        if !cfg!(debug_assertions) {
+            assert_eq!(report.executions, 24);
+        }
+    }
+}
+
 #[test]
 fn locks_choices_and_failures_that_are_all_counted() {
     same(&Config::default().keep_going(true), || {

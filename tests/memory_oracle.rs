@@ -10,11 +10,13 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::AtomicBool as StdAtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
-use crate::support::pairs;
 use rsmc::alloc::Track;
 use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::AtomicU32;
 use rsmc::{Verdict, thread};
+
+use crate::support::dice::Dice;
+use crate::support::pairs;
 
 const FLAGS: usize = 2;
 const NODES: usize = 2;
@@ -36,48 +38,35 @@ enum Op {
 
 type Program = Vec<Vec<Op>>;
 
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % n
+fn op(dice: &mut Dice, may_skip: bool) -> Op {
+    let (flag, node) = (dice.below(FLAGS), dice.below(NODES));
+    let (value, new) = (dice.below(2) as u32, dice.below(2) as u32);
+    match dice.below(15) {
+        0 | 1 => Op::Store(flag, value),
+        2..=4 if may_skip => Op::If(flag, value),
+        5 | 6 if may_skip => Op::Change(flag, value, new),
+        7 => Op::Free(node),
+        8 | 9 => Op::UseCell(node),
+        10 | 11 => Op::UseValue(node),
+        12 => Op::Drop(node),
+        _ => Op::UseAtomic(node),
     }
+}
 
-    fn op(&mut self, may_skip: bool) -> Op {
-        let (flag, node) = (self.below(FLAGS as u64) as usize, self.below(NODES as u64) as usize);
-        let (value, new) = (self.below(2) as u32, self.below(2) as u32);
-        match self.below(15) {
-            0 | 1 => Op::Store(flag, value),
-            2..=4 if may_skip => Op::If(flag, value),
-            5 | 6 if may_skip => Op::Change(flag, value, new),
-            7 => Op::Free(node),
-            8 | 9 => Op::UseCell(node),
-            10 | 11 => Op::UseValue(node),
-            12 => Op::Drop(node),
-            _ => Op::UseAtomic(node),
+fn program(dice: &mut Dice) -> Program {
+    let threads = 2 + dice.below(2);
+    let mut thread = |_| {
+        let mut ops = Vec::new();
+        for _ in 0..2 + dice.below(5 - threads) {
+            let first = op(dice, true);
+            ops.push(first);
+            if matches!(first, Op::If(..) | Op::Change(..)) {
+                ops.push(op(dice, false));
+            }
         }
-    }
-
-    fn program(&mut self) -> Program {
-        let threads = 2 + self.below(2);
-        (0..threads)
-            .map(|_| {
-                let count = 2 + self.below(5 - threads);
-                let mut ops = Vec::new();
-                for _ in 0..count {
-                    let op = self.op(true);
-                    ops.push(op);
-                    if matches!(op, Op::If(..) | Op::Change(..)) {
-                        ops.push(self.op(false));
-                    }
-                }
-                ops
-            })
-            .collect()
-    }
+        ops
+    };
+    (0..threads).map(&mut thread).collect()
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -226,7 +215,7 @@ fn what_goes_wrong_in_some_order_is_found() {
     let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 300), number("RSMC_ORACLE_SEED", 0));
     let (mut failing, mut kinds) = (0, BTreeSet::new());
     for number in first..first + programs {
-        let program = Dice(number).program();
+        let program = program(&mut Dice::new(number));
         let wrong = wrong(&program);
         failing += u64::from(!wrong.is_empty());
         kinds.extend(wrong.iter().copied());

@@ -108,6 +108,14 @@ fn by_reload(sum: &AtomicU32) {
     }
 }
 
+/// Goes on with what a failed attempt returns.
+fn by_retry(sum: &AtomicU32) {
+    let mut value = sum.load(Relaxed);
+    while let Err(other) = sum.compare_exchange_weak(value, value + 1, AcqRel, Relaxed) {
+        value = other;
+    }
+}
+
 /// As `by_reload`.
 fn by_update(sum: &AtomicU32) {
     sum.fetch_update(AcqRel, Relaxed, |value| Some(value + 1)).unwrap();
@@ -122,6 +130,7 @@ fn failures_without_cause_are_no_classes() {
         ("lock", by_weak_exchange as fn(&AtomicU32), 22),
         ("lock after looks", by_looks, 55),
         ("sum", by_reload, 54),
+        ("retry", by_retry, 41),
         ("update", by_update, 32),
     ] {
         for memory in [MemoryModel::Sc, MemoryModel::C11] {

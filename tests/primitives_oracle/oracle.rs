@@ -67,8 +67,8 @@ impl Shown {
     }
 }
 
-/// Whether a thread loads again behind a compare-exchange that came too late, as `fetch_update` does. Such rounds are left
-/// out where a thread is seen to be where it was before, so brute force has a class with one only until then.
+/// Whether a thread loads again behind a compare-exchange that came too late, as `fetch_update` does. Such rounds are
+/// left out where a thread is seen to be where it was before, so brute force has a class with one only until then.
 fn tries_again(trace: &Trace) -> bool {
     let event = |&at: &u32| &trace.events[at as usize];
     let is_round = |events: &[u32]| {

@@ -6,8 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rsmc::sync::atomic::AtomicU32;
 use rsmc::sync::atomic::Ordering::*;
 use rsmc::thread::{self, Thread};
-use rsmc_core::base::mix;
 use rsmc_core::runtime::hook;
+
+use crate::support::dice::Dice;
 
 /// Primitives that a program uses, and what its threads may do with them.
 pub trait Mix: Sized + 'static {
@@ -116,23 +117,9 @@ pub struct Program<M: Mix> {
     threads: Vec<Vec<Operation<M>>>,
 }
 
-/// Random numbers that are the same on every machine.
-pub struct Dice(pub u64);
-
-impl Dice {
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = mix(self.0, 7);
-        (self.0 >> 16) as usize % bound
-    }
-
-    pub fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-}
-
 impl<M: Mix> Program<M> {
     pub fn random(seed: u64) -> Self {
-        let mut dice = Dice(mix(seed, 3));
+        let mut dice = Dice::new(seed);
         let number = if M::LENGTH > 2 && dice.chance(20) { 3 } else { 2 };
         let length = number + dice.below(M::LENGTH.min(3 * number) - number + 1);
         let mut threads = vec![vec![]; number];

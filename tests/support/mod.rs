@@ -1,6 +1,7 @@
 //! The common part of tests of checks.
 
 pub mod child;
+pub mod dice;
 pub mod everywhere;
 pub mod schema;
 pub mod shared;

@@ -14,6 +14,7 @@ use crate::machine::idle::Idle;
 use crate::machine::loops::Loops;
 use crate::machine::names::Names;
 use crate::machine::orders::Orders;
+use crate::machine::retries::Retries;
 use crate::machine::rules::{Rules, Sees};
 use crate::machine::{Machine, Outcome, Status, Then, Thread};
 use crate::model::{Memory, MemoryModel};
@@ -83,6 +84,7 @@ impl Machine {
             loops: Loops::default(),
             places: Vec::new(),
             trust: Trust::default(),
+            retries: Retries::default(),
             again: false,
             watcher: None,
             orders: Orders::default(),
@@ -183,6 +185,7 @@ impl Machine {
             self.run.loops.clone_from(&self.loops.known);
         }
         self.trust.begin();
+        self.retries.begin();
         self.run.hiding.extend(self.trust.hiding());
         self.admit(ThreadId::MAIN, Status::Running, ThreadInfo { present: true, ..ThreadInfo::default() });
     }

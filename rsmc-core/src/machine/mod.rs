@@ -29,10 +29,12 @@ mod names;
 mod orders;
 mod patience;
 mod pure;
+mod retries;
 mod rounds;
 mod rules;
 mod sources;
 mod suspend;
+mod visits;
 
 use std::sync::atomic::Ordering;
 
@@ -51,9 +53,10 @@ use crate::machine::loops::Loops;
 use crate::machine::names::Names;
 use crate::machine::orders::Orders;
 use crate::machine::patience::{Patience, Silence};
-use crate::machine::pure::Visits;
+use crate::machine::retries::Retries;
 use crate::machine::rounds::Round;
 use crate::machine::suspend::Suspension;
+use crate::machine::visits::Visits;
 use crate::model::Memory;
 use crate::step::{Plan, Run, Step, Watcher};
 use crate::trace::spin::{Recent, Watched};
@@ -64,8 +67,8 @@ pub use self::ahead::{Doubts, Place};
 pub use self::dice::Stream;
 pub use self::freed::{Suspect, may_have_suspects, suspects};
 pub use self::glimpse::{Glance, Glimpse, Preserved};
-pub use self::pure::State;
 pub use self::rules::{Rules, Sees, rounds};
+pub use self::visits::State;
 
 /// The decision which thread goes on, or that the execution is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,6 +227,7 @@ pub struct Machine {
     /// The places at which threads were seen twice without a change in between.
     places: Vec<(u64, Site)>,
     trust: Trust,
+    retries: Retries,
     again: bool,
     watcher: Option<Watcher>,
     orders: Orders,

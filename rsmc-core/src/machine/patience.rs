@@ -30,6 +30,7 @@ use std::sync::atomic::Ordering;
 use crate::base::{EventId, LocId, ThreadId};
 use crate::machine::Outcome;
 use crate::machine::ahead::{NAP, Place};
+use crate::machine::retries::Question;
 use crate::machine::{Machine, SpinWait, Status, Thread};
 use crate::step::End;
 use crate::trace::spin::Iteration;
@@ -130,6 +131,8 @@ enum Why {
     IsTested(Op),
     /// Iterations are to be left out at this place, and this is a test of whether it does something else at last.
     RunsAhead(Place),
+    /// A question is asked: where does it come by its next operation?
+    IsAsked,
 }
 
 impl Machine {
@@ -389,6 +392,7 @@ impl Machine {
             Why::GivesUp => self.cannot_give_up(),
             Why::IsTested(_) => {}
             Why::RunsAhead(place) => self.ran_ahead(place, true),
+            Why::IsAsked => self.answers(None),
         }
         true
     }
@@ -415,8 +419,21 @@ impl Machine {
                 self.ends_stuck();
             }
             Why::RunsAhead(place) => self.ran_ahead(place, false),
+            Why::IsAsked => self.answers(None),
         }
         true
+    }
+
+    /// Makes a thread perform its next operation in silence, to see where it comes by it.
+    pub(super) fn ask(&mut self, Question { thread, op, value, .. }: Question) {
+        self.has_patience = true;
+        let outcome = Outcome { read: value, written: None };
+        self.be_silent(thread, vec![(op, outcome)], u32::MAX, Why::IsAsked);
+    }
+
+    /// Whether a thread goes on in silence since a question is asked.
+    pub(super) fn is_asked(&self, thread: ThreadId) -> bool {
+        self.silence_of(thread).is_some_and(|silence| matches!(silence.why, Why::IsAsked))
     }
 
     /// Makes a thread do its last iteration so often again, in silence, at a place at which iterations are to be left

@@ -27,157 +27,18 @@
 //!
 //! Limits. A loop whose state never repeats, as one that counts, is not seen here; [`crate::trace::spin`] bounds it.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
-use crate::base::{Digest, EventId, LocId, ThreadId, mix};
+use crate::base::{Digest, EventId, LocId, ThreadId};
 use crate::machine::ahead::Place;
 use crate::machine::glimpse::{Glance, Glimpse};
-use crate::machine::rounds::{Changed, Rounds};
+use crate::machine::rounds::Rounds;
+use crate::machine::visits::{State, Visit};
 use crate::machine::{HeldBack, Machine, SpinWait, Thread};
 use crate::step::{End, SchedulingPolicy, Step, Wait};
 use crate::trace::spin::{Watched, Writer};
 use crate::trace::{Action, Histories, NoteKind, Op, Site, Source};
 
-/// A fingerprint of all that a thread's next steps depend on: equal states have the same future if they read the same.
-pub type State = u128;
-
-/// A visit of a thread at an operation or hint.
-#[derive(Clone, Copy, Debug)]
-struct Visit {
-    /// The state of the thread, and the locks that it had taken since the first visit and not given back.
-    state: State,
-    /// The number of the thread's events, and the number of all notes.
-    events: u32,
-    notes: u32,
-    /// The rounds that ended in this state.
-    rounds: Rounds,
-}
-
-/// The visits of a thread since it last changed something.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Visits {
-    list: Vec<Visit>,
-    /// By state: the number of the visit in the list, if there are many.
-    numbers: FxHashMap<State, u32>,
-    held: u64,
-    pub(super) changed: Changed,
-    /// The glimpses of the thread, also where states are not asked for: the first few, and numbers of the others.
-    glances: Vec<Glimpse>,
-    many_glances: FxHashSet<u64>,
-}
-
 /// The number of times that threads may wake each other in an execution before each runs alone.
 const WAKINGS: usize = 64;
-
-/// The largest number of visits or glimpses that are searched one by one.
-const FEW: usize = 32;
-
-impl Visits {
-    /// Forgets them: the thread changed something.
-    #[inline]
-    pub(super) fn clear(&mut self) {
-        self.list.clear();
-        self.glances.clear();
-        self.held = 0;
-        if !self.numbers.is_empty() || !self.many_glances.is_empty() {
-            self.clear_many();
-        }
-    }
-
-    /// Whether the thread has been at so many places that it is in no short round. One that counts by updates would
-    /// never forget a place.
-    pub(super) fn are_many(&self) -> bool {
-        self.list.len() >= FEW || self.glances.len() >= FEW
-    }
-
-    #[cold]
-    fn clear_many(&mut self) {
-        self.numbers.clear();
-        self.many_glances.clear();
-    }
-
-    /// Whether the thread was at this place before; if not, it is noted.
-    #[inline]
-    fn glance(&mut self, glimpse: Glimpse) -> bool {
-        let known = self.glances.iter().any(|before| before.calls == glimpse.calls);
-        if known || self.glances.len() == FEW {
-            return known || !self.many_glances.insert(glimpse.calls);
-        }
-        self.glances.push(glimpse);
-        false
-    }
-
-    /// Whether its registers were the same there, as far as they are needed; they are noted.
-    fn glance_closer(&mut self, glimpse: Glimpse, needed: u32) -> bool {
-        let known = self.glances.iter().any(|before| before.is_same(&glimpse, needed));
-        if known || self.glances.len() == FEW {
-            return known || !self.many_glances.insert(glimpse.number(needed));
-        }
-        self.glances.push(glimpse);
-        false
-    }
-
-    fn find(&self, state: State) -> Option<usize> {
-        match self.list.len() {
-            0..=FEW => self.list.iter().position(|visit| visit.state == state),
-            _ => self.numbers.get(&state).map(|&number| number as usize),
-        }
-    }
-
-    fn push(&mut self, visit: Visit) {
-        self.list.push(visit);
-        match self.list.len() - 1 {
-            0..FEW => {}
-            FEW => self.number_from(0),
-            last => self.number_from(last),
-        }
-    }
-
-    fn number_from(&mut self, first: usize) {
-        let list = self.list.iter().enumerate().skip(first);
-        self.numbers.extend(list.map(|(number, visit)| (visit.state, number as u32)));
-    }
-
-    fn truncate(&mut self, length: usize) {
-        for visit in self.list.drain(length..) {
-            self.numbers.remove(&visit.state);
-        }
-    }
-
-    /// Forgets those behind so many events of the thread.
-    pub(super) fn forget_since(&mut self, events: u32) {
-        self.truncate(self.list.partition_point(|visit| visit.events < events));
-    }
-
-    /// Adapts to the removal of the notes at these positions.
-    fn forget_notes(&mut self, gone: &[u32]) {
-        for visit in &mut self.list {
-            visit.notes -= gone.partition_point(|&at| at < visit.notes) as u32;
-        }
-    }
-
-    /// Forgets all visits but this one. The locks that the thread holds are still a part of its state.
-    fn restart(&mut self, visit: Visit) {
-        self.truncate(0);
-        self.push(visit);
-    }
-
-    /// Notes that the thread has chosen, with this event, whether it waits: no iteration begins before that. It stands
-    /// where it stood.
-    pub(super) fn chooses(&mut self, index: u32) {
-        let here = self.list.last().copied().filter(|visit| visit.events == index);
-        self.truncate(0);
-        if let Some(here) = here {
-            self.push(Visit { events: index + 1, ..here });
-        }
-    }
-
-    /// Notes that a lock is taken, or given back.
-    #[inline]
-    pub(super) fn turn(&mut self, lock: LocId) {
-        self.held ^= mix(7, u64::from(lock.0));
-    }
-}
 
 impl Thread {
     /// Forgets its recent events: they do not count.
@@ -190,11 +51,11 @@ impl Thread {
 impl Machine {
     /// A running thread comes to an operation or a hint at this place.
     #[inline]
-    pub fn glance(&mut self, thread: ThreadId, place: u64, glimpse: impl FnOnce() -> Glimpse) -> Glance {
+    pub fn glance(&mut self, thread: ThreadId, (place, site): Place, glimpse: impl FnOnce() -> Glimpse) -> Glance {
         if !self.waiting || self.is_silent(thread) {
-            return Glance::New;
+            return if self.waiting && self.is_asked(thread) { Glance::Ask } else { Glance::New };
         }
-        if self.places.iter().any(|&(known, _)| known == place) {
+        if self.retries.asks_at(site) || self.places.iter().any(|&(known, _)| known == place) {
             return Glance::Ask;
         }
         let visits = &mut self.threads[thread].visits;
@@ -209,6 +70,9 @@ impl Machine {
     /// If these are the same, it may be in the same state, for which the machine did not ask the first time. So the
     /// execution ends and is to be run again: see [`Machine::is_to_run_again`].
     pub fn glance_closer(&mut self, thread: ThreadId, place: Place, glimpse: Glimpse, needed: u32) {
+        if self.learns_of_retry(thread, place.1) {
+            return;
+        }
         let visits = &mut self.threads[thread].visits;
         let glimpse = Glimpse { calls: glimpse.calls ^ visits.changed.number, ..glimpse };
         if visits.glance_closer(glimpse, needed) && !self.hides(place) && !self.over {
@@ -225,7 +89,7 @@ impl Machine {
 
     /// Whether states were asked for.
     pub fn compares_states(&self) -> bool {
-        !self.places.is_empty()
+        !self.places.is_empty() || self.retries.are_some()
     }
 
     /// Whether an earlier state of a thread matters.
@@ -249,17 +113,30 @@ impl Machine {
     /// Notes that a running thread comes to an operation or a hint in this state. Returns whether what it did since it
     /// was in this state before is left out. If states may lack something, `place` says where this is.
     pub fn visit(&mut self, thread: ThreadId, state: State, site: Site, place: Option<u64>) -> bool {
-        if self.over || !self.waiting || self.is_silent(thread) || self.is_to_stop(thread) {
+        let is_asked = self.is_asked(thread);
+        if self.over || !self.waiting || (self.is_silent(thread) && !is_asked) || self.is_to_stop(thread) {
             return false;
         }
         let events = self.run.trace.count(thread);
         let notes = self.run.trace.notes.len() as u32;
         let visits = &mut self.threads[thread].visits;
         let state = state ^ State::from(visits.held ^ visits.changed.number) << 32;
+        if is_asked {
+            self.answers(Some(state));
+            return false;
+        }
+        if let Some(question) = self.retries.question(thread, state) {
+            self.ask(question);
+            return false;
+        }
+        if place.is_some_and(|place| self.hides((place, site))) {
+            return false;
+        }
+        let visits = &mut self.threads[thread].visits;
         let visit = Visit { state, events, notes, rounds: Rounds::default() };
         let Some(before) = visits.find(state) else {
             visits.push(visit);
-            return false;
+            return place.is_some_and(|place| self.leave_out_retry(thread, state, (place, site)));
         };
         let first = visits.list[before];
         if self.begins_with_a_release(thread, first.events) {
@@ -284,6 +161,17 @@ impl Machine {
             self.threads[thread].visits.restart(visit);
         }
         is_left_out
+    }
+
+    /// Leaves out what a thread did since a visit from which it could have come at once to this state.
+    fn leave_out_retry(&mut self, thread: ThreadId, state: State, place: Place) -> bool {
+        if self.learns_of_retry(thread, place.1) {
+            return false;
+        }
+        let visits = std::mem::take(&mut self.threads[thread].visits.list);
+        let overtaken = self.overtaken(thread, state, &visits);
+        self.threads[thread].visits.list = visits;
+        overtaken.is_some_and(|since| self.leave_out(thread, since, place.1, None))
     }
 
     /// Whether a thread has given back a lock that it had taken before these of its events.
@@ -375,7 +263,7 @@ impl Machine {
 
     /// The number of first events of an iteration that the plan forced, with the locks that are given back right after
     /// them: there is nothing to decide about these.
-    fn forced_of(&self, thread: ThreadId, since: u32, gone: &[u32]) -> usize {
+    pub(super) fn forced_of(&self, thread: ThreadId, since: u32, gone: &[u32]) -> usize {
         let forced = (self.threads[thread].forced.saturating_sub(since) as usize).min(gone.len());
         if forced == 0 || self.plan.record_choices {
             return 0;
@@ -598,8 +486,8 @@ impl Machine {
     }
 }
 
-/// Whether an iteration that read this only failed because a location changed meanwhile, as a compare-exchange does that
-/// comes too late: where nothing changes it does not happen again, so its thread waits for nobody.
+/// Whether an iteration that read this only failed because a location changed meanwhile, as a compare-exchange does
+/// that comes too late: where nothing changes it does not happen again, so its thread waits for nobody.
 fn tried_again(watched: &[Watched]) -> bool {
     let differs = |one: &Watched, other: &Watched| one.loc == other.loc && one.value != other.value;
     watched.iter().enumerate().any(|(number, one)| watched[..number].iter().any(|other| differs(one, other)))

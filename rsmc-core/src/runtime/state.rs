@@ -11,7 +11,7 @@
 //!
 //! Limits. Statics, std's thread-locals and memory from before the execution are not seen.
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::base::{ThreadId, mix};
 use crate::machine::{Glance, Preserved, Sees, State};
@@ -43,7 +43,8 @@ impl Execution {
         let Some(frame) = frame else { return };
         let me = self.running.get();
         let core = &mut *self.core.borrow_mut();
-        let glance = if stores { Glance::New } else { core.machine.glance(me, frame.place(), || frame.glimpse()) };
+        let glance =
+            if stores { Glance::New } else { core.machine.glance(me, (frame.place(), site), || frame.glimpse()) };
         if glance != Glance::New || core.machine.is_watched() {
             self.look(core, glance, frame, site);
         }
@@ -59,7 +60,7 @@ impl Execution {
         let base = self.suspender.get().expect("a modelled thread runs").base();
         let place = frame.place();
         if core.machine.is_watched() {
-            let state = state_of(frame, base, core.needed_at(place));
+            let state = core.state_of(frame, base, true);
             core.fibers[me].stood = std::ptr::from_ref(frame).expose_provenance();
             let around = core.everything_around(me);
             core.machine.is_in(me, state, around);
@@ -73,13 +74,12 @@ impl Execution {
             }
             Glance::Ask => {
                 core.catch_up(me);
-                let needed = core.needed_at(place);
                 let around = State::from(core.fibers[me].changes.own);
                 let state = match sees {
-                    Sees::All | Sees::Untested => state_of(frame, base, needed) ^ around,
+                    Sees::All | Sees::Untested => core.state_of(frame, base, true) ^ around,
                     Sees::Heap => State::from(place) ^ around,
-                    Sees::Stack => state_of(frame, base, needed),
-                    Sees::Memory => state_of(frame, base, 0) ^ around,
+                    Sees::Stack => core.state_of(frame, base, true),
+                    Sees::Memory => core.state_of(frame, base, false) ^ around,
                 };
                 let is_left_out = core.machine.visit(me, state, site, (sees == Sees::All).then_some(place));
                 core.fibers[me].keep_time(state, is_left_out);
@@ -115,6 +115,27 @@ impl Core {
     /// The registers that the code behind a call of user code may still read.
     fn needed_at(&mut self, place: u64) -> Registers {
         *self.needed.entry(place).or_insert_with(|| liveness::needed_at(place))
+    }
+
+    /// The stack above a frame, and those of its registers that are needed, if there are any. Addresses in the check's
+    /// memory count by their names, so the state is the same in executions that have it elsewhere.
+    fn state_of(&mut self, frame: &Frame, base: usize, has_registers: bool) -> State {
+        let needed = if has_registers { self.needed_at(frame.place()) } else { 0 };
+        let addresses = self.arena.addresses();
+        let registers = only(frame.registers(), needed).map(|register| addresses.exchange(register));
+        let number = registers.into_iter().fold(frame.place(), mix);
+        let above = (std::ptr::from_ref(frame).expose_provenance() + size_of::<Frame>()).min(base);
+        let mut hash = Xxh3::with_seed(number);
+        let mut memory = [[0; size_of::<u64>()]; 64];
+        for part in bytes(above, base).as_chunks().0.chunks(memory.len()) {
+            let named = &mut memory[..part.len()];
+            named.copy_from_slice(part);
+            for word in named.iter_mut() {
+                *word = addresses.exchange(u64::from_ne_bytes(memcheck::defined(*word))).to_ne_bytes();
+            }
+            hash.update(named.as_flattened());
+        }
+        hash.digest128()
     }
 
     /// Counts all that was changed until now as a change of the thread's own.
@@ -161,14 +182,6 @@ fn only(mut registers: Preserved, needed: Registers) -> Preserved {
         *register *= u64::from(needed >> number & 1);
     }
     registers
-}
-
-/// The stack above a frame, and those of its registers that are needed.
-fn state_of(frame: &Frame, base: usize, needed: Registers) -> State {
-    let registers = only(frame.registers(), needed);
-    let number = registers.into_iter().fold(frame.place(), mix);
-    let above = (std::ptr::from_ref(frame).expose_provenance() + size_of::<Frame>()).min(base);
-    memcheck::defined(xxh3_128_with_seed(bytes(above, base), number))
 }
 
 /// A number for the stack of a thread.

@@ -121,6 +121,8 @@ pub struct Plan {
     pub may_probe: bool,
     /// Whether the explorer has to know of every line before which threads wait in loops, and not only of one.
     pub names_loops: bool,
+    /// Whether attempts that came too late are left out ([`crate::machine`], `retries`).
+    pub leaves_out_retries: bool,
     /// The thread that is held before an access, if any.
     pub hold: Option<Hold>,
     /// The number of events after which the run ends, if the executor has no lower limit.
@@ -166,6 +168,7 @@ impl Clone for Plan {
             record_choices,
             may_probe,
             names_loops,
+            leaves_out_retries,
             hold,
             most_events,
         } = other;
@@ -180,6 +183,7 @@ impl Clone for Plan {
         self.record_choices = *record_choices;
         self.may_probe = *may_probe;
         self.names_loops = *names_loops;
+        self.leaves_out_retries = *leaves_out_retries;
         self.hold = *hold;
         self.most_events = *most_events;
     }
@@ -199,6 +203,7 @@ impl Default for Plan {
             record_choices: false,
             may_probe: false,
             names_loops: false,
+            leaves_out_retries: false,
             hold: None,
             most_events: usize::MAX,
         }

@@ -381,6 +381,7 @@ impl Explorer for RfSmc {
         plan.modification.clear();
         plan.frozen.clear();
         plan.names_loops = self.bound.most.is_some();
+        plan.leaves_out_retries = true;
         let Some(next) = self.take_next() else {
             self.waits.is_over = true;
             return false;

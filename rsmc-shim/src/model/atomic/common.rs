@@ -152,8 +152,8 @@ macro_rules! atomic_common {
             where
                 F: FnMut($value) -> Option<$value>,
             {
-                // Std goes on with what `compare_exchange` returns. To load it is the same, and then a round that fails is
-                // an iteration that changes nothing, which checks leave out.
+                // Std goes on with what `compare_exchange` returns. To load it is the same, and then a round that fails
+                // is an iteration that changes nothing, which checks leave out.
                 loop {
                     let old = self.load(fetch_order);
                     let Some(new) = update(old) else { return Err(old) };

@@ -1,0 +1,175 @@
+//! Attempts that came too late: a thread that goes on with what a failed compare-exchange returned is where it would be
+//! if it had read that at once.
+//!
+//! Problem. Many lock-free functions read a value, compute another one, and put it there by a compare-exchange; if that
+//! fails, they go on with the value that it returns. Each attempt may read any newer value, so `n` writes have `2^n`
+//! such paths, which all come to the same.
+//!
+//! Method. Behind a compare-exchange that failed, the thread is in some [`State`]. If one of its reads of the same
+//! location before, since it last changed something, would have brought it there at once by reading that value, then
+//! what it did since can be left out, as an iteration that changes nothing (`pure`): the execution without it has the
+//! same future, and orders less. That read must not order more than the compare-exchange that failed.
+//!
+//! Where a read brings a thread is a *question*: the execution is run again, the thread performs the read in silence,
+//! as if it had taken that value, and its next state is the answer. So what is left out depends on the program only,
+//! and not on what was explored before. States are asked for at the reads of a location at whose compare-exchange a
+//! thread was seen twice without a change in between.
+//!
+//! Only what a plan forced is left out: threads that run on are not overtaken between a read and the attempt.
+//!
+//! Cost. Two runs for each question, of which there is one for each state and value.
+//!
+//! Limits. Not seen are a loop that counts its attempts, one that writes memory in between, and a thread with an
+//! object of the shim on its own stack: the number of the execution in it makes states differ from run to run.
+
+use rustc_hash::FxHashMap;
+
+use crate::base::ThreadId;
+use crate::machine::Machine;
+use crate::machine::visits::{State, Visit};
+use crate::step::End;
+use crate::trace::{Action, Event, Op, Site, strongest};
+
+/// The number of answers that are kept. Behind that all are forgotten, and asked again.
+const MOST_ANSWERS: usize = 1 << 16;
+
+/// The number of questions without an answer after which none is asked.
+const MOST_UNANSWERED: u32 = 8;
+
+/// The knowledge about attempts.
+#[derive(Debug, Default)]
+pub(super) struct Retries {
+    /// The places of operations at which states are asked for.
+    sites: Vec<Site>,
+    /// By state of a thread before a read, and the value that it takes: the state in which the thread comes to its next
+    /// operation. `None` if it comes to none, or states differ from run to run.
+    answers: FxHashMap<(State, u64), Option<State>>,
+    question: Option<Question>,
+    unanswered: u32,
+}
+
+/// A question: where does a thread come that performs this operation in this state, and reads this value?
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question {
+    pub(super) thread: ThreadId,
+    from: State,
+    pub(super) op: Op,
+    pub(super) value: u64,
+    /// An execution has begun in which it is asked.
+    is_asked: bool,
+}
+
+impl Retries {
+    /// Begins an execution.
+    pub(super) fn begin(&mut self) {
+        if self.question.as_mut().is_some_and(|question| std::mem::replace(&mut question.is_asked, true)) {
+            self.unanswered += 1;
+            self.is_answered(None);
+        }
+    }
+
+    /// Whether states are asked for anywhere.
+    pub(super) fn are_some(&self) -> bool {
+        !self.sites.is_empty()
+    }
+
+    /// Whether states are asked for at this place.
+    #[inline]
+    pub(super) fn asks_at(&self, site: Site) -> bool {
+        !self.sites.is_empty() && self.sites.contains(&site)
+    }
+
+    /// The question that is asked where this thread is in this state, if it has not been answered yet.
+    pub(super) fn question(&self, thread: ThreadId, state: State) -> Option<Question> {
+        self.question.filter(|question| question.is_asked && question.thread == thread && question.from == state)
+    }
+
+    /// Notes the answer to the question.
+    pub(super) fn is_answered(&mut self, answer: Option<State>) {
+        if let Some(Question { from, value, .. }) = self.question.take() {
+            if self.answers.len() == MOST_ANSWERS {
+                self.answers.clear();
+            }
+            self.answers.insert((from, value), answer);
+        }
+    }
+}
+
+/// Whether an event only looks at an atomic.
+fn is_look(event: &Event) -> bool {
+    matches!(event.op.action, Action::Load | Action::Cas { .. }) && event.written.is_none()
+}
+
+impl Machine {
+    /// Notes the places of the reads by which a thread came to a compare-exchange that failed, its last event, and this
+    /// place behind it. Whether one of them is new: then the execution is over.
+    pub(super) fn learns_of_retry(&mut self, thread: ThreadId, here: Site) -> bool {
+        let Some(late) = self.late_attempt(thread) else { return false };
+        let own = self.run.trace.of_thread(thread).iter().rev().map(|&at| &self.run.trace.events[at as usize]);
+        let looks = own.take_while(|event| is_look(event)).filter(|event| event.op.loc == late.op.loc);
+        let sites: Vec<Site> = looks.map(|event| event.op.site).chain([here]).collect();
+        let known = self.retries.sites.len();
+        for site in sites {
+            if !self.retries.sites.contains(&site) {
+                self.retries.sites.push(site);
+            }
+        }
+        let is_new = self.retries.sites.len() > known;
+        if is_new {
+            self.again = true;
+            self.finish(End::Learned);
+        }
+        is_new
+    }
+
+    /// The last event of a thread, if it is a compare-exchange that failed because it came too late.
+    fn late_attempt(&self, thread: ThreadId) -> Option<Event> {
+        if !self.plan.leaves_out_retries || self.over || self.retries.unanswered >= MOST_UNANSWERED {
+            return None;
+        }
+        let last = self.run.trace.events[*self.run.trace.of_thread(thread).last()? as usize];
+        (matches!(last.op.action, Action::Cas { .. }) && last.written.is_none()).then_some(last)
+    }
+
+    /// The visit from which a thread in this state could have come here at once. Asks a question if that is not known:
+    /// then the execution is over.
+    pub(super) fn overtaken(&mut self, thread: ThreadId, state: State, visits: &[Visit]) -> Option<Visit> {
+        let late = self.late_attempt(thread)?;
+        let own = self.run.trace.of_thread(thread);
+        let event = |at: u32| &self.run.trace.events[at as usize];
+        for &visit in visits.iter().take_while(|visit| (visit.events as usize) + 1 < own.len()) {
+            let between = &own[visit.events as usize..];
+            let first = event(between[0]);
+            let (order, most) = (first.op.effective_order(false), late.op.effective_order(false));
+            let may_be_left_out = first.op.loc == late.op.loc
+                && between.iter().all(|&at| is_look(event(at)))
+                && strongest(order, most) == most
+                && self.forced_of(thread, visit.events, between) > 0
+                && !self.accessed_cells(thread, visit.notes);
+            if !may_be_left_out {
+                continue;
+            }
+            match self.retries.answers.get(&(visit.state, late.read)) {
+                Some(&answer) if answer == Some(state) => return Some(visit),
+                Some(_) => {}
+                None if self.retries.question.is_some() => {}
+                None => {
+                    let (op, _) = self.step_of(between[0]);
+                    let (from, value) = (visit.state, late.read);
+                    self.retries.question = Some(Question { thread, from, op, value, is_asked: false });
+                    self.again = true;
+                    self.finish(End::Learned);
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    /// Ends the execution in which a question was asked.
+    pub(super) fn answers(&mut self, answer: Option<State>) {
+        self.retries.is_answered(answer);
+        self.again = true;
+        self.finish(End::Learned);
+    }
+}
