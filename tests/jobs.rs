@@ -88,18 +88,18 @@ fn loops_that_wait() {
 fn attempts_that_come_too_late() {
     for memory in [MemoryModel::Sc, MemoryModel::C11] {
         let report = same(&Config::default().memory(memory), || {
-            let x = Arc::new(AtomicU32::new(0));
-            let counts = |_| {
-                let x = Arc::clone(&x);
-                thread::spawn(move || {
-                    let mut now = x.load(Relaxed);
-                    while let Err(other) = x.compare_exchange(now, now + 1, Relaxed, Relaxed) {
-                        now = other;
-                    }
-                })
+            // On the stack of a thread that counts as well.
+            let x = AtomicU32::new(0);
+            let count = || {
+                let mut now = x.load(Relaxed);
+                while let Err(other) = x.compare_exchange(now, now + 1, Relaxed, Relaxed) {
+                    now = other;
+                }
             };
-            let threads: Vec<_> = (0..4).map(counts).collect();
-            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            thread::scope(|scope| {
+                (0..3).for_each(|_| drop(scope.spawn(count)));
+                count();
+            });
         });
         if !cfg!(debug_assertions) {
             assert_eq!(report.executions, 24);

@@ -519,6 +519,9 @@ impl Machine {
                 end = End::Learned;
             }
             self.again = self.endless.ends(&end, self.again);
+            if !self.again {
+                self.retries.end(end == End::Learned);
+            }
             self.run.end = end;
         }
     }

@@ -19,8 +19,8 @@
 //!
 //! Cost. Two runs for each question, of which there is one for each state and value.
 //!
-//! Limits. Not seen are a loop that counts its attempts, one that writes memory in between, and a thread with an
-//! object of the shim on its own stack: the number of the execution in it makes states differ from run to run.
+//! Limits. Not seen are a loop that counts its attempts, and one that writes memory in between. Nothing is left out of a
+//! thread whose states differ from run to run.
 
 use rustc_hash::FxHashMap;
 
@@ -33,8 +33,8 @@ use crate::trace::{Action, Event, Op, Site, strongest};
 /// The number of answers that are kept. Behind that all are forgotten, and asked again.
 const MOST_ANSWERS: usize = 1 << 16;
 
-/// The number of questions without an answer after which none is asked.
-const MOST_UNANSWERED: u32 = 8;
+/// The number of executions in which a question is asked. One may end before, since something else was learned.
+const MOST_TRIES: u32 = 4;
 
 /// The knowledge about attempts.
 #[derive(Debug, Default)]
@@ -45,7 +45,8 @@ pub(super) struct Retries {
     /// operation. `None` if it comes to none, or states differ from run to run.
     answers: FxHashMap<(State, u64), Option<State>>,
     question: Option<Question>,
-    unanswered: u32,
+    /// The threads whose states differ from run to run.
+    unlike: Vec<ThreadId>,
 }
 
 /// A question: where does a thread come that performs this operation in this state, and reads this value?
@@ -55,17 +56,34 @@ pub(super) struct Question {
     from: State,
     pub(super) op: Op,
     pub(super) value: u64,
-    /// An execution has begun in which it is asked.
-    is_asked: bool,
+    /// The number of executions that have begun in which it is asked.
+    tries: u32,
 }
 
 impl Retries {
     /// Begins an execution.
     pub(super) fn begin(&mut self) {
-        if self.question.as_mut().is_some_and(|question| std::mem::replace(&mut question.is_asked, true)) {
-            self.unanswered += 1;
-            self.is_answered(None);
+        let Some(question) = &mut self.question else { return };
+        question.tries += 1;
+        if question.tries > MOST_TRIES {
+            self.is_not_answered();
         }
+    }
+
+    /// Ends an execution that is not run again. If a question was asked in it, the thread did not come there; but not if
+    /// something was learned, with which the exploration starts over.
+    pub(super) fn end(&mut self, has_learned: bool) {
+        if has_learned {
+            self.question = None;
+        } else if self.question.is_some() {
+            self.is_not_answered();
+        }
+    }
+
+    #[cold]
+    fn is_not_answered(&mut self) {
+        self.unlike.extend(self.question.map(|question| question.thread));
+        self.is_answered(None);
     }
 
     /// Whether states are asked for anywhere.
@@ -81,7 +99,7 @@ impl Retries {
 
     /// The question that is asked where this thread is in this state, if it has not been answered yet.
     pub(super) fn question(&self, thread: ThreadId, state: State) -> Option<Question> {
-        self.question.filter(|question| question.is_asked && question.thread == thread && question.from == state)
+        self.question.filter(|question| question.tries > 0 && question.thread == thread && question.from == state)
     }
 
     /// Notes the answer to the question.
@@ -124,7 +142,7 @@ impl Machine {
 
     /// The last event of a thread, if it is a compare-exchange that failed because it came too late.
     fn late_attempt(&self, thread: ThreadId) -> Option<Event> {
-        if !self.plan.leaves_out_retries || self.over || self.retries.unanswered >= MOST_UNANSWERED {
+        if !self.plan.leaves_out_retries || self.over || self.retries.unlike.contains(&thread) {
             return None;
         }
         let last = self.run.trace.events[*self.run.trace.of_thread(thread).last()? as usize];
@@ -156,7 +174,7 @@ impl Machine {
                 None => {
                     let (op, _) = self.step_of(between[0]);
                     let (from, value) = (visit.state, late.read);
-                    self.retries.question = Some(Question { thread, from, op, value, is_asked: false });
+                    self.retries.question = Some(Question { thread, from, op, value, tries: 0 });
                     self.again = true;
                     self.finish(End::Learned);
                     return None;

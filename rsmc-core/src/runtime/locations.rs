@@ -23,6 +23,9 @@ const FREED: u64 = 1 << 63;
 /// The object has got a value without an operation since: it gets another location.
 const RENEWED: u64 = 1 << 62;
 
+/// The number in place of that of an execution. None is so large.
+const UNNUMBERED: u64 = 0x6a << 48;
+
 /// The execution that a tag names; no number of one if a bit says what became of the object.
 #[inline]
 fn execution_of(tag: u64) -> u64 {
@@ -84,6 +87,12 @@ impl Locations {
     /// The number of the execution, which no other has in this process.
     pub(super) fn execution(&self) -> u64 {
         self.execution
+    }
+
+    /// A word of memory, without the number of the execution if it is a tag.
+    #[inline]
+    pub(super) fn without_number(&self, word: u64) -> u64 {
+        if execution_of(word) == self.execution { word & ((1 << LOC_BITS) - 1) | UNNUMBERED } else { word }
     }
 
     /// Whether the object at a location is one of an earlier execution, too.

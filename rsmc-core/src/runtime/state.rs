@@ -118,11 +118,13 @@ impl Core {
     }
 
     /// The stack above a frame, and those of its registers that are needed, if there are any. Addresses in the check's
-    /// memory count by their names, so the state is the same in executions that have it elsewhere.
+    /// memory count by their names, and the tags of objects without the number of the execution: so the state is the
+    /// same in all executions.
     fn state_of(&mut self, frame: &Frame, base: usize, has_registers: bool) -> State {
         let needed = if has_registers { self.needed_at(frame.place()) } else { 0 };
         let addresses = self.arena.addresses();
-        let registers = only(frame.registers(), needed).map(|register| addresses.exchange(register));
+        let name = |word: u64| self.locations.without_number(addresses.exchange(word));
+        let registers = only(frame.registers(), needed).map(name);
         let number = registers.into_iter().fold(frame.place(), mix);
         let above = (std::ptr::from_ref(frame).expose_provenance() + size_of::<Frame>()).min(base);
         let mut hash = Xxh3::with_seed(number);
@@ -131,7 +133,7 @@ impl Core {
             let named = &mut memory[..part.len()];
             named.copy_from_slice(part);
             for word in named.iter_mut() {
-                *word = addresses.exchange(u64::from_ne_bytes(memcheck::defined(*word))).to_ne_bytes();
+                *word = name(u64::from_ne_bytes(memcheck::defined(*word))).to_ne_bytes();
             }
             hash.update(named.as_flattened());
         }
