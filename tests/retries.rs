@@ -5,7 +5,7 @@
 //! an attempt returns, they remember, or they write memory in between. `RSMC_ORACLE_PROGRAMS` says how many programs
 //! there are, `RSMC_ORACLE_SEED` shifts them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 
 use rsmc::cell::UnsafeCell;
@@ -278,22 +278,38 @@ fn body(program: &[Vec<Op>], log: &Log) {
 /// The values that the threads learn in executions, and whether accesses of the cell race in one of them.
 type Shown = BTreeMap<Vec<u32>, bool>;
 
-/// The results of all executions, and their number; `None` if there are too many.
-fn shown(program: &[Vec<Op>], explorer: Explorer, memory: MemoryModel) -> Option<(Shown, u64)> {
-    let config = Config::default().explorer(explorer).memory(memory).keep_going(true).allow_trivial(true);
-    let config = config.shrink(0).check_leaks(false).max_executions(LONGEST);
-    let (log, mut shown) = (Log::default(), Shown::new());
+/// Runs all executions and shows each with what its threads learn. Returns their number; `None` if there are too many.
+fn explore(program: &[Vec<Op>], config: Config, mut show: impl FnMut(Option<(&Run, Vec<u32>)>) + Send) -> Option<u64> {
+    let config = config.keep_going(true).allow_trivial(true).shrink(0).check_leaks(false).max_executions(LONGEST);
+    let log = Log::default();
     let mut observe = |run: &Run, counted: bool| match run.end {
-        End::Learned => shown.clear(),
-        _ if counted => {
-            let seen = log.iter().flatten().map(|seen| seen.load(SeqCst)).collect();
-            *shown.entry(seen).or_default() |= find_race(&run.trace).is_some();
-        }
+        End::Learned => show(None),
+        _ if counted => show(Some((run, log.iter().flatten().map(|seen| seen.load(SeqCst)).collect()))),
         _ => {}
     };
     let report = check_body(&config, &|| body(program, &log), |body| body.check().observe(&mut observe).run()).unwrap();
     let is_whole = !matches!(report.verdict, Verdict::Incomplete { .. }) && report.executions < LONGEST;
-    is_whole.then_some((shown, report.executions))
+    is_whole.then_some(report.executions)
+}
+
+/// The results of all executions, and their number; `None` if there are too many.
+fn shown(program: &[Vec<Op>], explorer: Explorer, memory: MemoryModel) -> Option<(Shown, u64)> {
+    let mut shown = Shown::new();
+    let executions = explore(program, Config::default().explorer(explorer).memory(memory), |execution| {
+        let Some((run, seen)) = execution else { return shown.clear() };
+        *shown.entry(seen).or_default() |= find_race(&run.trace).is_some();
+    })?;
+    Some((shown, executions))
+}
+
+/// The number of times that an execution takes the processor from a thread which has more to do.
+fn preemptions(run: &Run) -> u32 {
+    let events = &run.trace.events;
+    let takes = |at: &usize| {
+        let thread = events[*at].id.thread;
+        events[at + 1].id.thread != thread && events[at + 1..].iter().any(|event| event.id.thread == thread)
+    };
+    (0..events.len().saturating_sub(1)).filter(takes).count() as u32
 }
 
 #[test]
@@ -317,4 +333,47 @@ fn what_is_left_out_of_retries_hides_no_race_and_no_value() {
     }
     println!("{compared} comparisons, {racing} with races; {executions} executions, {all} by brute force");
     assert!(compared > programs && racing > compared / 20 && executions < all);
+}
+
+/// Loops with hints and weak attempts are no part of it: what a hint offers, and what fails without cause, counts in
+/// other ways.
+#[test]
+#[allow(clippy::print_stdout, reason = "how much was compared, for who asks with --nocapture")]
+fn what_few_preemptions_show_is_shown_within_the_bound() {
+    let number = |name: &str, usual| std::env::var(name).map_or(usual, |n| n.parse().expect("a number"));
+    let (programs, first) = (number("RSMC_ORACLE_PROGRAMS", 100), number("RSMC_ORACLE_SEED", 0));
+    let (mut compared, mut beyond) = (0, 0);
+    for number in first..first + programs {
+        let program = program(&mut Dice::new(number));
+        if program.iter().flatten().any(|op| ["weak", "with hints", "at two places"].contains(&op.name)) {
+            continue;
+        }
+        for memory in [MemoryModel::Sc, MemoryModel::C11] {
+            let config = Config::default().memory(memory);
+            let mut fewest = BTreeMap::new();
+            let every = explore(&program, config.clone().explorer(Explorer::Exhaustive), |execution| {
+                let Some((run, seen)) = execution else { return fewest.clear() };
+                let own = preemptions(run);
+                fewest.entry(seen).and_modify(|fewest: &mut u32| *fewest = own.min(*fewest)).or_insert(own);
+            });
+            if every.is_none() {
+                continue;
+            }
+            for bound in 0..3 {
+                let mut found = BTreeSet::new();
+                let within = explore(&program, config.clone().preemption_bound(bound), |execution| {
+                    let Some((_, seen)) = execution else { return found.clear() };
+                    found.insert(seen);
+                });
+                assert!(within.is_some(), "more classes than interleavings under {memory}: {number} {program:#?}");
+                let missed: Vec<_> =
+                    fewest.iter().filter(|&(seen, own)| *own <= bound && !found.contains(seen)).collect();
+                assert!(missed.is_empty(), "{bound} under {memory}: {missed:?} of {number} {program:#?}");
+                compared += 1;
+                beyond += u64::from(found.len() < fewest.len());
+            }
+        }
+    }
+    println!("{compared} comparisons, in {beyond} of them with less than all");
+    assert!(compared > programs && beyond > compared / 20);
 }
