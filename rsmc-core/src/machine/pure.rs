@@ -171,7 +171,12 @@ impl Machine {
         let visits = std::mem::take(&mut self.threads[thread].visits.list);
         let overtaken = self.overtaken(thread, state, &visits);
         self.threads[thread].visits.list = visits;
-        overtaken.is_some_and(|since| self.leave_out(thread, since, place.1, None))
+        let is_left_out = overtaken.is_some_and(|since| self.leave_out(thread, since, place.1, None));
+        if is_left_out {
+            let events = self.run.trace.count(thread);
+            self.threads[thread].visits.forget_since(events + 1);
+        }
+        is_left_out
     }
 
     /// Whether a thread has given back a lock that it had taken before these of its events.

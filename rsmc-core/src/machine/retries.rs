@@ -19,8 +19,8 @@
 //!
 //! Cost. Two runs for each question, of which there is one for each state and value.
 //!
-//! Limits. Not seen are a loop that counts its attempts, and one that writes memory in between. Nothing is left out of a
-//! thread whose states differ from run to run.
+//! Limits. A loop that counts its attempts is never where it was. Of one that writes memory in between states differ
+//! from run to run, and nothing is left out.
 
 use rustc_hash::FxHashMap;
 
@@ -45,8 +45,8 @@ pub(super) struct Retries {
     /// operation. `None` if it comes to none, or states differ from run to run.
     answers: FxHashMap<(State, u64), Option<State>>,
     question: Option<Question>,
-    /// The threads whose states differ from run to run.
-    unlike: Vec<ThreadId>,
+    /// The reads of threads before which their states differ from run to run.
+    unlike: Vec<(ThreadId, Site)>,
 }
 
 /// A question: where does a thread come that performs this operation in this state, and reads this value?
@@ -82,7 +82,7 @@ impl Retries {
 
     #[cold]
     fn is_not_answered(&mut self) {
-        self.unlike.extend(self.question.map(|question| question.thread));
+        self.unlike.extend(self.question.map(|question| (question.thread, question.op.site)));
         self.is_answered(None);
     }
 
@@ -142,7 +142,7 @@ impl Machine {
 
     /// The last event of a thread, if it is a compare-exchange that failed because it came too late.
     fn late_attempt(&self, thread: ThreadId) -> Option<Event> {
-        if !self.plan.leaves_out_retries || self.over || self.retries.unlike.contains(&thread) {
+        if !self.plan.leaves_out_retries || self.over {
             return None;
         }
         let last = self.run.trace.events[*self.run.trace.of_thread(thread).last()? as usize];
@@ -163,7 +163,8 @@ impl Machine {
                 && between.iter().all(|&at| is_look(event(at)))
                 && strongest(order, most) == most
                 && self.forced_of(thread, visit.events, between) > 0
-                && !self.accessed_cells(thread, visit.notes);
+                && !self.accessed_cells(thread, visit.notes)
+                && !self.retries.unlike.contains(&(thread, first.op.site));
             if !may_be_left_out {
                 continue;
             }
