@@ -520,7 +520,7 @@ impl Machine {
             }
             self.again = self.endless.ends(&end, self.again);
             if !self.again {
-                self.retries.end(end == End::Learned);
+                self.retries.end();
             }
             self.run.end = end;
         }

@@ -33,8 +33,9 @@ use crate::trace::{Action, Event, Op, Site, strongest};
 /// The number of answers that are kept. Behind that all are forgotten, and asked again.
 const MOST_ANSWERS: usize = 1 << 16;
 
-/// The number of executions in which a question is asked. One may end before, since something else was learned.
-const MOST_TRIES: u32 = 4;
+/// The number of executions in which a question is asked. A thread may be in another state there, with an address of
+/// ours in a register that a function of the user's has saved.
+const MOST_TRIES: u32 = 6;
 
 /// The knowledge about attempts.
 #[derive(Debug, Default)]
@@ -63,27 +64,23 @@ pub(super) struct Question {
 impl Retries {
     /// Begins an execution.
     pub(super) fn begin(&mut self) {
-        let Some(question) = &mut self.question else { return };
-        question.tries += 1;
-        if question.tries > MOST_TRIES {
-            self.is_not_answered();
+        if let Some(question) = &mut self.question {
+            question.tries += 1;
         }
     }
 
-    /// Ends an execution that is not run again. If a question was asked in it, the thread did not come there; but not if
-    /// something was learned, with which the exploration starts over.
-    pub(super) fn end(&mut self, has_learned: bool) {
-        if has_learned {
-            self.question = None;
-        } else if self.question.is_some() {
-            self.is_not_answered();
-        }
+    /// Ends an execution that is not run again: if a question was asked in it, it has no answer, and needs none.
+    pub(super) fn end(&mut self) {
+        self.question = None;
     }
 
-    #[cold]
-    fn is_not_answered(&mut self) {
-        self.unlike.extend(self.question.map(|question| (question.thread, question.op.site)));
-        self.is_answered(None);
+    /// The number of executions in which this question was asked in vain, of a thread in another state before the same
+    /// read; `None` if another question is open.
+    fn tries(&self, thread: ThreadId, site: Site) -> Option<u32> {
+        match self.question {
+            Some(open) if (open.thread, open.op.site) != (thread, site) => None,
+            open => Some(open.map_or(0, |open| open.tries)),
+        }
     }
 
     /// Whether states are asked for anywhere.
@@ -171,15 +168,18 @@ impl Machine {
             match self.retries.answers.get(&(visit.state, late.read)) {
                 Some(&answer) if answer == Some(state) => return Some(visit),
                 Some(_) => {}
-                None if self.retries.question.is_some() => {}
-                None => {
-                    let (op, _) = self.step_of(between[0]);
-                    let (from, value) = (visit.state, late.read);
-                    self.retries.question = Some(Question { thread, from, op, value, tries: 0 });
-                    self.again = true;
-                    self.finish(End::Learned);
-                    return None;
-                }
+                None => match self.retries.tries(thread, first.op.site) {
+                    None => {}
+                    Some(MOST_TRIES..) => self.retries.unlike.push((thread, first.op.site)),
+                    Some(tries) => {
+                        let (op, _) = self.step_of(between[0]);
+                        let (from, value) = (visit.state, late.read);
+                        self.retries.question = Some(Question { thread, from, op, value, tries });
+                        self.again = true;
+                        self.finish(End::Learned);
+                        return None;
+                    }
+                },
             }
         }
         None
