@@ -172,7 +172,7 @@ const LOOPS: [(&str, Act); 15] = [
             let done = if now % 2 == 0 {
                 x.compare_exchange(now, next(now), o.success, o.failure)
             } else {
-                x.compare_exchange_weak(now, (now + 2) % 4, o.failure.max_with_release(), o.failure)
+                x.compare_exchange_weak(now, (now + 2) % 4, success_beside(o.failure), o.failure)
             };
             match done {
                 Ok(old) => return old,
@@ -208,18 +208,12 @@ const OTHERS: [(&str, Act); 6] = [
     }),
 ];
 
-trait WithRelease {
-    /// An ordering of a success that may stand beside this one of a failure.
-    fn max_with_release(self) -> Ordering;
-}
-
-impl WithRelease for Ordering {
-    fn max_with_release(self) -> Ordering {
-        match self {
-            Relaxed => Release,
-            Acquire => AcqRel,
-            _ => SeqCst,
-        }
+/// An ordering of a success that may stand beside this one of a failure.
+fn success_beside(failure: Ordering) -> Ordering {
+    match failure {
+        Relaxed => Release,
+        Acquire => AcqRel,
+        _ => SeqCst,
     }
 }
 

@@ -150,8 +150,7 @@ impl Machine {
         let Some((place, _)) = places.find(|(place, _)| !self.trust.timed.contains(place)) else { return false };
         self.trust.timed.push(place);
         self.trust.proven.retain(|&proven| proven != place);
-        self.again = true;
-        self.finish(End::Learned);
+        self.finish_to_run_again();
         true
     }
 

@@ -77,9 +77,14 @@ impl Machine {
         let glimpse = Glimpse { calls: glimpse.calls ^ visits.changed.number, ..glimpse };
         if visits.glance_closer(glimpse, needed) && !self.hides(place) && !self.over {
             self.places.push(place);
-            self.again = true;
-            self.finish(End::Learned);
+            self.finish_to_run_again();
         }
+    }
+
+    /// Ends an execution that is no result, since something was learned with which it is to be run again.
+    pub(super) fn finish_to_run_again(&mut self) {
+        self.again = true;
+        self.finish(End::Learned);
     }
 
     /// Whether the last execution is no result: it was not known yet where states are to be asked for.

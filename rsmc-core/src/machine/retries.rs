@@ -27,7 +27,6 @@ use rustc_hash::FxHashMap;
 use crate::base::ThreadId;
 use crate::machine::Machine;
 use crate::machine::visits::{State, Visit};
-use crate::step::End;
 use crate::trace::{Action, Event, Op, Site, strongest};
 
 /// The number of answers that are kept. Behind that all are forgotten, and asked again.
@@ -131,8 +130,7 @@ impl Machine {
         }
         let is_new = self.retries.sites.len() > known;
         if is_new {
-            self.again = true;
-            self.finish(End::Learned);
+            self.finish_to_run_again();
         }
         is_new
     }
@@ -175,8 +173,7 @@ impl Machine {
                         let (op, _) = self.step_of(between[0]);
                         let (from, value) = (visit.state, late.read);
                         self.retries.question = Some(Question { thread, from, op, value, tries });
-                        self.again = true;
-                        self.finish(End::Learned);
+                        self.finish_to_run_again();
                         return None;
                     }
                 },
@@ -188,7 +185,6 @@ impl Machine {
     /// Ends the execution in which a question was asked.
     pub(super) fn answers(&mut self, answer: Option<State>) {
         self.retries.is_answered(answer);
-        self.again = true;
-        self.finish(End::Learned);
+        self.finish_to_run_again();
     }
 }
