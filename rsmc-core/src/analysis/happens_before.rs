@@ -6,9 +6,10 @@
 //! read keeps the message for the next acquire fence. Locks, park tokens, spawn, join and dropped references are
 //! releases and acquires of their own.
 //!
-//! Dropped references. Which thread drops the last reference to an `Arc` is no part of a class. With
-//! [`Drops::InAnyOrder`] nothing follows from it: whoever it is, the destructor of the value comes after all drops, and
-//! what a thread does after the destructor is ordered as if another thread had run it.
+//! Dropped references. A drop releases. The thread that drops the last reference to an `Arc` passes a fence that
+//! acquires, as std's `Arc` does, then the destructor. Which thread that is, is no part of a class. With
+//! [`Drops::InAnyOrder`] nothing follows from it: whoever it is, the destructor of the value comes after all drops, but
+//! no fence counts, and what a thread does after the destructor is ordered as if another thread had run it.
 //!
 //! Cost. O(rows × threads).
 
@@ -161,7 +162,7 @@ impl<'a> HappensBefore<'a> {
 
     fn begins_destructor(&mut self, thread: ThreadId, value: LocId) {
         let Some(References { known, drops }) = self.references.get(&value) else { return };
-        let Knowledge { now, destructors, .. } = &mut self.threads[thread];
+        let Knowledge { now, unacquired, destructors, .. } = &mut self.threads[thread];
         if let Drops::InAnyOrder(may_be_another) = self.drops
             && may_be_another(value)
         {
@@ -170,6 +171,8 @@ impl<'a> HappensBefore<'a> {
                 drops.join(&outer.drops);
             }
             destructors.push(Destructor { value, before: now.clone(), drops });
+        } else {
+            now.join(unacquired);
         }
         now.join(known);
     }

@@ -1,9 +1,10 @@
 //! Programs that observe which thread drops the last reference to an `Arc`.
 //!
 //! Problem. A drop of a reference is no event, so explorers do not order the drops of one value, and one execution of a
-//! class stands for all of their orders. But the last drop acquires what the others release: what its thread does next
-//! is ordered behind them, and where another thread is the last it may be in a data race, or under C11 read an older
-//! value. The destructor of the value is ordered before what its thread does next, too.
+//! class stands for all of their orders. But the last drop acquires what the others release, and as it is a fence, what
+//! its thread has read elsewhere by relaxed loads: what its thread does next is ordered behind them, and where another
+//! thread is the last it may be in a data race, or under C11 read an older value. The destructor of the value is
+//! ordered before what its thread does next, too.
 //!
 //! Method. Two passes side by side over an execution, one with the order that it has and one in which nothing follows
 //! from who was last ([`Drops`]). Where two accesses of one cell that conflict are ordered in the first and not in the

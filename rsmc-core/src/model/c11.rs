@@ -294,20 +294,26 @@ impl Graph {
         *dropped = self.clocks.join(*dropped, now);
     }
 
-    /// A thread became the last owner of a shared value.
+    /// A thread became the last owner of a shared value, and passes a fence that acquires.
     fn acquire_reference(&mut self, thread: ThreadId, loc: LocId) {
+        self.acquire(thread);
         if let Some(&dropped) = self.references.get(&loc) {
-            let happened = self.clocks.join(self.stand(thread).happened, dropped);
-            self.thread(thread).happened = happened;
+            let know = &mut self.threads[thread];
+            know.happened = self.clocks.join(know.happened, dropped);
         }
+    }
+
+    /// A thread takes the messages of its relaxed reads.
+    fn acquire(&mut self, thread: ThreadId) {
+        self.thread(thread);
+        let know = &mut self.threads[thread];
+        know.happened = self.clocks.join(know.happened, know.unacquired);
     }
 
     /// A thread passes a fence.
     pub fn fence(&mut self, thread: ThreadId, order: Ordering) -> usize {
         if acquires(order) {
-            self.thread(thread);
-            let know = &mut self.threads[thread];
-            know.happened = self.clocks.join(know.happened, know.unacquired);
+            self.acquire(thread);
         }
         let number = self.add(thread, Node { loc: None, source: Source::None, writes: false, order });
         if releases(order) {

@@ -82,6 +82,14 @@ struct Again {
     cost: Cost,
 }
 
+/// Runs executions that are no part of the exploration. The executor then forgets what it learned from them: the
+/// exploration has to learn by itself, and to start over when it does.
+fn aside(executor: &mut dyn Executor, runs: impl FnOnce(&mut dyn Executor)) {
+    let before = executor.knowledge();
+    runs(executor);
+    executor.know(&before);
+}
+
 impl Sink for Findings<'_> {
     fn counts(&mut self) -> &mut Tally {
         &mut self.tally
@@ -170,19 +178,19 @@ impl<'c> Findings<'c> {
         false
     }
 
-    /// Runs the execution of a seed. The executor then forgets what it learned from it: the exploration has to learn by
-    /// itself.
+    /// Runs the execution of a seed.
     fn run_seed(&mut self, seed: &Seed, executor: &mut dyn Executor) -> Run {
-        let (before, mut run) = (executor.knowledge(), Run::default());
-        loop {
-            executor.execute(&seed.plan(), &mut run);
-            self.tally.runs += 1;
-            (self.watch)(Seen::Run(&run, false));
-            if run.end != End::Learned {
-                break;
+        let mut run = Run::default();
+        aside(executor, |executor| {
+            loop {
+                executor.execute(&seed.plan(), &mut run);
+                self.tally.runs += 1;
+                (self.watch)(Seen::Run(&run, false));
+                if run.end != End::Learned {
+                    break;
+                }
             }
-        }
-        executor.know(&before);
+        });
         run
     }
 
@@ -212,7 +220,7 @@ impl<'c> Findings<'c> {
         let late = run.is_maximal() && (!run.newest.is_empty() || run.steps().any(stale));
         if late && self.config.replay.is_none() && !executor.is_broken() {
             let mut latest = Run::default();
-            executor.execute(&up_to_date(run), &mut latest);
+            aside(executor, |executor| executor.execute(&up_to_date(run), &mut latest));
             self.tally.runs += 1;
             let same_class = reads_from_class(&latest.trace) == reads_from_class(&run.trace);
             let again = judge(&latest, self.config);
