@@ -6,10 +6,11 @@
 //! read keeps the message for the next acquire fence. Locks, park tokens, spawn, join and dropped references are
 //! releases and acquires of their own.
 //!
-//! Dropped references. A drop releases. The thread that drops the last reference to an `Arc` passes a fence that
-//! acquires, as std's `Arc` does, then the destructor. Which thread that is, is no part of a class. With
-//! [`Drops::InAnyOrder`] nothing follows from it: whoever it is, the destructor of the value comes after all drops, but
-//! no fence counts, and what a thread does after the destructor is ordered as if another thread had run it.
+//! Dropped references. A drop is an update of a count that releases, as in std's `Arc`: a later fence of its thread
+//! acquires the drops before it. The thread that drops the last reference passes such a fence, then the destructor.
+//! The order of the drops is no part of a class. With [`Drops::InAnyOrder`] nothing follows from it: whoever is the
+//! last, the destructor of the value comes after all drops, but its thread passes no fence, and what it does after the
+//! destructor is ordered as if another thread had run that.
 //!
 //! Cost. O(rows × threads).
 
@@ -28,6 +29,12 @@ pub enum Drops<'a> {
     AsTheyWere,
     /// Of these `Arc`s any other may have been the last.
     InAnyOrder(&'a dyn Fn(LocId) -> bool),
+}
+
+impl Drops<'_> {
+    fn are_in_any_order(self, value: LocId) -> bool {
+        matches!(self, Self::InAnyOrder(is_such) if is_such(value))
+    }
 }
 
 /// The order of the rows that it was shown so far.
@@ -150,8 +157,12 @@ impl<'a> HappensBefore<'a> {
 
     fn drops_reference(&mut self, thread: ThreadId, value: LocId) {
         let time = self.now(thread).get(thread);
-        let Knowledge { now, destructors, .. } = &mut self.threads[thread];
+        let has_order = !self.drops.are_in_any_order(value);
+        let Knowledge { now, unacquired, destructors, .. } = &mut self.threads[thread];
         let References { known, drops } = self.references.entry(value).or_default();
+        if has_order {
+            unacquired.join(known);
+        }
         known.join(now);
         match destructors.last() {
             Some(outer) => drops.join(&outer.drops),
@@ -163,9 +174,7 @@ impl<'a> HappensBefore<'a> {
     fn begins_destructor(&mut self, thread: ThreadId, value: LocId) {
         let Some(References { known, drops }) = self.references.get(&value) else { return };
         let Knowledge { now, unacquired, destructors, .. } = &mut self.threads[thread];
-        if let Drops::InAnyOrder(may_be_another) = self.drops
-            && may_be_another(value)
-        {
+        if self.drops.are_in_any_order(value) {
             let mut drops = drops.clone();
             if let Some(outer) = destructors.last() {
                 drops.join(&outer.drops);

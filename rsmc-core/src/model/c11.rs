@@ -286,11 +286,14 @@ impl Graph {
         to.happened = if are_same { to.program } else { self.clocks.join(to.happened, happened) };
     }
 
-    /// A thread drops a reference to a shared value.
+    /// A thread drops a reference to a shared value: an update of its count that releases.
     fn release_reference(&mut self, thread: ThreadId, loc: LocId) {
         let Stand { place, happened, .. } = self.stand(thread);
         let now = self.clocks.with(happened, thread, place.index);
         let dropped = self.references.entry(loc).or_insert(ClockTable::NOTHING);
+        self.threads.grow_to(thread, Knowledge::default);
+        let know = &mut self.threads[thread];
+        know.unacquired = self.clocks.join(know.unacquired, *dropped);
         *dropped = self.clocks.join(*dropped, now);
     }
 

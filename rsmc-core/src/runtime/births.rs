@@ -32,8 +32,17 @@ pub(super) struct Births {
     references: Vec<(u32, Option<Held>)>,
     /// The number of acts that made one.
     made: u32,
-    /// The values behind `Arc`s whose last reference a thread dropped that was not alone, with their types.
-    pub(super) last_drops: Vec<(LocId, &'static str)>,
+    /// The drops of references to values behind `Arc`s by threads that were not alone.
+    pub(super) drops: Vec<Dropped>,
+}
+
+/// The drop of a reference.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dropped {
+    pub(super) value: LocId,
+    pub(super) type_name: &'static str,
+    /// Whether no other reference is left.
+    pub(super) last: bool,
 }
 
 /// The call that turns a reference into a pointer.
@@ -44,7 +53,7 @@ impl Births {
         self.values.clear();
         self.references.clear();
         self.made = 0;
-        self.last_drops.clear();
+        self.drops.clear();
     }
 
     pub(super) fn born(&mut self, execution: u64, kind: &'static str, created: Site, has_record: bool) -> Birth {

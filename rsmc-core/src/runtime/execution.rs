@@ -246,7 +246,7 @@ impl Execution {
                 self.core.borrow_mut().machine.resolve(doubts, run, &again);
             }
         }
-        if !self.sees_last_drops(run) {
+        if !self.sees_drops(run) {
             self.try_to_use_freed(run);
         }
     }

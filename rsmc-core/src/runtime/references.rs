@@ -1,7 +1,8 @@
 //! References to values behind `Arc`s: what the program observes of their counts and of the order of their drops.
 
-use crate::analysis::last_drops::observed_last_drops;
+use crate::analysis::drops::observed_drops;
 use crate::base::{LocId, ThreadId};
+use crate::runtime::births::Dropped;
 use crate::runtime::execution::{Core, Execution};
 use crate::runtime::identity::Object;
 use crate::step::{End, Run};
@@ -38,16 +39,16 @@ impl Execution {
         core.machine.note(me, NoteKind::ArcRelease(loc), site);
         if last {
             core.machine.note(me, NoteKind::ArcAcquire(loc), site);
-            core.births.last_drops.push((loc, type_name));
         }
+        core.births.drops.push(Dropped { value: loc, type_name, last });
     }
 
     /// The running thread begins to drop a value of this type, since it has just dropped the last reference.
     pub(super) fn begins_to_drop(&self, object: Object<'_>, type_name: &'static str) -> Dropping {
         let me = self.running.get();
         let core = &mut *self.core.borrow_mut();
-        let noted =
-            core.births.last_drops.last().map(|last| last.0).filter(|&value| core.find(object.tag) == Some(value));
+        let last = core.births.drops.last().filter(|drop| drop.last && core.find(object.tag) == Some(drop.value));
+        let noted = last.map(|drop| drop.value);
         Dropping { noted, within: core.fibers[me].dropping.replace(type_name) }
     }
 
@@ -61,17 +62,17 @@ impl Execution {
         }
     }
 
-    /// Whether the program observes, in an execution that is over, which thread dropped the last reference to a value.
+    /// Whether the program observes, in an execution that is over, in which order references to a value were dropped.
     /// Then it does not count: it is run again with the counts of that type as steps.
-    pub(super) fn sees_last_drops(&self, run: &mut Run) -> bool {
+    pub(super) fn sees_drops(&self, run: &mut Run) -> bool {
         let Ok(mut core) = self.core.try_borrow_mut() else { return false };
         let core = &mut *core;
-        if core.births.last_drops.is_empty() || self.broken.get() || !run.is_maximal() {
+        if core.births.drops.is_empty() || self.broken.get() || !run.is_maximal() {
             return false;
         }
-        let seen = observed_last_drops(&run.trace, run.model.is_graph());
-        for (_, type_name) in core.births.last_drops.iter().filter(|(value, _)| seen.contains(value)) {
-            core.observed.note_counts_of(type_name);
+        let seen = observed_drops(&run.trace, run.model.is_graph());
+        for drop in core.births.drops.iter().filter(|drop| seen.contains(&drop.value)) {
+            core.observed.note_counts_of(drop.type_name);
         }
         if !seen.is_empty() {
             run.observed.clone_from(&core.observed);

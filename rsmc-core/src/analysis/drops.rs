@@ -1,23 +1,24 @@
-//! Programs that observe which thread drops the last reference to an `Arc`.
+//! Programs that observe the order in which threads drop their references to the value of an `Arc`.
 //!
 //! Problem. A drop of a reference is no event, so explorers do not order the drops of one value, and one execution of a
 //! class stands for all of their orders. But the last drop acquires what the others release, and as it is a fence, what
 //! its thread has read elsewhere by relaxed loads: what its thread does next is ordered behind them, and where another
 //! thread is the last it may be in a data race, or under C11 read an older value. The destructor of the value is
-//! ordered before what its thread does next, too.
+//! ordered before what its thread does next, too. And any fence that acquires orders the drops of a value before what
+//! follows the fence, if its thread has dropped a reference to the value after them.
 //!
 //! Method. Two passes side by side over an execution, one with the order that it has and one in which nothing follows
-//! from who was last ([`Drops`]). Where two accesses of one cell that conflict are ordered in the first and not in the
+//! from the order of drops ([`Drops`]). Where two accesses of one cell that conflict are ordered in the first and not in the
 //! second, the program observes the order. Under C11 the same goes for any two operations on one atomic, and for any
 //! two that are `SeqCst`. The counts of such `Arc`s then become events, and the exploration starts again. To say which,
 //! one `Arc` after another is taken out of the second pass while a pair is left.
 //!
-//! Cost. Two vector clocks a row, for executions in which a thread that is not alone drops a last reference; accesses
-//! are looked up only where the clocks differ. Where a program observes such an order, the executions are as many as
+//! Cost. Two vector clocks a row, for executions in which a thread that is not alone drops a last reference, or drops
+//! one and a fence acquires; accesses are looked up only where the clocks differ. Where a program observes such an order, the executions are as many as
 //! if it counted its references by hand.
 //!
-//! Guarantees. An `Arc` that is observed in some execution of a class is observed in each of them where its last drop
-//! orders a pair; where none does, each execution has the races, and the values, that the others have.
+//! Guarantees. An `Arc` that is observed in some execution of a class is observed in each of them where its drops
+//! order a pair; where none does, each execution has the races, and the values, that the others have.
 
 use std::sync::atomic::Ordering;
 
@@ -26,14 +27,22 @@ use rustc_hash::FxHashMap;
 use crate::analysis::happens_before::{Drops, HappensBefore};
 use crate::analysis::race::cells;
 use crate::base::{LocId, ThreadId, VectorClock};
+use crate::model::c11::acquires;
 use crate::trace::{NoteKind, Row, Trace};
 
-/// The `Arc`s of which an execution observes who drops the last reference; `is_graph` says that it is one of C11.
-pub fn observed_last_drops(trace: &Trace, is_graph: bool) -> Vec<LocId> {
-    let is_last = |kind| if let NoteKind::ArcAcquire(value) = kind { Some(value) } else { None };
-    let mut observed: Vec<LocId> = trace.notes.iter().filter_map(|note| is_last(note.kind)).collect();
-    let has_accesses = || is_graph || trace.notes.iter().any(|note| note.kind.is_of_cell());
-    if observed.is_empty() || !has_accesses() || !is_observed(trace, is_graph, &|_| true) {
+/// The `Arc`s of which an execution observes the order of drops; `is_graph` says that it is one of C11.
+pub fn observed_drops(trace: &Trace, is_graph: bool) -> Vec<LocId> {
+    let notes = || trace.notes.iter().map(|note| note.kind);
+    let passes_fence = |kind| match kind {
+        NoteKind::ArcAcquire(_) => true,
+        NoteKind::Fence(order) => acquires(order),
+        _ => false,
+    };
+    let is_drop = |kind| if let NoteKind::ArcRelease(value) = kind { Some(value) } else { None };
+    let mut observed: Vec<LocId> = notes().filter_map(is_drop).collect();
+    let has_accesses = || is_graph || notes().any(NoteKind::is_of_cell);
+    if observed.is_empty() || !notes().any(passes_fence) || !has_accesses() || !is_observed(trace, is_graph, &|_| true)
+    {
         return Vec::new();
     }
     observed.sort_unstable();
@@ -46,7 +55,7 @@ pub fn observed_last_drops(trace: &Trace, is_graph: bool) -> Vec<LocId> {
     observed
 }
 
-/// Whether two accesses are ordered only because of who was the last to drop one of these.
+/// Whether two accesses are ordered only by the order of the drops of these.
 fn is_observed(trace: &Trace, is_graph: bool, may_be_another: &dyn Fn(LocId) -> bool) -> bool {
     let mut passes = Passes {
         real: HappensBefore::new(trace, Drops::AsTheyWere),
