@@ -150,6 +150,25 @@ fn a_panic_in_a_destructor_during_unwinding_does_not_abort() {
 
 /// The threads of a deadlock are unwound; a destructor that panics then is left alone.
 #[test]
+fn of_several_panics_the_one_that_leaves_the_thread_is_reported() {
+    let several = |resumed: usize| {
+        let failure = failure(move || {
+            let caught = ["first", "second", "third"].map(|name| catch_unwind(|| panic!("the {name}")).unwrap_err());
+            let panic = caught.into_iter().nth(resumed).unwrap();
+            std::panic::resume_unwind(if resumed == 2 { Box::new("another") } else { panic });
+        });
+        assert_eq!(failure.kind, FailureKind::Panic);
+        failure
+    };
+    for (resumed, name) in ["the first", "the second"].into_iter().enumerate() {
+        let failure = several(resumed);
+        assert!(failure.message.contains(name) && failure.message.contains("failures.rs:"), "{}", failure.message);
+    }
+    let failure = several(2);
+    assert!(failure.message.contains("another") && !failure.message.contains("third"), "{}", failure.message);
+}
+
+#[test]
 fn a_panic_while_a_deadlock_is_unwound_does_not_abort() {
     let failure = failure(|| {
         let _guard = OnDrop(|| panic!("the queue is not empty"));

@@ -17,6 +17,7 @@ use rsmc::{Config, Explorer, MemoryModel, Verdict, thread};
 use rsmc_core::analysis::race::find_race;
 use rsmc_core::session::check_body;
 use rsmc_core::step::{End, Run};
+use rsmc_core::trace::Source;
 
 use crate::support::dice::Dice;
 
@@ -296,14 +297,25 @@ fn shown(program: &[Vec<Op>], explorer: Explorer, memory: MemoryModel) -> Option
     Some((shown, executions))
 }
 
-/// The number of times that an execution takes the processor from a thread which has more to do.
+/// The number of times that an execution takes the processor from a thread which has more to do, or has a `SeqCst` read
+/// take what was there before the last `SeqCst` write.
 fn preemptions(run: &Run) -> u32 {
     let events = &run.trace.events;
-    let takes = |at: &usize| {
-        let thread = events[*at].id.thread;
+    let takes = |at: usize| {
+        let thread = events[at].id.thread;
         events[at + 1].id.thread != thread && events[at + 1..].iter().any(|event| event.id.thread == thread)
     };
-    (0..events.len().saturating_sub(1)).filter(takes).count() as u32
+    let is_out_of_order = |at: usize| {
+        let event = &events[at];
+        let since = match event.source {
+            Source::At(write) if events[write as usize].order() == SeqCst => write as usize + 1,
+            Source::Init => 0,
+            _ => return false,
+        };
+        let mut later = events[since..at].iter().filter(|other| other.op.loc == event.op.loc);
+        event.order() == SeqCst && later.any(|other| other.written.is_some() && other.order() == SeqCst)
+    };
+    (0..events.len().saturating_sub(1)).filter(|&at| takes(at) || is_out_of_order(at + 1)).count() as u32
 }
 
 #[test]

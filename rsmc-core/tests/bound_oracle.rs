@@ -6,6 +6,7 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering::{self, SeqCst};
 
 use rsmc_core::base::{Digest, EventId, LocId, ThreadId};
 use rsmc_core::machine::Rules;
@@ -14,7 +15,7 @@ use rsmc_core::session::{Check, Config, ExplorerKind, PreemptionBound, Seen};
 use rsmc_core::step::{Choice, End, Executor, Pending, Plan, Run, Step, Why};
 use rsmc_core::trace::spin::{Watched, Writer};
 use rsmc_core::trace::{Action, Effect, Event, Note, NoteKind, Source, reads_from_class};
-use rsmc_testkit::litmus::{Interpreter, Program, Size, Weights, parse};
+use rsmc_testkit::litmus::{Interpreter, Program, Size, Stmt, StmtKind, Weights, parse};
 
 use crate::c11_axioms::{self, Kind};
 use crate::loops;
@@ -22,8 +23,9 @@ use crate::oracle::{self, mixes};
 use crate::spinning;
 
 /// The number of preemptions of an execution: of switches from a thread that could go on, of hints that others could
-/// have taken up and did not, of reads of an old value that was seen before a hint, and of spurious outcomes. What is
-/// more than one of the first three counts once. `newer` has the writes that are newer than others in this class.
+/// have taken up and did not, of reads of an old value that was seen before a hint, of `SeqCst` reads against the order
+/// of `SeqCst` writes, and of spurious outcomes. What is more than one of all but the last counts once. `newer` has the
+/// writes that are newer than others in this class.
 fn preemptions(run: &Run, newer: &Newer) -> u32 {
     let events = &run.trace.events;
     let of_events = |choice: &&Choice| !choice.left_out && !matches!(choice.taken, Step::Flush(_));
@@ -39,7 +41,9 @@ fn preemptions(run: &Run, newer: &Newer) -> u32 {
     };
     let spurious = events.iter().filter(|event| event.op.action.is_spurious());
     let refuses = |at: usize| refuses(run, at, &choices[at + 1].possible);
-    let counts = |at: &usize| is_preemption(*at) || refuses(*at) || is_outdated(run, *at + 1, newer);
+    let counts = |at: &usize| {
+        is_preemption(*at) || refuses(*at) || is_outdated(run, *at + 1, newer) || is_out_of_order(run, *at + 1)
+    };
     ((0..events.len().saturating_sub(1)).filter(counts).count() + spurious.count()) as u32
 }
 
@@ -104,6 +108,19 @@ fn is_outdated(run: &Run, at: usize, newer: &Newer) -> bool {
     event.source != Source::None
         && own.any(|other| is_seen(other) && gives_hint(run, event.id.thread, other, at))
         && before.any(|other| newer.contains(&(source, other.id)))
+}
+
+/// Whether, under C11, a `SeqCst` read takes a `SeqCst` write or the initial value, and another `SeqCst` write of the
+/// location has happened since.
+fn is_out_of_order(run: &Run, at: usize) -> bool {
+    let (events, event) = (&run.trace.events, &run.trace.events[at]);
+    let since = match event.source {
+        Source::At(write) if events[write as usize].order() == SeqCst => write as usize + 1,
+        Source::Init => 0,
+        Source::At(_) | Source::None => return false,
+    };
+    let mut since = events[since..at].iter().filter(|other| other.op.loc == event.op.loc && other.written.is_some());
+    run.model.is_graph() && event.order() == SeqCst && since.any(|other| other.order() == SeqCst)
 }
 
 /// Whether a thread gives a hint between two of its events.
@@ -353,6 +370,42 @@ fn pso_hints() {
 fn c11_hints() {
     BOUNDED.compare("c11_hints", MemoryModel::C11, oracle::BUFFERED, &Weights::HINTS);
     BOUNDED.compare("c11_hints_of_two_threads", MemoryModel::C11, oracle::BUFFERED_OF_TWO, &Weights::HINTS);
+}
+
+/// Programs in which most accesses are `SeqCst`, or all: of those, classes are as under SC.
+#[test]
+fn c11_sequential() {
+    for (name, all) in [("c11_mostly_sequential", false), ("c11_sequential", true)] {
+        for size in [oracle::BUFFERED, oracle::BUFFERED_OF_TWO] {
+            let figures = Figures::default();
+            let difference = |program: &Program, _| {
+                let mut program = program.clone();
+                program.threads.iter_mut().flat_map(|thread| &mut thread.body).for_each(|stmt| make_seq_cst(stmt, all));
+                difference(&program, MemoryModel::C11, 0, &figures)
+            };
+            for weights in [&Weights::ATOMICS, &Weights::UPDATES] {
+                oracle::compare_some(PROGRAMS, name, size, weights, &difference);
+            }
+            report(name, MemoryModel::C11, &figures);
+        }
+    }
+}
+
+/// Makes accesses `SeqCst`, relaxed ones too if `all`.
+fn make_seq_cst(stmt: &mut Stmt, all: bool) {
+    let stronger = |order: &mut Ordering| {
+        if all || *order != Ordering::Relaxed {
+            *order = SeqCst;
+        }
+    };
+    match &mut stmt.kind {
+        StmtKind::Load { order, .. } | StmtKind::Store { order, .. } | StmtKind::Rmw { order, .. } => stronger(order),
+        StmtKind::Cas { order, failure, .. } => [order, failure].into_iter().for_each(stronger),
+        StmtKind::If { then, otherwise, .. } => {
+            then.iter_mut().chain(otherwise).for_each(|stmt| make_seq_cst(stmt, all));
+        }
+        _ => {}
+    }
 }
 
 /// Random programs in which a thread waits in a loop.

@@ -53,7 +53,7 @@ fn draw(dice: &mut Dice, kind: Kind) -> Vec<Given> {
             None => Takes::Initial,
             Some(source) => Takes::From(source as u32),
         };
-        let (order, failure) = (Ordering::SeqCst, Ordering::SeqCst);
+        let [order, failure] = [(); 2].map(|()| if dice.chance(60) { Ordering::SeqCst } else { Ordering::Relaxed });
         let op = Op { action, loc: LocId(loc), order, failure, site: Site::default() };
         let member = Member { thread: ThreadId(thread), op, takes, writes, waits, hinted };
         let preds = if list.is_empty() || dice.chance(85) { Vec::new() } else { vec![dice.below(list.len())] };
@@ -117,6 +117,8 @@ fn draw_outdated(dice: &mut Dice, list: &[Given], percent: usize) -> Vec<(usize,
 struct Orders<'a> {
     list: &'a [Given],
     delays: Option<u32>,
+    /// The model is one of graphs.
+    is_graph: bool,
     /// By thread: whether nothing can follow its last event.
     over: &'a [bool],
     /// Reads, each with a write behind which it counts like a preemption.
@@ -172,6 +174,27 @@ impl Orders<'_> {
             && others().filter_map(next_of).any(|next| !self.list[next].0.waits && self.is_enabled(next))
     }
 
+    /// Whether a `SeqCst` read takes a `SeqCst` write, or the initial value, behind a later `SeqCst` write.
+    fn is_out_of_order(&self, at: usize) -> bool {
+        let list = self.list;
+        let is_ordered = |at: usize| {
+            let member = &list[at].0;
+            let order = if member.writes { member.op.order } else { member.op.failure };
+            order == Ordering::SeqCst
+        };
+        let since = match list[at].0.takes {
+            Takes::Nothing => return false,
+            Takes::Initial => 0,
+            Takes::From(source) if is_ordered(source as usize) => {
+                1 + self.order.iter().position(|&other| other == source as usize).expect("it has happened")
+            }
+            Takes::From(_) => return false,
+        };
+        let is_later = |&&other: &&usize| list[other].0.writes && is_ordered(other);
+        let mut later = self.order[since..].iter().filter(is_later);
+        self.is_graph && is_ordered(at) && later.any(|&other| list[other].0.op.loc == list[at].0.op.loc)
+    }
+
     /// Tries all ways to go on after so many preemptions and delays.
     fn extend(&mut self, preemptions: u32, late: u32) {
         if self.fewest.is_some_and(|fewest| fewest <= preemptions) {
@@ -202,6 +225,7 @@ impl Orders<'_> {
             }
             let is_outdated = self.outdated.iter().any(|&(read, write)| read == next && self.order.contains(&write));
             let is_taken = is_outdated
+                || self.is_out_of_order(next)
                 || if current == Some(member.thread) { self.refuses(next) } else { current.is_some() && could_go_on };
             self.order.push(next);
             self.extend(preemptions + u32::from(is_taken), late);
@@ -221,10 +245,11 @@ fn compare(kind: Kind, programs: u64) {
         let outdated = draw_outdated(&mut dice, &list, kind.hints);
         for delays in [None, Some(0), Some(1)] {
             let (order, fewest) = (Vec::new(), None);
-            let mut orders = Orders { list: &list, delays, over: &over, outdated: &outdated, order, fewest };
+            let is_graph = dice.chance(60);
+            let mut orders = Orders { list: &list, delays, is_graph, over: &over, outdated: &outdated, order, fewest };
             orders.extend(0, 0);
             let limit = [100, dice.below(3) as u32][dice.below(2)];
-            search.clear(delays);
+            search.clear(delays, is_graph);
             for (member, preds) in &list {
                 search.push(member, preds.iter().map(|&pred| pred as u32));
             }

@@ -8,14 +8,14 @@
 //! follows the fence, if its thread has dropped a reference to the value after them.
 //!
 //! Method. Two passes side by side over an execution, one with the order that it has and one in which nothing follows
-//! from the order of drops ([`Drops`]). Where two accesses of one cell that conflict are ordered in the first and not in the
-//! second, the program observes the order. Under C11 the same goes for any two operations on one atomic, and for any
-//! two that are `SeqCst`. The counts of such `Arc`s then become events, and the exploration starts again. To say which,
-//! one `Arc` after another is taken out of the second pass while a pair is left.
+//! from the order of drops ([`Drops`]). Where two accesses of one cell that conflict are ordered in the first and not
+//! in the second, the program observes the order. Under C11 the same goes for any two operations on one atomic, and for
+//! any two that are `SeqCst`. The counts of such `Arc`s then become events, and the exploration starts again. To say
+//! which, one `Arc` after another is taken out of the second pass while a pair is left.
 //!
 //! Cost. Two vector clocks a row, for executions in which a thread that is not alone drops a last reference, or drops
-//! one and a fence acquires; accesses are looked up only where the clocks differ. Where a program observes such an order, the executions are as many as
-//! if it counted its references by hand.
+//! one and a fence acquires; accesses are looked up only where the clocks differ. Where a program observes such an
+//! order, the executions are as many as if it counted its references by hand.
 //!
 //! Guarantees. An `Arc` that is observed in some execution of a class is observed in each of them where its drops
 //! order a pair; where none does, each execution has the races, and the values, that the others have.

@@ -11,6 +11,10 @@
 //! that may wait in a loop takes up no offer: what it did in vain is no part of the execution. A read of an old value
 //! that its thread has seen before a hint counts, too, if a newer one is there; which reads these are is given.
 //!
+//! Under a model of graphs a `SeqCst` read counts like a preemption if it takes a `SeqCst` write, or the initial value,
+//! and another `SeqCst` write of the location has happened since. So a class of an execution of `SeqCst` operations has
+//! as many preemptions as under SC; without that price it had none.
+//!
 //! Method. A state says how many events of each thread have happened, which write of each location is the last, and
 //! which thread performed the last event. The search visits the states that need no preemption, then those that need
 //! one, and so on. A thread performs an event at once where that takes nothing from any other order: an event that
@@ -39,16 +43,20 @@
 //! 2007, count preemptions of executions. Marmanis, Kokologiannakis and Vafeiadis, "Reconciling preemption bounding
 //! with DPOR", TACAS 2023, count those of a class.
 
+use std::sync::atomic::Ordering;
+
 use rustc_hash::FxHashSet;
 
 use crate::base::{Digest, LocId, ThreadId};
-use crate::trace::{Action, Op};
+use crate::consistency::preemptions::events::{Known, Links, Location, NONE, Needs};
+use crate::trace::Action;
+
+pub use crate::consistency::preemptions::events::{Member, Takes};
+
+mod events;
 
 /// The number of states after which the search gives up.
 const MOST_STATES: usize = 4_000;
-
-/// No event.
-const NONE: u32 = u32::MAX;
 
 /// A write that no event has to read any more.
 const UNREAD: u32 = NONE - 1;
@@ -56,91 +64,6 @@ const UNREAD: u32 = NONE - 1;
 /// In a state: the place of the number of delays, and the place for the first thread.
 const LATE: usize = 1;
 const FIRST: usize = 2;
-
-/// The source of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Takes {
-    /// It reads nothing.
-    Nothing,
-    /// It reads the initial value.
-    Initial,
-    /// It reads from the event with this number.
-    From(u32),
-}
-
-/// An event; see the module.
-#[derive(Clone, Copy, Debug)]
-pub struct Member {
-    /// Its thread.
-    pub thread: ThreadId,
-    /// Its operation.
-    pub op: Op,
-    /// The value that its location held before, if it reads.
-    pub takes: Takes,
-    /// Whether it writes.
-    pub writes: bool,
-    /// Whether its thread may wait in a loop before it.
-    pub waits: bool,
-    /// Whether its thread gives a hint before it, and so waits.
-    pub hinted: bool,
-}
-
-/// The state of its location without which an event cannot happen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Needs {
-    Nothing,
-    /// The lock is free.
-    Lock,
-    /// A token is there.
-    Token,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Known {
-    thread: u32,
-    /// Its place in its thread.
-    place: u32,
-    loc: u32,
-    takes: Takes,
-    writes: bool,
-    /// Its thread may wait in a loop before it.
-    loops: bool,
-    /// Its thread gives a hint before it.
-    hinted: bool,
-    needs: Needs,
-    /// A lock is held after it.
-    holds: bool,
-    /// The number of its predecessors in other threads, up to this event.
-    preds_end: u32,
-    /// Another thread waits for it.
-    leads: bool,
-    /// It is in [`Preemptions::outdated`], as a read or as a write.
-    is_dated: bool,
-    /// The next reader of the value that it reads, the first reader of the value that it writes, and the next write of
-    /// its location.
-    next_reader: u32,
-    first_reader: u32,
-    next_write: u32,
-}
-
-impl Known {
-    /// Whether a switch from its thread is free where it comes next.
-    fn waits(&self) -> bool {
-        self.loops || self.hinted
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Location {
-    /// Its name.
-    id: LocId,
-    first_reader: u32,
-    first_write: u32,
-    /// Events wait for what it holds.
-    blocks: bool,
-    /// Where states keep its last write; `NONE` if it does not matter.
-    place: u32,
-}
 
 /// The search; keeps its memory from one to the next.
 #[derive(Debug, Default)]
@@ -160,11 +83,13 @@ pub struct Preemptions {
     outdated: Vec<(u32, u32)>,
     /// The largest number of delays.
     delays: Option<u32>,
+    /// The model is one of graphs.
+    is_graph: bool,
     /// Digests of states.
     visited: FxHashSet<Digest>,
     /// The states that are visited with no more preemptions, and those with one more, one behind the other. A state is
     /// the thread of the last event, the number of delays, by thread the number of events that have happened, and the
-    /// last write of each location where it matters.
+    /// last write and the last `SeqCst` write of each location where they matter.
     now: Vec<u32>,
     later: Vec<u32>,
     /// Memory for the bytes of a state.
@@ -172,8 +97,8 @@ pub struct Preemptions {
 }
 
 impl Preemptions {
-    /// Forgets all events, and bounds delays.
-    pub fn clear(&mut self, delays: Option<u32>) {
+    /// Forgets all events, and bounds delays. `is_graph` says that the model is one of graphs.
+    pub fn clear(&mut self, delays: Option<u32>, is_graph: bool) {
         self.events.clear();
         self.preds.clear();
         self.threads.clear();
@@ -182,6 +107,7 @@ impl Preemptions {
         self.locs.clear();
         self.outdated.clear();
         self.delays = delays;
+        self.is_graph = is_graph;
         self.others_may_come = false;
     }
 
@@ -225,12 +151,15 @@ impl Preemptions {
             Action::Park => Needs::Token,
             _ => Needs::Nothing,
         };
+        let (reads_in_order, writes_in_order) = self.takes_part_in_order(member);
         let at = &mut self.locs[loc as usize];
+        at.has_ordered_reads |= reads_in_order;
+        at.has_ordered_writes |= writes_in_order;
         at.blocks |= needs != Needs::Nothing;
         let first_reader = match member.takes {
             Takes::Nothing => None,
             Takes::Initial => Some(&mut at.first_reader),
-            Takes::From(source) => Some(&mut self.events[source as usize].first_reader),
+            Takes::From(source) => Some(&mut self.events[source as usize].links.first_reader),
         };
         let next_reader = first_reader.map_or(NONE, |first| std::mem::replace(first, number));
         let next_write = if member.writes { std::mem::replace(&mut at.first_write, number) } else { NONE };
@@ -247,11 +176,22 @@ impl Preemptions {
             preds_end: self.preds.len() as u32,
             leads: false,
             is_dated: false,
-            next_reader,
-            first_reader: NONE,
-            next_write,
+            reads_in_order,
+            writes_in_order,
+            links: Links { next_reader, first_reader: NONE, next_write },
         });
         number
+    }
+
+    /// Whether the order of `SeqCst` operations counts for what an event reads, and for what it writes.
+    fn takes_part_in_order(&self, member: &Member) -> (bool, bool) {
+        let is_ordered = self.is_graph && member.op.effective_order(member.writes) == Ordering::SeqCst;
+        let reads = match member.takes {
+            Takes::Nothing => false,
+            Takes::Initial => true,
+            Takes::From(source) => self.events[source as usize].writes_in_order,
+        };
+        (is_ordered && reads, is_ordered && member.writes)
     }
 
     fn thread_of(&mut self, id: ThreadId) -> u32 {
@@ -267,7 +207,7 @@ impl Preemptions {
     fn location(&mut self, id: LocId) -> u32 {
         let known = self.locs.iter().position(|other| other.id == id);
         known.unwrap_or_else(|| {
-            self.locs.push(Location { id, first_reader: NONE, first_write: NONE, blocks: false, place: NONE });
+            self.locs.push(Location::new(id));
             self.locs.len() - 1
         }) as u32
     }
@@ -280,9 +220,10 @@ impl Preemptions {
         self.later.clear();
         let mut state = vec![NONE];
         state.resize(FIRST + self.threads.len(), 0);
-        for location in self.locs.iter_mut().filter(|location| location.blocks || self.delays.is_some()) {
-            location.place = state.len() as u32;
-            state.push(NONE);
+        let mut place = |matters: bool| matters.then(|| state.push(NONE)).map_or(NONE, |()| state.len() as u32 - 1);
+        for location in &mut self.locs {
+            location.place = place(location.blocks || self.delays.is_some());
+            location.ordered_place = place(location.has_ordered_reads && location.has_ordered_writes);
         }
         self.now.extend_from_slice(&state);
         let mut spare = state.clone();
@@ -329,7 +270,7 @@ impl Preemptions {
             spare.copy_from_slice(state);
             self.perform(spare, next);
             let takes_turn = if thread == current { self.refuses(state, next) } else { is_preemption };
-            let costs = takes_turn || self.is_outdated(state, next);
+            let costs = takes_turn || self.has_price(state, next);
             let after = if costs { &mut self.later } else { &mut self.now };
             after.extend_from_slice(spare);
         }
@@ -354,6 +295,19 @@ impl Preemptions {
     }
 
     /// Whether an event takes an old value at a price.
+    fn has_price(&self, state: &[u32], event: u32) -> bool {
+        self.is_outdated(state, event) || self.is_out_of_order(state, event)
+    }
+
+    /// Whether a `SeqCst` read takes what was there before the last `SeqCst` write.
+    fn is_out_of_order(&self, state: &[u32], event: u32) -> bool {
+        let Known { loc, takes, reads_in_order, .. } = self.events[event as usize];
+        let last = || state.get(self.locs[loc as usize].ordered_place as usize);
+        let source = if let Takes::From(source) = takes { source } else { NONE };
+        reads_in_order && last().is_some_and(|&last| last != source)
+    }
+
+    /// Whether an event takes a value that its thread has seen before a hint, and a newer one is there.
     fn is_outdated(&self, state: &[u32], event: u32) -> bool {
         let mut writes = self.outdated.iter().filter(|&&(read, _)| read == event);
         self.events[event as usize].is_dated && writes.any(|&(_, write)| self.has_happened(state, write))
@@ -401,15 +355,17 @@ impl Preemptions {
     }
 
     fn perform(&self, state: &mut [u32], event: u32) {
-        let Known { thread, loc, writes, .. } = self.events[event as usize];
+        let Known { thread, loc, writes, writes_in_order, .. } = self.events[event as usize];
         if self.delays.is_some() && !self.takes_last(state, event) {
             state[LATE] += 1;
         }
         state[0] = thread;
         state[FIRST + thread as usize] += 1;
-        let last = state.get_mut(self.locs[loc as usize].place as usize);
-        if let Some(last) = last.filter(|_| writes) {
-            *last = event;
+        let Location { place, ordered_place, .. } = self.locs[loc as usize];
+        for (place, writes) in [(place, writes), (ordered_place, writes_in_order)] {
+            if let Some(last) = state.get_mut(place as usize).filter(|_| writes) {
+                *last = event;
+            }
         }
     }
 
@@ -489,7 +445,7 @@ impl Preemptions {
         match last {
             NONE => self.locs[loc as usize].first_reader,
             UNREAD => NONE,
-            last => self.events[last as usize].first_reader,
+            last => self.events[last as usize].links.first_reader,
         }
     }
 
@@ -500,7 +456,7 @@ impl Preemptions {
             if reader != but && !self.has_happened(state, reader) {
                 return true;
             }
-            reader = known.next_reader;
+            reader = known.links.next_reader;
         }
         false
     }
@@ -526,35 +482,44 @@ impl Preemptions {
 
     /// Whether an event can happen now, no order is lost, and no other thread waits for it.
     fn loses_nothing(&self, state: &[u32], event: u32) -> bool {
-        let Known { loc, writes, leads, .. } = self.events[event as usize];
-        let has_price = || self.is_outdated(state, event) || self.makes_outdated(state, event);
-        if leads || !self.may_happen(state, event) || has_price() {
+        let Known { loc, writes, leads, writes_in_order, .. } = self.events[event as usize];
+        if leads || !self.may_happen(state, event) || self.has_price(state, event) || self.makes_outdated(state, event)
+        {
             return false;
         }
-        let location = &self.locs[loc as usize];
-        if !writes || (self.delays.is_none() && !location.blocks) {
-            return true;
-        }
-        let overwritten = self.first_reader(loc, self.last_write(state, loc));
-        if self.delays.is_some() && self.is_needed(state, overwritten, event) {
+        let Location { blocks, place, ordered_place, .. } = self.locs[loc as usize];
+        (!writes || place == NONE || self.may_overwrite(state, event, place, blocks, self.delays.is_some()))
+            && (!writes_in_order
+                || ordered_place == NONE
+                || self.may_overwrite(state, event, ordered_place, false, true))
+    }
+
+    /// Whether no order is lost if this write becomes the one that `state` has at `place`. An event may wait for what
+    /// the location holds (`blocks`), or the readers of other writes may have a price (`readers`).
+    fn may_overwrite(&self, state: &[u32], event: u32, place: u32, blocks: bool, readers: bool) -> bool {
+        let Known { loc, links, .. } = self.events[event as usize];
+        if readers && self.is_needed(state, self.first_reader(loc, state[place as usize]), event) {
             return false;
         }
-        let mut write = location.first_write;
+        let mut write = self.locs[loc as usize].first_write;
         while let Some(known) = self.events.get(write as usize) {
             if write != event && !self.has_happened(state, write) {
-                return !location.blocks && !self.is_needed(state, self.events[event as usize].first_reader, NONE);
+                return !blocks && !self.is_needed(state, links.first_reader, NONE);
             }
-            write = known.next_write;
+            write = known.links.next_write;
         }
         true
     }
 
     /// Makes states equal that differ in writes only that no event has to read.
     fn forget_unread(&self, state: &mut [u32]) {
-        for (loc, location) in self.locs.iter().enumerate().filter(|(_, location)| !location.blocks) {
-            let Some(last) = state.get(location.place as usize).filter(|last| **last != NONE) else { continue };
-            if !self.is_needed(state, self.first_reader(loc as u32, *last), NONE) {
-                state[location.place as usize] = UNREAD;
+        for (loc, location) in self.locs.iter().enumerate() {
+            let place = if location.blocks { NONE } else { location.place };
+            for place in [place, location.ordered_place] {
+                let Some(&last) = state.get(place as usize).filter(|last| **last != NONE) else { continue };
+                if !self.is_needed(state, self.first_reader(loc as u32, last), NONE) {
+                    state[place as usize] = UNREAD;
+                }
             }
         }
     }

@@ -518,7 +518,7 @@ impl Machine {
             if self.loops.known.any && self.learns_of_tries() {
                 end = End::Learned;
             }
-            self.again = self.endless.ends(&end, self.again);
+            self.again = self.endless.ends(&end, self.run.trace.events.len(), self.again);
             if !self.again {
                 self.retries.end();
             }

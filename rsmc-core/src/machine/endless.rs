@@ -18,11 +18,12 @@
 //! any thread may be next. If a probe shows no cycle, it is no result.
 //!
 //! Cost. One state for each operation of an execution that is watched. Executions get ever longer before one is watched
-//! if that shows nothing.
+//! if one was long when it was watched, and that showed nothing.
 //!
 //! Limits. Not every cycle is found: an exploration is complete for all other verdicts only. As states do not see
-//! statics, a loop that counts there is endless from [`LAPS`] iterations on. Under TSO and PSO stores become visible at
-//! once where an execution is watched, and under C11 threads read the newest writes.
+//! statics, a loop that counts there is endless from [`LAPS`] iterations on. Where a thread is frozen and another one
+//! goes round for ever, the execution is given up: it shows nothing to decisions above it. Under TSO and PSO stores
+//! become visible at once where an execution is watched, and under C11 threads read the newest writes.
 
 use crate::base::{Digest, ThreadId};
 use crate::machine::State;
@@ -106,19 +107,17 @@ impl Endless {
         Self { from, probe_from, watch: Watch::Not, next: Watch::Not, lap: Lap::default() }
     }
 
-    /// Begins an execution, and returns whether it is a probe. If the last one was watched for nothing, only longer
-    /// ones are watched from now on.
+    /// Begins an execution, and returns whether it is a probe.
     pub(super) fn begin(&mut self) -> bool {
-        if self.watch == Watch::Plan {
-            self.from = self.from.saturating_mul(4);
-        }
         self.watch = std::mem::take(&mut self.next);
         self.lap = Lap::default();
         matches!(self.watch, Watch::Probe(_))
     }
 
-    /// Ends an execution, and returns whether it is no result, so that the plan is to be run.
-    pub(super) fn ends(&mut self, end: &End, again: bool) -> bool {
+    /// Ends an execution with so many events, and returns whether it is no result, so that the plan is to be run. If it
+    /// was watched for nothing, only longer ones are watched from now on; but not if it was short, since threads took
+    /// turns: others may go on for ever again.
+    pub(super) fn ends(&mut self, end: &End, events: usize, again: bool) -> bool {
         match (self.watch, end) {
             (Watch::Not, _) | (_, End::Endless { .. }) => again,
             // It is to be run again, in the same way.
@@ -126,7 +125,12 @@ impl Endless {
                 self.next = if again { watch } else { Watch::Not };
                 again
             }
-            (Watch::Plan, _) => again,
+            (Watch::Plan, _) => {
+                if events >= self.from {
+                    self.from = self.from.saturating_mul(4);
+                }
+                again
+            }
             (Watch::Probe(number), _) => {
                 self.probe_from = usize::MAX;
                 self.next = if number + 1 < PROBES { Watch::Probe(number + 1) } else { Watch::Not };
@@ -177,6 +181,9 @@ impl Machine {
             self.endless.next = if may_probe { Watch::Probe(0) } else { Watch::Plan };
             self.again = true;
             self.finish(End::Learned);
+        } else if !self.plan.frozen.is_empty() && events >= from.saturating_mul(4).min(max_steps) {
+            // Another thread goes round for ever, since it waits for the frozen one: no scheduler is so unfair.
+            self.finish(End::Tried);
         } else if events >= max_steps && lap.closed > 0 {
             self.is_endless();
         } else if events >= max_steps || (matches!(watch, Watch::Probe(_)) && events >= LONG && lap.closed == 0) {

@@ -40,8 +40,8 @@ pub(super) struct Fiber {
     pub(super) job: Option<Job>,
     /// A panic is unwinding it.
     pub(super) panicking: bool,
-    /// The message and the place of its last panic.
-    pub(super) last_panic: Option<(String, Site)>,
+    /// The messages and places of its last panics.
+    pub(super) panics: Vec<(String, Site)>,
     /// The values that belong to it alone.
     pub(super) locals: Locals,
     /// The location of its choices.
@@ -79,7 +79,7 @@ impl Fiber {
             idle: _,
             job: own,
             panicking,
-            last_panic,
+            panics,
             locals,
             choices,
             dropping,
@@ -92,7 +92,7 @@ impl Fiber {
         } = self;
         *own = Some(job);
         *panicking = false;
-        *last_panic = None;
+        panics.clear();
         locals.clear();
         *choices = None;
         *dropping = None;

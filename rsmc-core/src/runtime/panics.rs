@@ -12,6 +12,7 @@ use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::Once;
 
 use crate::base::ThreadId;
+use crate::runtime::arena;
 use crate::runtime::current::in_current;
 use crate::runtime::execution::Execution;
 use crate::runtime::file_names::keep;
@@ -35,6 +36,9 @@ pub(super) fn install() {
     });
 }
 
+/// The number of panics of a thread that are remembered with their places, the last ones.
+const MOST_PANICS: usize = 64;
+
 /// The message of a panic.
 fn text(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -44,7 +48,8 @@ fn text(payload: &(dyn Any + Send)) -> String {
 impl Execution {
     fn on_panic(&self, info: &PanicHookInfo<'_>) {
         let message = text(info.payload());
-        let me = self.running.get();
+        let _ours = arena::outside();
+        let (message, me) = (message.clone(), self.running.get());
         if FATAL.contains(&message.as_str()) {
             return self.prepare_for_abort(me);
         }
@@ -54,7 +59,10 @@ impl Execution {
             let fiber = &mut core.fibers[me];
             fiber.panicking = true;
             self.panics.some_unwind.set(true);
-            fiber.last_panic = Some((message, site));
+            if fiber.panics.len() == MOST_PANICS {
+                fiber.panics.remove(0);
+            }
+            fiber.panics.push((message, site));
             if core.captures.is_some() {
                 self.capture(&core, Act::Panic);
             }
@@ -67,7 +75,7 @@ impl Execution {
         if !self.unwinding.get()
             && let Ok(mut core) = self.core.try_borrow_mut()
         {
-            let (said, site) = core.fibers[me].last_panic.take().unwrap_or_default();
+            let (said, site) = core.fibers[me].panics.pop().unwrap_or_default();
             let message = format!("{said} (in a destructor, while another panic unwound its thread: std would abort)");
             core.machine.panicked(me, message, site);
             core.machine.finish(End::Complete);
@@ -87,7 +95,10 @@ impl Execution {
             let mut core = self.core.borrow_mut();
             let fiber = &mut core.fibers[me];
             fiber.panicking = false;
-            let (message, site) = fiber.last_panic.take().unwrap_or_else(|| (text(&**payload), Site::Unknown));
+            // The program may have caught several, and gone on with one of them.
+            let message = text(&**payload);
+            let its_own = fiber.panics.drain(..).rev().find(|(said, _)| *said == message);
+            let site = its_own.map_or(Site::Unknown, |(_, site)| site);
             if !self.unwinding.get() {
                 core.machine.panicked(me, message, site);
             }

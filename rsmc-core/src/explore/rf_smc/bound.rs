@@ -21,8 +21,10 @@
 //! Slack. For the second reason, a schedule is explored only if it exceeds the bound by no more than the number of
 //! threads with events, less two: in the order that the new class has, threads are interrupted once more before their
 //! next event, but not that of `r`, nor the one that is last. Where threads give hints the slack is one more: an offer
-//! that the thread of `r` refuses in this schedule need not be one in the new class. Orders with more than `d` delays
-//! and the slack do not count; of 150 programs of each mix without hints none needed slack for delays.
+//! that the thread of `r` refuses in this schedule need not be one in the new class. Under a model of graphs it is one
+//! more where there are `SeqCst` reads and not all operations are `SeqCst`: `r` may be out of order here and not there.
+//! Orders with more than `d` delays and the slack do not count; of 150 programs of each mix without hints none needed
+//! slack for delays.
 //!
 //! All this is an argument, no proof: `tests/bound_oracle.rs` compares the classes with brute force, and has programs
 //! in which classes are missed if only the first reason counts, and without the chains of updates.
@@ -41,6 +43,8 @@
 //!
 //! Source. Coons, Musuvathi, McKinley, "Bounded partial-order reduction", OOPSLA 2013; Marmanis, Kokologiannakis,
 //! Vafeiadis, "Reconciling preemption bounding with DPOR", TACAS 2023: explorations of graphs need such a slack.
+
+use std::sync::atomic::Ordering;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -177,6 +181,7 @@ impl Bound {
             let ends = run.trace.notes.iter().filter(|note| note.kind == NoteKind::End);
             self.ended.extend(ends.map(|note| note.thread));
             self.slack += u32::from(!self.hinted.is_empty());
+            self.slack += u32::from(run.model.is_graph() && is_partly_sequential(run));
         }
     }
 
@@ -219,7 +224,8 @@ impl Bound {
     fn fewest(&mut self, candidate: &Candidate<'_>, part: Part<'_>, limit: u32) -> u32 {
         let &Candidate { run, graph, sequence, .. } = candidate;
         let delays = self.delays.map(|most| most.saturating_add(self.slack));
-        self.search.clear(if graph.model().is_sequential() { Some(0) } else { delays });
+        let delays = if graph.model().is_sequential() { Some(0) } else { delays };
+        self.search.clear(delays, graph.model().is_graph());
         self.numbers.resize(run.trace.events.len(), 0);
         self.events.clear();
         self.outdated.clear();
@@ -284,6 +290,13 @@ impl Bound {
         let line = *self.lines.entry(site).or_insert_with(|| Observed::number_of(&site.to_string()));
         run.loops.lines.contains(&line)
     }
+}
+
+/// Whether a run has reads that are `SeqCst`, and operations that are not sequential.
+fn is_partly_sequential(run: &Run) -> bool {
+    let events = &run.trace.events;
+    let has_ordered_read = events.iter().any(|event| event.op.action.reads() && event.order() == Ordering::SeqCst);
+    has_ordered_read && !events.iter().all(|event| event.op.is_sequential(event.written.is_some()))
 }
 
 /// The first event of a thread at this position or behind it, which it may not have performed.
