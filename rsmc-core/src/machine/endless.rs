@@ -21,9 +21,8 @@
 //! if one was long when it was watched, and that showed nothing.
 //!
 //! Limits. Not every cycle is found: an exploration is complete for all other verdicts only. As states do not see
-//! statics, a loop that counts there is endless from [`LAPS`] iterations on. Where a thread is frozen and another one
-//! goes round for ever, the execution is given up: it shows nothing to decisions above it. Under TSO and PSO stores
-//! become visible at once where an execution is watched, and under C11 threads read the newest writes.
+//! statics, a loop that counts there is endless from [`LAPS`] iterations on. Under TSO and PSO stores become visible at
+//! once where an execution is watched, and under C11 threads read the newest writes.
 
 use crate::base::{Digest, ThreadId};
 use crate::machine::State;
@@ -181,9 +180,6 @@ impl Machine {
             self.endless.next = if may_probe { Watch::Probe(0) } else { Watch::Plan };
             self.again = true;
             self.finish(End::Learned);
-        } else if !self.plan.frozen.is_empty() && events >= from.saturating_mul(4).min(max_steps) {
-            // Another thread goes round for ever, since it waits for the frozen one: no scheduler is so unfair.
-            self.finish(End::Tried);
         } else if events >= max_steps && lap.closed > 0 {
             self.is_endless();
         } else if events >= max_steps || (matches!(watch, Watch::Probe(_)) && events >= LONG && lap.closed == 0) {
