@@ -22,9 +22,9 @@ cargo run --release --manifest-path crates/Cargo.toml                    # every
 cargo run --release --manifest-path crates/Cargo.toml -- parking st3     # some of them
 ```
 
-from `crates/crates.toml` and `crates/results.toml`. rsmc's figures are of 2026-11-26,
-except for tokio and cordyceps, and loom's of 2026-11-25, except for tachyonix, with limits of 2 to 20 s. Others used
-the machine at the same time.
+from `crates/crates.toml` and `crates/results.toml`. rsmc's figures are of 2026-11-30, and loom's of 2026-11-25, except
+for tachyonix and for arcshift, moka, saa, scc and sdd (2026-11-30), with limits of 2 to 20 s. Others used the machine at
+the same time.
 
 *Unfinished* is a test that its checker had not finished within the limit of time that the crate's section says.
 rsmc has the same limit for each model of a test. *Executions* are those of all models in a test; loom does not

@@ -39,7 +39,7 @@ use crate::runtime::arena::freed::Freed;
 pub(super) use crate::runtime::arena::freed::News;
 use crate::runtime::blocks::{Block, Header, blocks};
 use crate::runtime::memcheck;
-use crate::runtime::pieces::{self, Addresses, PIECE, PIECES, Piece};
+use crate::runtime::pieces::{self, Addresses, PIECE, PIECES, Piece, UNUSED};
 
 /// Areas of one size, which lie one behind the other.
 struct Level {
@@ -377,7 +377,7 @@ fn empty_areas() -> [Area; AREAS] {
     let mut areas = [Area { from: 0, next: 0 }; AREAS];
     for level in &LEVELS {
         for number in 0..level.count {
-            let from = (level.start + number * level.bytes) as u32;
+            let from = (level.start + number * level.bytes).max(UNUSED) as u32;
             areas[level.first + number] = Area { from, next: from };
         }
     }

@@ -12,6 +12,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The number of bytes of address space of a piece.
 pub(super) const PIECE: usize = 1 << 30;
 
+/// The number of bytes at the beginning of a piece that are no part of a block: a small number is no address, whatever
+/// is in the higher half of its word.
+pub(super) const UNUSED: usize = 1 << 16;
+
 /// The largest number of pieces. Where something else is in the way, there are fewer.
 pub(super) const PIECES: usize = 1 << 14;
 
@@ -269,6 +273,19 @@ impl Addresses {
         let piece = value & WHICH;
         // Most values are small.
         if piece != 0 && (piece == self.start || piece == NAMES) { value ^ self.exchanges } else { value }
+    }
+
+    /// A word without the remnant of an address or a name in its higher half, where a small number was put over the
+    /// lower one. Remnants depend on the path on which a thread came.
+    #[inline]
+    pub(super) fn without_remnant(self, word: u64) -> u64 {
+        let (high, low) = (word >> 32, word & u64::from(u32::MAX));
+        if high == 0 || low >= UNUSED as u64 {
+            return word;
+        }
+        let region = REGION.load(Ordering::Relaxed) as u64;
+        let pieces = region >> 32..=(region + BYTES.load(Ordering::Relaxed) as u64) >> 32;
+        if high == NAMES >> 32 || pieces.contains(&high) { low } else { word }
     }
 }
 
