@@ -38,13 +38,12 @@ pub fn observed_drops(trace: &Trace, is_graph: bool) -> Vec<LocId> {
         NoteKind::Fence(order) => acquires(order),
         _ => false,
     };
-    let is_drop = |kind| if let NoteKind::ArcRelease(value) = kind { Some(value) } else { None };
-    let mut observed: Vec<LocId> = notes().filter_map(is_drop).collect();
     let has_accesses = || is_graph || notes().any(NoteKind::is_of_cell);
-    if observed.is_empty() || !notes().any(passes_fence) || !has_accesses() || !is_observed(trace, is_graph, &|_| true)
-    {
+    if !notes().any(passes_fence) || !has_accesses() || !is_observed(trace, is_graph, &|_| true) {
         return Vec::new();
     }
+    let is_drop = |kind| if let NoteKind::ArcRelease(value) = kind { Some(value) } else { None };
+    let mut observed: Vec<LocId> = notes().filter_map(is_drop).collect();
     observed.sort_unstable();
     observed.dedup();
     for value in observed.clone() {

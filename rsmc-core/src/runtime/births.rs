@@ -34,6 +34,8 @@ pub(super) struct Births {
     made: u32,
     /// The drops of references to values behind `Arc`s by threads that were not alone.
     pub(super) drops: Vec<Dropped>,
+    /// A fence may acquire some of them: one of the program, or that of a last drop.
+    pub(super) has_fence: bool,
 }
 
 /// The drop of a reference.
@@ -54,6 +56,7 @@ impl Births {
         self.references.clear();
         self.made = 0;
         self.drops.clear();
+        self.has_fence = false;
     }
 
     pub(super) fn born(&mut self, execution: u64, kind: &'static str, created: Site, has_record: bool) -> Birth {

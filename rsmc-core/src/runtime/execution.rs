@@ -426,6 +426,7 @@ impl Execution {
     /// A thread comes to a fence.
     pub(super) fn fence(&self, order: Ordering, site: Site) {
         let me = self.running.get();
+        self.core.borrow_mut().births.has_fence = true;
         self.wait_unless(|machine| machine.fence(me, order, site));
     }
 

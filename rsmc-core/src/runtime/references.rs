@@ -39,6 +39,7 @@ impl Execution {
         core.machine.note(me, NoteKind::ArcRelease(loc), site);
         if last {
             core.machine.note(me, NoteKind::ArcAcquire(loc), site);
+            core.births.has_fence = true;
         }
         core.births.drops.push(Dropped { value: loc, type_name, last });
     }
@@ -67,7 +68,7 @@ impl Execution {
     pub(super) fn sees_drops(&self, run: &mut Run) -> bool {
         let Ok(mut core) = self.core.try_borrow_mut() else { return false };
         let core = &mut *core;
-        if core.births.drops.is_empty() || self.broken.get() || !run.is_maximal() {
+        if core.births.drops.is_empty() || !core.births.has_fence || self.broken.get() || !run.is_maximal() {
             return false;
         }
         let seen = observed_drops(&run.trace, run.model.is_graph());
