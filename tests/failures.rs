@@ -148,7 +148,6 @@ fn a_panic_in_a_destructor_during_unwinding_does_not_abort() {
     assert!(failure.message.contains("std would abort"), "{}", failure.message);
 }
 
-/// The threads of a deadlock are unwound; a destructor that panics then is left alone.
 #[test]
 fn of_several_panics_the_one_that_leaves_the_thread_is_reported() {
     let several = |resumed: usize| {
@@ -168,6 +167,7 @@ fn of_several_panics_the_one_that_leaves_the_thread_is_reported() {
     assert!(failure.message.contains("another") && !failure.message.contains("third"), "{}", failure.message);
 }
 
+/// The threads of a deadlock are unwound; a destructor that panics then is left alone.
 #[test]
 fn a_panic_while_a_deadlock_is_unwound_does_not_abort() {
     let failure = failure(|| {

@@ -220,7 +220,13 @@ impl Preemptions {
         self.later.clear();
         let mut state = vec![NONE];
         state.resize(FIRST + self.threads.len(), 0);
-        let mut place = |matters: bool| matters.then(|| state.push(NONE)).map_or(NONE, |()| state.len() as u32 - 1);
+        let mut place = |matters: bool| {
+            if !matters {
+                return NONE;
+            }
+            state.push(NONE);
+            state.len() as u32 - 1
+        };
         for location in &mut self.locs {
             location.place = place(location.blocks || self.delays.is_some());
             location.ordered_place = place(location.has_ordered_reads && location.has_ordered_writes);

@@ -48,6 +48,7 @@ fn text(payload: &(dyn Any + Send)) -> String {
 impl Execution {
     fn on_panic(&self, info: &PanicHookInfo<'_>) {
         let message = text(info.payload());
+        // What is kept behind this execution is in memory of ours.
         let _ours = arena::outside();
         let (message, me) = (message.clone(), self.running.get());
         if FATAL.contains(&message.as_str()) {

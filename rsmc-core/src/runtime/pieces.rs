@@ -275,17 +275,14 @@ impl Addresses {
         if piece != 0 && (piece == self.start || piece == NAMES) { value ^ self.exchanges } else { value }
     }
 
-    /// A word without the remnant of an address or a name in its higher half, where a small number was put over the
-    /// lower one. Remnants depend on the path on which a thread came.
+    /// A word of memory, in which addresses are exchanged with their names. Where a small number was put over the lower
+    /// half of an address or of a name, the remnants of both become the same: which one was there depends on the path
+    /// on which a thread came.
     #[inline]
-    pub(super) fn without_remnant(self, word: u64) -> u64 {
+    pub(super) fn named(self, word: u64) -> u64 {
         let (high, low) = (word >> 32, word & u64::from(u32::MAX));
-        if high == 0 || low >= UNUSED as u64 {
-            return word;
-        }
-        let region = REGION.load(Ordering::Relaxed) as u64;
-        let pieces = region >> 32..=(region + BYTES.load(Ordering::Relaxed) as u64) >> 32;
-        if high == NAMES >> 32 || pieces.contains(&high) { low } else { word }
+        let is_remnant = low < UNUSED as u64 && (high == self.start >> 32 || high == NAMES >> 32);
+        if is_remnant { NAMES | low } else { self.exchange(word) }
     }
 }
 

@@ -119,11 +119,11 @@ impl Core {
 
     /// The stack above a frame, and those of its registers that are needed, if there are any. Addresses in the check's
     /// memory count by their names, and the tags of objects without the number of the execution: so the state is the
-    /// same in all executions. Remnants of addresses do not count.
+    /// same in all executions.
     fn state_of(&mut self, frame: &Frame, base: usize, has_registers: bool) -> State {
         let needed = if has_registers { self.needed_at(frame.place()) } else { 0 };
         let addresses = self.arena.addresses();
-        let name = |word: u64| self.locations.without_number(addresses.exchange(addresses.without_remnant(word)));
+        let name = |word: u64| self.locations.without_number(addresses.named(word));
         let registers = only(frame.registers(), needed).map(name);
         let number = registers.into_iter().fold(frame.place(), mix);
         let above = (std::ptr::from_ref(frame).expose_provenance() + size_of::<Frame>()).min(base);
