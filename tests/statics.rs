@@ -330,3 +330,35 @@ fn an_unsized_view_of_a_static_is_put_back() {
     });
     assert_eq!(*ALL.lock().unwrap(), [1, 2]);
 }
+
+/// A value that is not `Sync` and has something to drop.
+struct Noisy(std::cell::Cell<u32>);
+
+static NOISES: StdAtomicUsize = StdAtomicUsize::new(0);
+
+impl Drop for Noisy {
+    fn drop(&mut self) {
+        NOISES.fetch_add(1, StdRelaxed);
+    }
+}
+
+rsmc_shim::__lazy_static! {
+    static ref NOISY: Noisy = Noisy(std::cell::Cell::new(1));
+}
+
+/// That of `lazy_static!` in the crates that have loom's and shuttle's API.
+#[test]
+fn a_lazy_static_is_made_and_dropped_in_each_execution() {
+    let report = verified(|| {
+        let turn = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                NOISY.0.set(NOISY.0.get() + 1);
+                turn.store(1, SeqCst);
+            });
+            turn.load(SeqCst);
+        });
+        assert_eq!(NOISY.0.get(), 2);
+    });
+    assert_eq!(NOISES.load(StdRelaxed) as u64, report.runs);
+}

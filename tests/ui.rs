@@ -6,5 +6,7 @@
 
 #[test]
 fn ui() {
-    trybuild::TestCases::new().compile_fail("tests/ui/fail_*.rs");
+    let cases = trybuild::TestCases::new();
+    cases.compile_fail("tests/ui/fail_*.rs");
+    cases.pass("tests/ui/no_std.rs");
 }

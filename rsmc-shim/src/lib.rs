@@ -92,10 +92,17 @@ pub const MODELLED: bool = cfg!(feature = "model");
 
 #[doc(hidden)]
 pub mod __private {
+    /// For macros in crates without it.
+    #[cfg(feature = "std")]
+    pub use std;
+
     #[cfg(all(not(feature = "model"), target_has_atomic = "ptr"))]
     pub use allocated::sync::Arc;
     #[cfg(feature = "model")]
     pub use std::sync::Arc;
+
+    #[cfg(feature = "model")]
+    pub use crate::model::OnOneThread;
 
     /// A static of `lazy_static!`.
     #[cfg(feature = "model")]
@@ -133,7 +140,7 @@ macro_rules! thread_local {
             fn init() -> $t {
                 $init
             }
-            ::std::thread_local!(static OUTSIDE: $t = init());
+            $crate::__private::std::thread_local!(static OUTSIDE: $t = init());
             $crate::thread::LocalKey::new(&OUTSIDE, init)
         };
         $($crate::thread_local! { $($rest)* })?
@@ -157,8 +164,10 @@ macro_rules! __lazy_static {
         impl ::core::ops::Deref for $name {
             type Target = $ty;
             fn deref(&self) -> &$ty {
-                static VALUE: $crate::sync::LazyLock<$ty> = $crate::sync::LazyLock::new(|| $make);
-                $crate::sync::LazyLock::force(&VALUE)
+                // loom takes types that are not `Sync`.
+                static VALUE: $crate::sync::LazyLock<$crate::__private::OnOneThread<$ty>> =
+                    $crate::sync::LazyLock::new(|| $crate::__private::OnOneThread::new($make));
+                &**$crate::sync::LazyLock::force(&VALUE)
             }
         }
         impl $crate::__private::LazyStatic for $name {
@@ -175,7 +184,7 @@ macro_rules! __lazy_static {
 #[cfg(all(feature = "std", not(feature = "model")))]
 macro_rules! thread_local {
     ($($all:tt)*) => {
-        ::std::thread_local! { $($all)* }
+        $crate::__private::std::thread_local! { $($all)* }
     };
 }
 

@@ -23,6 +23,7 @@ pub mod thread;
 pub mod time;
 
 pub use label::{Label, label};
+pub use once::OnOneThread;
 
 /// Mirrors [`std::sync`].
 pub mod sync {

@@ -3,6 +3,7 @@
 mod cell;
 mod flag;
 mod lazy;
+mod on_one_thread;
 
 use std::fmt;
 
@@ -13,6 +14,7 @@ use crate::model::once::flag::{Flag, State};
 
 pub use cell::OnceLock;
 pub use lazy::LazyLock;
+pub use on_one_thread::OnOneThread;
 
 /// Mirrors [`std::sync::Once`]. In a check a static starts anew in every execution, unless it was completed outside.
 pub struct Once {
