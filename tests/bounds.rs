@@ -61,6 +61,36 @@ fn the_figures_of_the_page() {
     assert!(missing.is_empty(), "the page lacks these rows:\n{}", missing.join("\n"));
 }
 
+/// A main thread that does something before it starts the others and after it has joined them cannot be interrupted, so
+/// it is no reason to look further beyond the bound.
+#[test]
+fn a_main_thread_that_only_waits_costs_nothing() {
+    let of = |works: bool, bound: u32, memory: MemoryModel| {
+        let body = move || {
+            let (own, other, mine) = (AtomicUsize::new(1), AtomicUsize::new(1), AtomicUsize::new(0));
+            let add = |to: &AtomicUsize| (0..3).for_each(|_| to.store(own.load(SeqCst) + other.load(SeqCst), SeqCst));
+            if works {
+                mine.store(1, SeqCst);
+            }
+            thread::scope(|scope| {
+                let threads = [scope.spawn(|| add(&own)), scope.spawn(|| add(&other))];
+                threads.into_iter().for_each(|thread| thread.join().unwrap());
+            });
+            if works {
+                assert_eq!(mine.load(SeqCst), 1);
+            }
+        };
+        let report = explore(&Config::default().memory(memory).preemption_bound(bound), body);
+        assert!(matches!(report.verdict, Verdict::Verified), "{report:?}");
+        report.executions
+    };
+    for memory in [MemoryModel::Sc, MemoryModel::C11] {
+        for bound in 0..4 {
+            assert_eq!(of(true, bound, memory), of(false, bound, memory), "{memory} {bound}");
+        }
+    }
+}
+
 /// No class is run twice while the bound rises, and in the end there is none.
 #[test]
 fn a_bound_that_rises_covers_all() {

@@ -20,7 +20,8 @@
 //!
 //! Slack. For the second reason, a schedule is explored only if it exceeds the bound by no more than the number of
 //! threads with events, less two: in the order that the new class has, threads are interrupted once more before their
-//! next event, but not that of `r`, nor the one that is last. Where threads give hints the slack is one more: an offer
+//! next event, but not that of `r`, nor the one that is last. A main thread that only starts and joins the others does
+//! not count. Where threads give hints the slack is one more: an offer
 //! that the thread of `r` refuses in this schedule need not be one in the new class. Under a model of graphs it is one
 //! more where there are `SeqCst` reads and not all operations are `SeqCst`: `r` may be out of order here and not there.
 //! Orders with more than `d` delays and the slack do not count; of 150 programs of each mix without hints none needed
@@ -175,7 +176,8 @@ impl Bound {
         self.ended.clear();
         if self.most.is_some() {
             let present = run.trace.present().filter(|(thread, _)| run.trace.count(*thread) > 0);
-            self.slack = present.count().saturating_sub(2) as u32;
+            let counted = present.count() - usize::from(main_only_waits(&run.trace));
+            self.slack = counted.saturating_sub(2) as u32;
             let hints = run.trace.notes.iter().filter(|note| note.kind == NoteKind::Hint);
             self.hinted.extend(hints.map(|note| next_event(&run.trace, note.thread, note.at)));
             let ends = run.trace.notes.iter().filter(|note| note.kind == NoteKind::End);
@@ -290,6 +292,25 @@ impl Bound {
         let line = *self.lines.entry(site).or_insert_with(|| Observed::number_of(&site.to_string()));
         run.loops.lines.contains(&line)
     }
+}
+
+/// Whether the main thread has events, joins all others, and has no event between the first that it starts and the last
+/// that it joins: nobody can interrupt it.
+fn main_only_waits(trace: &Trace) -> bool {
+    let (mut first, mut joined) = (u32::MAX, Vec::new());
+    for note in trace.notes.iter().filter(|note| note.thread == ThreadId::MAIN) {
+        match note.kind {
+            NoteKind::Spawn(_) => first = first.min(note.at),
+            NoteKind::Join(other) => joined.push((other, note.at)),
+            _ => {}
+        }
+    }
+    let last = joined.iter().map(|&(_, at)| at).max().unwrap_or_default();
+    let is_joined = |other| other == ThreadId::MAIN || joined.iter().any(|&(joined, _)| joined == other);
+    let own = trace.of_thread(ThreadId::MAIN);
+    !own.is_empty()
+        && !own.iter().any(|at| (first..last).contains(at))
+        && trace.present().all(|(other, _)| is_joined(other))
 }
 
 /// Whether a run has reads that are `SeqCst`, and operations that are not sequential.
