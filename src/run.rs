@@ -208,7 +208,9 @@ pub type See<'a> = &'a dyn Fn(&Report, &dyn Fn(&str));
 #[doc(hidden)]
 #[track_caller]
 pub fn run_model(model: Model<'_>, body: impl Fn() + Sync) {
-    let Model { config, is_traced, quotes, see } = model;
+    let Model { mut config, is_traced, quotes, see } = model;
+    // As in loom and shuttle: the body finds what the test has put into std's `thread_local!`s.
+    config.own_thread = false;
     __rust_end_short_backtrace_of_check(Asked { config, is_traced, quotes, see, assertion: None }, &body);
 }
 

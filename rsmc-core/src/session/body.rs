@@ -1,6 +1,7 @@
-//! Checks of real code. Each check runs its coroutines in an OS thread of its own.
+//! Checks of real code. A check runs its coroutines in an OS thread of its own, or in its caller's.
 
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::machine::Rules;
 use crate::runtime::Runtime;
@@ -22,8 +23,8 @@ impl Body<'_> {
 
 /// Makes an executor of `body`, and returns what `check` makes of it.
 ///
-/// The check has an OS thread of its own: a destructor that panics while its thread is unwound would leave the
-/// caller's thread in a state from which std aborts.
+/// The check has an OS thread of its own, unless [`Config::own_thread`] says otherwise: after a destructor has panicked
+/// while its thread was unwound, std counts one panic too many on the OS thread for ever.
 ///
 /// # Errors
 /// If the configuration cannot be carried out.
@@ -44,13 +45,13 @@ pub fn check_body<T: Send>(
     check: impl FnOnce(&mut Body<'_>) -> T + Send,
 ) -> Result<T, ConfigError> {
     let (mut check, mut result) = (Some(check), None);
-    in_own_thread(config, body, &mut |body| result = check.take().map(|check| check(body)))?;
+    in_a_thread(config, body, &mut |body| result = check.take().map(|check| check(body)))?;
     Ok(result.expect("the check has returned"))
 }
 
-/// Runs `check` once, in an OS thread of its own. It is compiled once, not for every check of a test program.
+/// Runs `check` once. It is compiled once, not for every check of a test program.
 #[track_caller]
-fn in_own_thread(
+fn in_a_thread(
     config: &Config,
     body: &(dyn Fn() + Sync),
     check: &mut (dyn FnMut(&mut Body<'_>) + Send),
@@ -72,10 +73,13 @@ fn in_own_thread(
         runtime.weaken(&config.weakened);
         check(&mut Body { config, runtime })
     };
-    let result = std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().name("rsmc".to_owned());
-        builder.spawn_scoped(scope, check).expect("this process can start a thread").join()
-    });
+    let result = match config.own_thread {
+        true => std::thread::scope(|scope| {
+            let builder = std::thread::Builder::new().name("rsmc".to_owned());
+            builder.spawn_scoped(scope, check).expect("this process can start a thread").join()
+        }),
+        false => catch_unwind(AssertUnwindSafe(check)),
+    };
     match result {
         Ok(()) => Ok(()),
         Err(payload) => passed_on(payload),

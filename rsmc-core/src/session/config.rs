@@ -124,6 +124,9 @@ pub struct Config {
     /// The parts of a thread's state that count.
     #[doc(hidden)]
     pub sees: Sees,
+    /// Whether the check has an OS thread of its own. Default: true.
+    #[doc(hidden)]
+    pub own_thread: bool,
 }
 
 impl Default for Config {
@@ -166,6 +169,7 @@ impl Default for Config {
             spill: None,
             waiting: true,
             sees: Sees::All,
+            own_thread: true,
         }
     }
 }
@@ -390,9 +394,8 @@ impl Config {
         self
     }
 
-    /// Runs the execution of this seed before exploring: a mended failure is seen at once if it comes back. It may be
-    /// used several times. These runs count as runs, not as executions. The check passes over a seed that no longer
-    /// fits the code, or is of another memory model, and a note of the report says why.
+    /// Runs the execution of this seed before exploring, so that a mended failure is seen at once if it comes back. May
+    /// be used several times. A note says so if a seed does not fit the code any more, or is of another memory model.
     pub fn pin(mut self, seed: Seed) -> Self {
         self.pinned.push(seed);
         self

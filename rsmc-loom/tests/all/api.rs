@@ -2,6 +2,7 @@
 
 use rsmc_loom as loom;
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use loom::model::{Builder, model};
@@ -70,7 +71,7 @@ fn locks_and_notifications() {
 #[test]
 fn what_a_thread_runs_need_not_be_send() {
     model(|| {
-        let local = std::rc::Rc::new(std::cell::Cell::new(1));
+        let local = std::rc::Rc::new(Cell::new(1));
         let theirs = std::rc::Rc::clone(&local);
         let (sender, receiver) = mpsc::channel();
         let thread = thread::spawn(move || {
@@ -80,6 +81,70 @@ fn what_a_thread_runs_need_not_be_send() {
         assert_eq!(receiver.recv(), Ok(1));
         assert_eq!(thread.join().unwrap().get(), 1);
     });
+}
+
+/// A model runs on the OS thread of its test.
+#[test]
+fn what_the_test_has_put_into_a_thread_local_is_there() {
+    std::thread_local!(static IS_ON: Cell<bool> = const { Cell::new(false) });
+    IS_ON.set(true);
+    model(|| {
+        let count = Arc::new(AtomicUsize::new(0));
+        let theirs = Arc::clone(&count);
+        let thread = thread::spawn(move || {
+            assert!(IS_ON.get());
+            theirs.fetch_add(1, SeqCst)
+        });
+        assert!(IS_ON.get());
+        count.fetch_add(1, SeqCst);
+        thread.join().unwrap();
+    });
+}
+
+/// A destructor that panics while a panic unwinds its thread ends the model, not the process. Models and panics behind
+/// it are what they would be.
+#[test]
+fn a_panic_in_a_destructor_harms_nobody_else() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("in a destructor");
+        }
+    }
+    let fails = |body: fn()| std::panic::catch_unwind(|| model(body)).is_err();
+    for _ in 0..2 {
+        assert!(fails(|| {
+            let _bomb = Bomb;
+            panic!("first");
+        }));
+        model(|| assert_eq!(thread::spawn(|| AtomicUsize::new(0).fetch_add(1, SeqCst)).join().unwrap(), 0));
+        assert!(fails(|| panic!("alone")));
+        assert!(std::panic::catch_unwind(|| panic!("outside")).is_err());
+    }
+}
+
+loom::lazy_static! {
+    static ref NOT_SYNC: Cell<u32> = Cell::new(std::rc::Rc::strong_count(&std::rc::Rc::new(())) as u32);
+}
+
+/// Modelled threads share it. Outside a model one OS thread may use it.
+#[test]
+fn what_a_lazy_static_holds_need_not_be_sync() {
+    model(|| {
+        let order = Arc::new(Mutex::new(()));
+        let add = |order: &Mutex<()>| {
+            let _guard = order.lock().unwrap();
+            NOT_SYNC.set(NOT_SYNC.get() + 1);
+        };
+        let theirs = Arc::clone(&order);
+        let thread = thread::spawn(move || add(&theirs));
+        add(&order);
+        thread.join().unwrap();
+        assert_eq!(NOT_SYNC.get(), 3);
+    });
+    assert_eq!(NOT_SYNC.get(), 1);
+    let other = std::thread::spawn(|| NOT_SYNC.get()).join().unwrap_err();
+    assert!(other.downcast_ref::<&str>().is_some_and(|text| text.contains("another OS thread")));
 }
 
 /// Of two pairs of operations that race, only those that are explored have more than one outcome.
