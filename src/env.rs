@@ -129,7 +129,7 @@ pub(crate) const LOG: &str = "RSMC_LOG";
 const REPORT: &str = "RSMC_REPORT";
 
 /// The variables that rsmc reads.
-const KNOWN: [&str; 21] = [
+const KNOWN: [&str; 22] = [
     REPLAY,
     SCENARIO,
     "RSMC_MEMORY",
@@ -141,6 +141,7 @@ const KNOWN: [&str; 21] = [
     "RSMC_JOBS",
     "RSMC_PREEMPTION_BOUND",
     "RSMC_DELAY_BOUND",
+    "RSMC_SPURIOUS",
     LOG,
     "RSMC_SHRINK",
     REPORT,
@@ -199,6 +200,7 @@ pub(crate) fn apply(mut config: Config, variables: &[(String, String)]) -> Resul
             "RSMC_JOBS" => config.jobs(jobs(value)?),
             "RSMC_PREEMPTION_BOUND" => bounded(config, value)?,
             "RSMC_DELAY_BOUND" => delayed(config, value)?,
+            "RSMC_SPURIOUS" => config.spurious(u32::try_from(number("RSMC_SPURIOUS", value)?).unwrap_or(u32::MAX)),
             LOG if value == "trace" => config,
             LOG => return Err(EnvError::NotALog(value.clone())),
             "RSMC_SHRINK" => config.shrink(u32::try_from(number("RSMC_SHRINK", value)?).unwrap_or(u32::MAX)),

@@ -170,3 +170,23 @@ fn a_wait_that_could_end_without_cause_may_last_for_ever() {
     let report = explore(thread::park);
     assert!(matches!(&report.verdict, Verdict::Failed(failure) if failure.kind == FailureKind::Deadlock));
 }
+
+/// However long the schedule is, the report shows what happens without cause: nothing else says why the thread went on.
+#[test]
+fn a_wake_up_without_cause_is_in_the_report() {
+    let report = explore(|| {
+        let (x, is_set) = (AtomicU32::new(0), AtomicU32::new(0));
+        thread::scope(|scope| {
+            let sleeper = scope.spawn(|| {
+                thread::park();
+                (0..100).for_each(|value| x.store(value, SeqCst));
+                assert_eq!(is_set.load(SeqCst), 1, "woken too early");
+            });
+            is_set.store(1, SeqCst);
+            sleeper.thread().unpark();
+        });
+    });
+    let text = rsmc::render(&report, None);
+    assert!(text.contains("folded"), "{text}");
+    assert_eq!(text.matches("park: wakes without cause").count(), 1, "{text}");
+}

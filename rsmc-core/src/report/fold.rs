@@ -1,8 +1,9 @@
 //! Folding: the report leaves out the middle of a long schedule, and the rows after the failure.
 //!
 //! It keeps the beginning, the rows before the last marked row, every marked row with its neighbours, the writes that
-//! marked rows and the last rows read from, and the rows in which the locks were taken that a thread waits for. The
-//! rows after the last marked row do not matter: after a data race they may be most of the execution.
+//! marked rows and the last rows read from, the rows in which the locks were taken that a thread waits for, and those
+//! that have a spurious outcome: nothing else in the schedule says why a thread went on. The rows after the last marked
+//! row do not matter: after a data race they may be most of the execution.
 //!
 //! In a schedule of any length, it leaves out the iterations that a loop repeats, but for the first two and the last.
 //!
@@ -89,8 +90,13 @@ fn kept_until(scene: &Scene<'_>, count: usize) -> Vec<bool> {
             kept[number - 1] = true;
         }
     }
+    let events = &scene.finding.trace.events;
+    let is_spurious = |&at: &usize| events[at].op.action.is_spurious();
+    let spurious = (0..events.len()).filter(is_spurious).filter_map(|at| scene.row_of_event(at));
     let overtaking = buffer_legend::overtaking(scene).map(|(later, earlier)| [later, earlier]);
-    for number in scene.held_since().chain(overtaking.into_iter().flatten()).filter(|number| *number <= count) {
+    for number in
+        scene.held_since().chain(spurious).chain(overtaking.into_iter().flatten()).filter(|number| *number <= count)
+    {
         kept[number - 1] = true;
     }
     keep_misses(lines, &mut kept);
