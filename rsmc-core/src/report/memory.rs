@@ -71,11 +71,14 @@ pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
     }
 }
 
+/// The row of an access. One within a call that did not return has none of its own: then it is the next row of its
+/// thread.
 fn row_of(scene: &Scene<'_>, access: Touch) -> Option<usize> {
-    match access {
+    let row = match access {
         Touch::Event(event) => scene.row_of_event(scene.finding.trace.position(event)?),
         Touch::Cell(thread, number) => scene.row_of_note(scene.finding.trace.access(thread, number)?.0),
-    }
+    }?;
+    (row..=scene.lines.len()).find(|row| scene.lines[row - 1].thread == access.thread())
 }
 
 /// The freeing that comes too early, with the place of its note.

@@ -74,7 +74,7 @@ impl Captures {
 /// The paths of these backtraces. `files` are names of files as places of calls have them.
 fn find(all: VecDeque<Captured>, files: &[&'static str]) -> Vec<CallPath> {
     let with_frames = |captured: Captured| {
-        let frames = of_the_user(frames(&format!("{:#}", captured.backtrace)));
+        let frames = of_the_user(frames(&format!("{:#}", captured.backtrace)), captured.act);
         (captured, frames)
     };
     let all: Vec<(Captured, Vec<Frame>)> = all.into_iter().map(with_frames).collect();
@@ -117,8 +117,8 @@ impl Frame {
         !OURS.contains(&self.crate_name()) && !OURS.contains(&&*folder) && !is_of_std && !is_generated
     }
 
-    /// Whether it belongs to the library that runs coroutines. Further out than the user's functions there is no code
-    /// of the thread; a hook of panics is further in.
+    /// Whether it belongs to the library that runs coroutines. Further out there is no code of the thread. Its hook of
+    /// panics is further in.
     fn runs_a_coroutine(&self) -> bool {
         [self.crate_name(), self.folder()].contains(&"generator")
             || self.function.contains("rsmc_core::runtime::coroutine")
@@ -148,12 +148,16 @@ impl Frame {
     }
 }
 
-/// The user's functions among the frames of a thread.
-fn of_the_user(frames: Vec<Frame>) -> Vec<Frame> {
+/// The user's functions among the frames of a thread. There are none if the compiler has replaced their last calls by
+/// jumps.
+fn of_the_user(frames: Vec<Frame>, act: Act) -> Vec<Frame> {
     let mut own: Vec<Frame> = Vec::new();
     let mut is_last = false;
     for frame in frames {
-        if frame.runs_a_coroutine() && !own.is_empty() {
+        if frame.runs_a_coroutine() {
+            if act == Act::Panic && own.is_empty() {
+                continue;
+            }
             break;
         }
         if frame.is_of_the_user() {
@@ -252,7 +256,7 @@ mod tests {
     fn frames_of_the_user_are_told_from_others() {
         let frames = frames(TEXT);
         assert_eq!(frames.len(), 8, "{frames:?}");
-        let users = of_the_user(frames);
+        let users = of_the_user(frames, Act::Operation);
         let users: Vec<_> = users.iter().map(|frame| (&*frame.function, frame.line, frame.run_by_others)).collect();
         let expected = [
             ("bank::Account::take::{{closure}}", 31, true),
@@ -261,6 +265,15 @@ mod tests {
             ("bank::transfer", 14, false),
         ];
         assert_eq!(users, expected);
+    }
+
+    /// A call that was the last one of the user's function has replaced it.
+    #[test]
+    fn frames_of_a_coroutine_are_nobodys() {
+        let outer = |text: &str| frames(text).split_off(6);
+        assert!(of_the_user(outer(TEXT), Act::Operation).is_empty());
+        let of_a_panic = of_the_user(outer(TEXT), Act::Panic);
+        assert_eq!(of_a_panic.iter().map(|frame| &*frame.function).collect::<Vec<_>>(), ["bank::main"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::explore::rf_smc::graph::{Graph, Reader, Visible};
 
 /// Finds the writes of a location that are visible to a reader: those that are not before another write that it
 /// certainly sees or finds overwritten.
+#[inline]
 pub(super) fn find_visible(graph: &Graph, events: usize, who: &Reader<'_>, loc: LocId, visible: &mut Visible) {
     visible.seen.reset(events);
     graph.add_program_past(who.preds, &mut visible.seen);
