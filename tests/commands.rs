@@ -89,6 +89,28 @@ mod in_vain {
     }
 }
 
+mod in_the_environment {
+    use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+    /// Does something where the variable is set only.
+    #[test]
+    fn spurious() {
+        if std::env::var_os("RSMC_SPURIOUS").is_some() {
+            rsmc::check(|| assert!(AtomicU32::new(0).compare_exchange_weak(0, 1, SeqCst, SeqCst).is_ok()));
+        }
+    }
+}
+
+#[test]
+fn spurious_outcomes_by_a_variable() {
+    for (value, passes) in [("0", true), ("1", false), ("some", false)] {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["commands::in_the_environment::spurious", "--exact"]).env("RSMC_SPURIOUS", value);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.success(), passes, "{value}: {output:?}");
+    }
+}
+
 fn two_threads() {
     let x = AtomicU32::new(0);
     rsmc::thread::scope(|scope| (0..3).for_each(|_| drop(scope.spawn(|| x.fetch_add(1, Relaxed)))));

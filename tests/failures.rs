@@ -1,6 +1,7 @@
 //! The reports of failing checks, which harm no other check.
 
 use std::collections::HashMap;
+use std::hash::RandomState;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering::Relaxed as StdRelaxed};
 use std::time::Instant;
@@ -286,17 +287,32 @@ fn real_time_is_reported_with_the_event_that_differed() {
     assert!(failure.message.contains("Store(") && failure.message.contains("failures.rs:"), "{}", failure.message);
 }
 
+/// Threads store to many atomics, each in the order of the keys of a map, and the main thread reads one of them.
+fn store_in_order_of_keys(hashing: impl Fn() -> RandomState + Sync) {
+    let x: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(0)).collect();
+    let store = || {
+        let mut map = HashMap::with_hasher(hashing());
+        map.extend((0..64).map(|key| (key, ())));
+        map.keys().for_each(|&key: &usize| x[key].store(1, SeqCst));
+    };
+    thread::scope(|scope| {
+        scope.spawn(store);
+        scope.spawn(store);
+        assert!(x[7].load(SeqCst) < 2);
+    });
+}
+
 #[test]
 fn a_random_hash_map_is_reported() {
-    let failure = failure(|| {
-        let map: HashMap<u32, ()> = (0..64).map(|key| (key, ())).collect();
-        let x: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(0)).collect();
-        thread::scope(|scope| {
-            scope.spawn(|| map.keys().for_each(|&key| x[key as usize].store(key, SeqCst)));
-            scope.spawn(|| x.iter().for_each(|x| assert!(x.load(SeqCst) < 64)));
-        });
-    });
-    assert_eq!(failure.kind, FailureKind::Nondeterminism);
+    let random = || std::thread::spawn(RandomState::new).join().unwrap();
+    assert_eq!(failure(|| store_in_order_of_keys(random)).kind, FailureKind::Nondeterminism);
+}
+
+/// Each modelled thread takes its own keys, and in each execution the same.
+#[test]
+#[cfg(target_os = "linux")]
+fn maps_of_std_hash_in_the_same_way_in_each_execution() {
+    assert_eq!(verified(|| store_in_order_of_keys(RandomState::new)).executions, 3);
 }
 
 /// Every second time a load at the same line reads the same value, and from no write.

@@ -286,3 +286,37 @@ fn every_kind_has_an_example_and_a_near_miss() {
 
 mod pictures;
 mod problems;
+
+/// A waker in memory that the other thread frees, after both have said that they close. The use is within a call that
+/// does not return, so it has no row: the report names the next one of its thread. And where the compiler has made a
+/// jump of the call that frees, no function of another crate stands for it.
+#[test]
+fn a_use_after_free_within_a_call() {
+    struct Shared {
+        is_open: AtomicBool,
+        waker: rsmc::future::AtomicWaker,
+    }
+    let report = rsmc::explore(&Config::default(), || {
+        let shared = Box::new(Shared { is_open: AtomicBool::new(true), waker: rsmc::future::AtomicWaker::new() });
+        let shared = AtomicPtr::new(Box::into_raw(shared));
+        let close = || {
+            let shared = shared.load(Relaxed);
+            // SAFETY: none; the memory may be freed.
+            unsafe {
+                let was_open = (*shared).is_open.swap(false, SeqCst);
+                (*shared).waker.wake();
+                if !was_open {
+                    drop(Box::from_raw(shared));
+                }
+            }
+        };
+        thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(close))));
+    });
+    let text = rsmc::render(&report, None);
+    assert!(text.contains("uses waker") && !text.contains("generator"), "{text}");
+    let used = text.lines().find(|line| line.contains("uses waker at")).expect("the use has a line");
+    let number = used.rsplit_once("(#").expect("it has a row").1.trim_end_matches(')');
+    let user = used.split_whitespace().next().unwrap();
+    let mut rows = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    assert!(rows.any(|row| row.starts_with(&["✗", number]) && row.ends_with(&[user, "panic"])), "{text}");
+}

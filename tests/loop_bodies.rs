@@ -42,13 +42,15 @@ struct Shown {
     reached_limit: bool,
     /// The verdict of the check.
     verdict: String,
+    /// The number of executions that left a loop where it stood.
+    left: u32,
 }
 
 impl Shown {
     fn take_in(&mut self, run: &Run, log: &Log) {
         match run.end {
             End::Learned => return *self = Self::default(),
-            End::Tried => return,
+            End::Tried | End::Unfair { .. } => return,
             End::Complete => self.complete += 1,
             End::Stuck => self.stuck += 1,
             End::StepLimit { .. } | End::Endless { .. } => {
@@ -85,7 +87,9 @@ fn explored(body: &Body, memory: MemoryModel, effort: Effort) -> Option<Shown> {
     let config = config.max_executions(effort.runs).max_duration(limit).max_steps(STEPS);
     let mut observe = |run: &Run, counted: bool| {
         executions += u64::from(counted);
-        shown.take_in(run, &log);
+        if counted || !run.is_maximal() {
+            shown.take_in(run, &log);
+        }
     };
     let config = config.keep_going(true).shrink(0).check_leaks(false);
     let report = check_body(&config, &|| body.run(&log), |body| body.check().observe(&mut observe).run()).unwrap();
@@ -94,6 +98,7 @@ fn explored(body: &Body, memory: MemoryModel, effort: Effort) -> Option<Shown> {
         verdict => format!("{verdict:?}"),
     };
     shown.verdict = format!("{verdict}\n    after {} executions in {} runs", report.executions, report.runs);
+    shown.left = log.left();
     (executions < effort.runs && started.elapsed() < limit).then_some(shown)
 }
 
@@ -157,6 +162,9 @@ fn compare(body: &Body, seed: u64, effort: Effort) -> (Comparison, Shown) {
         .collect();
     for mistake in samples.mistake.iter().chain(&found.mistake) {
         text += &format!("  {mistake}\n");
+    }
+    if found.left > 0 && found.stuck + samples.stuck == 0 && !never_ends(body, memory, seed, effort.samples) {
+        text += &format!("  {} executions left a loop\n", found.left);
     }
     if text.is_empty() {
         return (Comparison::Same, samples);

@@ -1,7 +1,6 @@
 //! Time in a check, and cells that are shared by `unsafe`.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex as StdMutex;
 use std::time::Instant as StdInstant;
 
 use crate::support::{explore, failure, verified, verified_alone};
@@ -17,19 +16,16 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 /// The results of the executions of a body that must not fail.
 #[track_caller]
-fn results<T: Ord + Send>(explorer: Explorer, body: impl Fn() -> T + Sync) -> (BTreeSet<T>, Report) {
-    let seen = StdMutex::new(BTreeSet::new());
-    let report = rsmc::explore(&Config::default().explorer(explorer), || {
-        let result = body();
-        seen.lock().unwrap().insert(result);
-    });
-    assert!(matches!(report.verdict, Verdict::Verified), "{}", rsmc::render(&report, None));
-    (seen.into_inner().unwrap(), report)
+fn results<T: Ord + Send + Clone>(explorer: Explorer, body: impl Fn() -> T + Sync) -> (BTreeSet<T>, Report) {
+    let found = rsmc::outcomes(&Config::default().explorer(explorer), body);
+    let report = found.report();
+    assert!(matches!(report.verdict, Verdict::Verified), "{}", rsmc::render(report, None));
+    (found.values().cloned().collect(), report.clone())
 }
 
 /// As many as brute force finds.
 #[track_caller]
-fn all_results<T: Ord + Send>(body: impl Fn() -> T + Sync) -> BTreeSet<T> {
+fn all_results<T: Ord + Send + Clone>(body: impl Fn() -> T + Sync) -> BTreeSet<T> {
     let found = results(Explorer::ReadsFrom, &body).0;
     assert!(found == results(Explorer::Exhaustive, &body).0, "reads-from and brute force differ");
     found

@@ -62,7 +62,7 @@ fn a_loop_that_counts_in_a_thread_local_gives_up() {
 #[test]
 fn a_loop_that_looks_at_a_clock_of_std_ends() {
     fn waits_for_an_end() {
-        let (x, end) = (AtomicU32::new(0), Instant::now() + Duration::from_millis(3));
+        let (x, end) = (AtomicU32::new(0), Instant::now() + Duration::from_millis(10));
         while x.load(SeqCst) == 0 && Instant::now() < end {
             hint::spin_loop();
         }
@@ -175,4 +175,156 @@ fn a_loop_that_keeps_nothing_is_left_alone() {
             report.executions
         );
     }
+}
+
+thread_local! {
+    static READERS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A reader of a structure that outlives the executions, as long as it is not dropped.
+struct Reader;
+
+impl Reader {
+    fn new() -> Self {
+        READERS.set(READERS.get() + 1);
+        Self
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        READERS.set(READERS.get() - 1);
+    }
+}
+
+/// A thread holds a reader while it waits in a loop. rsmc gives up the executions in which it learns about the loop,
+/// and yet no reader is left behind.
+fn waits_as_a_reader(body: fn(&AtomicU32)) {
+    for (explorer, memory) in PAIRS {
+        let report = rsmc::explore(&config(explorer, memory), move || {
+            assert_eq!(READERS.get(), 0, "a reader of an earlier execution is left");
+            let x = Arc::new(AtomicU32::new(0));
+            let other = Arc::clone(&x);
+            let writer = thread::spawn(move || other.store(1, SeqCst));
+            body(&x);
+            writer.join().unwrap();
+        });
+        assert!(matches!(report.verdict, Verdict::Verified), "{explorer} {memory}: {}", render(&report, None));
+        assert_eq!(READERS.get(), 0, "{explorer} {memory}");
+    }
+}
+
+#[test]
+fn a_reader_that_waits_is_dropped() {
+    waits_as_a_reader(|x| {
+        let _reader = Reader::new();
+        while x.load(SeqCst) == 0 {
+            hint::spin_loop();
+        }
+    });
+}
+
+#[test]
+fn a_reader_in_each_iteration_is_dropped() {
+    waits_as_a_reader(|x| {
+        loop {
+            let _reader = Reader::new();
+            if x.load(SeqCst) == 1 {
+                break;
+            }
+            hint::spin_loop();
+        }
+    });
+}
+
+#[test]
+fn a_reader_that_waits_in_a_loop_that_counts_is_dropped() {
+    waits_as_a_reader(|x| {
+        LOOKS.set(0);
+        let _reader = Reader::new();
+        while x.load(SeqCst) == 0 && LOOKS.get() < 10 {
+            LOOKS.set(LOOKS.get() + 1);
+            hint::spin_loop();
+        }
+    });
+}
+
+/// The same where counts of references, and the ends of threads, turn out to be observed.
+#[test]
+fn a_reader_is_dropped_where_more_is_observed() {
+    waits_as_a_reader(|x| {
+        let value = Arc::new(5);
+        let other = Arc::clone(&value);
+        let counter = thread::spawn(move || {
+            let _reader = Reader::new();
+            Arc::strong_count(&other)
+        });
+        let _reader = Reader::new();
+        drop(value);
+        while !counter.is_finished() {
+            hint::spin_loop();
+        }
+        assert!((1..3).contains(&counter.join().unwrap()));
+        while x.load(SeqCst) == 0 {
+            hint::spin_loop();
+        }
+    });
+}
+
+/// Where a thread waits for ever, executions that are given up have no end, and only some of them go on.
+#[test]
+fn a_thread_that_never_ends_is_not_followed_for_long() {
+    static LOOKS: StdAtomicU32 = StdAtomicU32::new(0);
+    let config = Config::default().keep_going(true).shrink(0);
+    let report = rsmc::explore(&config, || {
+        let x = Arc::new(AtomicU32::new(0));
+        let adders: Vec<_> = (0..3)
+            .map(|_| {
+                let x = Arc::clone(&x);
+                thread::spawn(move || (0..3).for_each(|_| _ = x.fetch_add(1, SeqCst)))
+            })
+            .collect();
+        while x.load(SeqCst) < 10 {
+            LOOKS.fetch_add(1, SeqCst);
+            hint::spin_loop();
+        }
+        adders.into_iter().for_each(|adder| adder.join().unwrap());
+    });
+    assert!(report.runs > 500, "{} runs", report.runs);
+    let looks = LOOKS.load(SeqCst);
+    assert!(looks > 10_000 && looks < 70 * 10_000, "{looks} looks in {} runs", report.runs);
+}
+
+/// A failure that ends the process, or a thread, is reported also where an execution has it that was given up.
+#[test]
+fn what_breaks_off_behind_a_loop_is_reported() {
+    struct Panics;
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            panic!("again");
+        }
+    }
+    fn recurse(depth: u64) -> u64 {
+        std::hint::black_box(depth + recurse(depth + 1))
+    }
+    fn kind(then: fn()) -> FailureKind {
+        let report = rsmc::explore(&Config::default(), move || {
+            let x = Arc::new(AtomicU32::new(0));
+            let other = Arc::clone(&x);
+            let writer = thread::spawn(move || other.store(1, SeqCst));
+            while x.load(SeqCst) == 0 {
+                hint::spin_loop();
+            }
+            then();
+            writer.join().unwrap();
+        });
+        let Verdict::Failed(failure) = &report.verdict else { panic!("{}", render(&report, None)) };
+        failure.kind
+    }
+    let aborts = || {
+        let _panics = Panics;
+        panic!("first");
+    };
+    assert_eq!(kind(aborts), FailureKind::Panic);
+    assert_eq!(kind(|| _ = recurse(0)), FailureKind::StackOverflow);
 }

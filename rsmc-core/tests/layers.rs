@@ -250,8 +250,8 @@ fn unsafe_code_is_in_the_runtime_only() {
     // `executor` calls `coroutine`, and `current` follows the pointer to an execution. `slots` drops values that the
     // shim keeps there, of types that it does not know; `arena` is an allocator, of `blocks`, which `freed` looks into,
     // `again` gives out once more and `oracle` tests, for which `pieces` maps and `reclaim` reads memory; `state` and
-    // `frame` look at registers and stacks, `liveness` at code. `leave` is some. `signals` handles signals, and looks
-    // at an execution whose OS thread stands in a handler.
+    // `frame` look at registers and stacks, `liveness` at code, `hash_keys` at std's thread-locals. `leave` is some.
+    // `signals` handles signals, and looks at an execution whose OS thread stands in a handler.
     let may = [
         "abort.rs",
         "again.rs",
@@ -263,6 +263,7 @@ fn unsafe_code_is_in_the_runtime_only() {
         "executor.rs",
         "freed.rs",
         "frame.rs",
+        "hash_keys.rs",
         "leave.rs",
         "liveness.rs",
         "memcheck.rs",

@@ -1,5 +1,7 @@
 //! The interpreter, on programs whose outcomes are known.
 
+use rsmc_core::base::ThreadId;
+use rsmc_core::machine::Rules;
 use rsmc_core::model::MemoryModel::Sc;
 use rsmc_core::step::{End, Executor, Expect, Forced, Plan, Run, SchedulingPolicy, Why};
 use rsmc_core::trace::{Event, Site};
@@ -134,6 +136,22 @@ fn a_loop_without_operations_ends_at_the_limit() {
     let run = first_run("t1: while 1 { }");
     assert!(matches!(run.end, End::StepLimit { site: Site::Line(1), .. }), "{:?}", run.end);
     assert!(matches!(first_run("t1: while 1 { spin }").end, End::StepLimit { .. }));
+}
+
+/// A thread that counts how often it has polled never comes back to a state. It ends if threads take turns. Where the
+/// one that it polls for is frozen, it goes on to the limit of steps, which no scheduler does to it.
+#[test]
+fn who_waits_for_a_frozen_thread_is_no_step_limit() {
+    let program = parse("t1: while a == 0 { a = x; b = add(y, 1); c = choose 2 }\nt2: x = 1").unwrap();
+    let mut interpreter = Interpreter::new(&program, Rules::new(Sc, 20_000)).unwrap();
+    let mut run = Run::default();
+    for frozen in [vec![], vec![ThreadId(2)], vec![]] {
+        let is_frozen = !frozen.is_empty();
+        interpreter.execute(&Plan { frozen, ..Plan::default() }, &mut run);
+        let is_right =
+            if is_frozen { matches!(run.end, End::Unfair { .. }) } else { !matches!(run.end, End::StepLimit { .. }) };
+        assert!(is_right, "frozen: {is_frozen}, {:?}, {} events", run.end, run.trace.events.len());
+    }
 }
 
 #[test]

@@ -191,7 +191,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         for scenario in scenarios {
             match self.plain(scenario)? {
                 (Ended::Verified(_), orders) => ordered.push((scenario, orders)),
-                (Ended::Stopped, _) if matches!(self.limit, Some(Limit::Executions(_))) => {}
+                (Ended::Stopped, _) if self.may_go_on() => {}
                 (Ended::Stopped, _) => break,
                 (Ended::Failed, _) => return Ok(false),
             }
@@ -204,11 +204,16 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
             self.level_so_far().waiting += std::mem::take(&mut self.extent.waiting);
             match ended {
                 Ended::Verified(_) => self.level_so_far().verified += 1,
-                Ended::Stopped if matches!(self.limit, Some(Limit::Executions(_))) => {}
+                Ended::Stopped if self.may_go_on() => {}
                 Ended::Stopped | Ended::Failed => return Ok(false),
             }
         }
         Ok(!matches!(self.limit, Some(Limit::Duration(_) | Limit::Memory(_))))
+    }
+
+    /// Whether the limit that a scenario reached says nothing of the others.
+    fn may_go_on(&self) -> bool {
+        matches!(self.limit, Some(Limit::Executions(_) | Limit::Steps(_)))
     }
 
     fn level_so_far(&mut self) -> &mut Covered {
@@ -240,7 +245,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
             self.extent.ordered += 1;
             match self.run(ordered)? {
                 Ended::Verified(_) => {}
-                Ended::Stopped if matches!(self.limit, Some(Limit::Executions(_))) => ended = Ended::Stopped,
+                Ended::Stopped if self.may_go_on() => ended = Ended::Stopped,
                 other => return Ok(other),
             }
         }
@@ -253,7 +258,7 @@ impl<'s, T: Sync, M: Clone + PartialEq> Tour<'s, T, M> {
         for calls in self.spec.suspended_calls(scenario) {
             match self.suspended(scenario, &calls, &mut Vec::new())? {
                 Ended::Verified(_) => {}
-                Ended::Stopped if matches!(self.limit, Some(Limit::Executions(_))) => ended = Ended::Stopped,
+                Ended::Stopped if self.may_go_on() => ended = Ended::Stopped,
                 other => return Ok(other),
             }
         }

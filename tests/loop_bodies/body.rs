@@ -213,7 +213,7 @@ impl Body {
         thread::scope(|scope| {
             for (number, one) in self.loops.iter().enumerate() {
                 let shared = &shared;
-                scope.spawn(move || log.add(number, (one.shape)(shared, one.how)));
+                scope.spawn(move || log.run(number, || (one.shape)(shared, one.how)));
             }
             for (number, writes) in self.writers.iter().enumerate() {
                 let shared = &shared;
@@ -265,24 +265,57 @@ impl fmt::Display for Body {
 
 /// The result of each loop that returned.
 #[derive(Default)]
-pub struct Log(StdMutex<Vec<Option<u32>>>);
+pub struct Log(StdMutex<Logged>);
+
+/// The log of an execution.
+#[derive(Default)]
+struct Logged {
+    results: Vec<Option<u32>>,
+    /// The number of loops that have begun and not ended.
+    inside: u32,
+    /// The number of executions that began while one before had left loops.
+    left: u32,
+}
 
 impl Log {
-    fn returned(&self) -> MutexGuard<'_, Vec<Option<u32>>> {
+    fn logged(&self) -> MutexGuard<'_, Logged> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn begin(&self, loops: usize) {
-        *self.returned() = vec![None; loops];
+        let logged = &mut *self.logged();
+        logged.results = vec![None; loops];
+        logged.left += u32::from(std::mem::take(&mut logged.inside) > 0);
+    }
+
+    /// Runs a loop.
+    fn run(&self, number: usize, run: impl FnOnce() -> u32) {
+        self.logged().inside += 1;
+        let _inside = Inside(self);
+        self.add(number, run());
     }
 
     fn add(&self, number: usize, result: u32) {
         if !hook::executions::is_unwinding() {
-            self.returned()[number] = Some(result);
+            self.logged().results[number] = Some(result);
         }
     }
 
     pub fn results(&self) -> Vec<Option<u32>> {
-        self.returned().clone()
+        self.logged().results.clone()
+    }
+
+    /// The number of executions that were followed by another although a loop of theirs had not ended.
+    pub fn left(&self) -> u32 {
+        self.logged().left
+    }
+}
+
+/// A loop that runs; it outlives no execution, unless that one leaves it.
+struct Inside<'l>(&'l Log);
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        self.0.logged().inside -= 1;
     }
 }

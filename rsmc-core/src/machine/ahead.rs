@@ -137,7 +137,7 @@ impl Machine {
         let is_clock = !did_the_same && self.trust.timed.contains(&place.0);
         self.trust.has_clock |= is_clock;
         self.again = !is_clock; // Other executions were without what the thread does when its time is over.
-        self.finish(End::Learned);
+        self.give_up();
     }
 
     /// Ends an execution in which threads wait in loops for ever: in the next run time passes in one of them. False
@@ -150,7 +150,7 @@ impl Machine {
         let Some((place, _)) = places.find(|(place, _)| !self.trust.timed.contains(place)) else { return false };
         self.trust.timed.push(place);
         self.trust.proven.retain(|&proven| proven != place);
-        self.finish_to_run_again();
+        self.give_up_to_run_again();
         true
     }
 
@@ -166,7 +166,7 @@ impl Machine {
         let places: Vec<Place> = self.places.iter().copied().filter(|(place, _)| proven.contains(place)).collect();
         places.into_iter().for_each(|place| self.distrust(place));
         if !proven.is_empty() {
-            self.finish(End::Learned);
+            self.give_up();
         }
         !proven.is_empty()
     }

@@ -114,6 +114,10 @@ impl Machine {
                 Some(difference) => self.diverge(step, difference),
             };
         }
+        if self.retries.who_is_asked().is_some() && !self.is_unrecorded() {
+            self.answers(None);
+            return None;
+        }
         if let Some(held) = self.held.take() {
             self.due.push_back(held);
             return None;
@@ -234,7 +238,7 @@ impl Machine {
     fn choose(&mut self) -> Option<Step> {
         if self.plan.policy == SchedulingPolicy::RunOn || self.runs_alone {
             let step = match self.runs_alone {
-                _ if self.is_watched() => self.take_turns(),
+                _ if self.is_watched() || self.is_unrecorded() => self.take_turns(),
                 true => self.run_alone(),
                 false => self.run_on(),
             };

@@ -9,6 +9,7 @@ use crate::machine::accesses::Accesses;
 use crate::machine::ahead::Trust;
 use crate::machine::dice::Dice;
 use crate::machine::endless::{Endless, Turns};
+use crate::machine::given_up::GivenUp;
 use crate::machine::graphs::Graphs;
 use crate::machine::idle::Idle;
 use crate::machine::loops::Loops;
@@ -36,7 +37,6 @@ impl Thread {
         self.forced = 0;
         self.spun_at = None;
         self.held_back.clear();
-        self.patience.clear();
         self.turns = Turns::default();
     }
 
@@ -78,6 +78,8 @@ impl Machine {
             has_patience: false,
             tried: Vec::new(),
             over: false,
+            given_up: GivenUp::No,
+            in_vain: 0,
             taken: None,
             graphs: Graphs::default(),
             names: Names::default(),
@@ -139,7 +141,9 @@ impl Machine {
 
     #[inline]
     fn show(&self) {
-        if let Some(watcher) = &self.watcher {
+        if let Some(watcher) = &self.watcher
+            && !self.is_unrecorded()
+        {
             watcher(&self.run);
         }
     }
@@ -172,7 +176,9 @@ impl Machine {
             self.waiting = false;
         }
         self.silence = None;
-        self.has_patience = false;
+        if std::mem::take(&mut self.has_patience) {
+            self.threads.values_mut().for_each(|thread| thread.patience.clear());
+        }
         self.over = false;
         self.taken = None;
         self.held = None;
@@ -185,7 +191,10 @@ impl Machine {
             self.run.loops.clone_from(&self.loops.known);
         }
         self.trust.begin();
-        self.retries.begin();
+        if let Some(plan) = self.retries.begin() {
+            self.plan.clone_from(plan);
+            self.has_patience = true;
+        }
         self.run.hiding.extend(self.trust.hiding());
         self.admit(ThreadId::MAIN, Status::Running, ThreadInfo { present: true, ..ThreadInfo::default() });
     }
@@ -194,6 +203,9 @@ impl Machine {
     pub fn take_run(&mut self, run: &mut Run) {
         if self.accesses.are_some {
             self.leave_accesses_open();
+        }
+        if let GivenUp::MayGoOn(kept) | GivenUp::GoesOn(kept) = std::mem::take(&mut self.given_up) {
+            self.run = *kept;
         }
         std::mem::swap(&mut self.run, run);
     }
@@ -242,7 +254,7 @@ impl Machine {
 
     /// A thread waits for another's end; true if it need not wait. It must be drained.
     pub fn join(&mut self, thread: ThreadId, target: ThreadId, site: Site) -> bool {
-        if self.breaks_silence(thread) {
+        if self.breaks_silence(thread) && !self.may_go_on() {
             return false;
         }
         if self.threads[target].status == Status::Ended {
@@ -314,7 +326,12 @@ impl Machine {
         if let Some(never) = self.suspended_before(thread) {
             return Some(never);
         }
-        let op = self.threads[thread].held_back.iter().find_map(|held| held.op).unwrap_or(op);
+        let mut held_back = self.threads[thread].held_back.iter_mut();
+        let held = held_back.find_map(|held| held.op.map(|before| (before, &mut held.comes_to)));
+        let op = held.map_or(op, |(before, comes_to)| {
+            *comes_to = Some(op);
+            before
+        });
         if self.has_patience { self.with_patience(thread, op) } else { Some(op) }
     }
 
@@ -329,7 +346,8 @@ impl Machine {
 
     /// A thread ends, as soon as its stores are visible to all.
     pub fn end(&mut self, thread: ThreadId) {
-        if self.breaks_silence(thread) || !self.drain_then(thread, Then::End) {
+        let is_tested = self.breaks_silence(thread) && !self.may_go_on();
+        if is_tested || !self.drain_then(thread, Then::End) {
             return;
         }
         self.note(thread, NoteKind::End, Site::Unknown);
@@ -383,7 +401,7 @@ impl Machine {
 
     /// A thread panics; a note of it stays in the trace.
     pub fn panicked(&mut self, thread: ThreadId, message: String, site: Site) {
-        if self.breaks_silence(thread) || self.over {
+        if self.breaks_silence(thread) || (self.over && !self.may_go_on()) {
             return;
         }
         let number = self.run.panics.len() as u32;
@@ -467,7 +485,7 @@ impl Machine {
 
     /// Lets the operation of a thread happen. Returns the position of its event, and the event.
     #[inline]
-    fn happen(&mut self, thread: ThreadId, op: &Op) -> (usize, Event) {
+    pub(super) fn happen(&mut self, thread: ThreadId, op: &Op) -> (usize, Event) {
         let cell = match self.taken.take() {
             Some(source) => {
                 self.takes(thread, op, source);
@@ -513,16 +531,23 @@ impl Machine {
 
     /// Ends the execution.
     pub fn finish(&mut self, mut end: End) {
-        if !self.over {
-            self.over = true;
+        if !std::mem::replace(&mut self.over, true) && !self.is_unrecorded() {
             if self.loops.known.any && self.learns_of_tries() {
                 end = End::Learned;
+            }
+            if self.retries.who_is_asked().is_some() && !self.again {
+                // It is none of the executions of the plan.
+                self.retries.is_answered(None);
+                (end, self.again) = (End::Learned, true);
             }
             self.again = self.endless.ends(&end, self.run.trace.events.len(), self.again);
             if !self.again {
                 self.retries.end();
             }
             self.run.end = end;
+            if self.is_no_result() {
+                self.keep_run();
+            }
         }
     }
 

@@ -160,15 +160,13 @@ impl Machine {
 
     fn looks_for_rounds(&mut self, id: EventId) {
         let thread = id.thread;
-        let asked = self.threads[thread].patience.has_asked();
-        let without_choices = if asked { self.operations_of(thread) } else { Vec::new() };
-        let own = if asked { &without_choices[..] } else { self.run.trace.of_thread(thread) };
-        let event = |number: usize| &self.run.trace.events[own[number] as usize];
-        let Thread { repeats, altered, .. } = &mut self.threads[thread];
+        let Thread { repeats, altered, patience, .. } = &mut self.threads[thread];
+        let own = patience.operations(self.run.trace.of_thread(thread));
+        let event = |number: usize| &self.run.trace.events[own.at(number) as usize];
         let bound = self.rules.spin_bound as usize;
         let Some(equal) = repeats.ends_round(own.len(), bound, altered, event) else { return };
         let (operations, length) = (own.len(), equal.length);
-        let iteration = &own[operations - length..].to_vec();
+        let iteration = &(operations - length..operations).map(|number| own.at(number)).collect::<Vec<u32>>();
         if !self.has_taken_back(thread, self.run.trace.events[iteration[0] as usize].id.index) {
             return;
         }

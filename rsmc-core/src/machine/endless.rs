@@ -21,8 +21,10 @@
 //! if one was long when it was watched, and that showed nothing.
 //!
 //! Limits. Not every cycle is found: an exploration is complete for all other verdicts only. As states do not see
-//! statics, a loop that counts there is endless from [`LAPS`] iterations on. Under TSO and PSO stores become visible at
-//! once where an execution is watched, and under C11 threads read the newest writes.
+//! statics, a loop that counts there is endless from [`LAPS`] iterations on. Where a thread is frozen and another one
+//! goes round for ever, the limit of steps is no failure, and the exploration is not complete ([`End::Unfair`]). Under
+//! TSO and PSO stores become visible at once where an execution is watched, and under C11 threads read the newest
+//! writes.
 
 use crate::base::{Digest, ThreadId};
 use crate::machine::State;
@@ -138,6 +140,11 @@ impl Endless {
         }
     }
 
+    /// The execution is watched no more.
+    pub(super) fn watches_no_more(&mut self) {
+        (self.watch, self.lap) = (Watch::Not, Lap::default());
+    }
+
     /// Notes that an iteration was left out that takes locks and gives them back.
     pub(super) fn turns_locks(&mut self) {
         if self.probe_from != usize::MAX {
@@ -168,23 +175,32 @@ impl Machine {
     }
 
     /// Whether the execution is so long that it is to be watched, or has come to its limit. Then it is over.
+    #[inline]
     pub(super) fn is_too_long(&mut self) -> bool {
         let events = self.run.trace.events.len();
-        let max_steps = self.most_events;
+        let Endless { from, probe_from, .. } = self.endless;
+        events >= LONG.min(from).min(probe_from).min(self.most_events) && self.has_become_long(events)
+    }
+
+    fn has_become_long(&mut self, events: usize) -> bool {
+        let (max_steps, is_unrecorded) = (self.most_events, self.is_unrecorded());
         let Endless { from, probe_from, watch, lap, .. } = &self.endless;
         // Where a thread is frozen, no cycle is fair.
-        let may_watch =
-            *watch == Watch::Not && self.plan.policy == SchedulingPolicy::RunOn && self.plan.frozen.is_empty();
+        let may_watch = !is_unrecorded
+            && *watch == Watch::Not
+            && self.plan.policy == SchedulingPolicy::RunOn
+            && self.plan.frozen.is_empty();
         let may_probe = self.plan.may_probe && events >= *probe_from;
         if may_watch && (may_probe || events >= (*from).min(max_steps)) {
             self.endless.next = if may_probe { Watch::Probe(0) } else { Watch::Plan };
-            self.again = true;
-            self.finish(End::Learned);
+            self.give_up_to_run_again();
         } else if events >= max_steps && lap.closed > 0 {
             self.is_endless();
         } else if events >= max_steps || (matches!(watch, Watch::Probe(_)) && events >= LONG && lap.closed == 0) {
+            self.in_vain += u32::from(is_unrecorded);
             let site = self.run.trace.events.last().map_or_else(Default::default, |event| event.op.site);
-            self.finish(End::StepLimit { thread: self.last, site });
+            let is_fair = self.plan.frozen.is_empty();
+            self.finish(if is_fair { End::StepLimit { thread: self.last, site } } else { End::Unfair { site } });
         }
         self.over
     }

@@ -21,6 +21,7 @@ mod dice;
 mod end;
 mod endless;
 mod freed;
+mod given_up;
 mod glimpse;
 mod graphs;
 mod idle;
@@ -47,6 +48,7 @@ use crate::machine::altered::Altered;
 use crate::machine::counted::Repeats;
 use crate::machine::dice::Dice;
 use crate::machine::endless::{Endless, Turns};
+use crate::machine::given_up::GivenUp;
 use crate::machine::graphs::Graphs;
 use crate::machine::idle::Idle;
 use crate::machine::loops::Loops;
@@ -141,7 +143,7 @@ impl SpinWait {
 }
 
 /// A thread is held back in an iteration that changes nothing: the others do not see what it has begun.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct HeldBack {
     /// The operation before which it waits for ever, whichever it comes to. `None` if it has done the whole iteration:
     /// it waits where it stands when the plan ends.
@@ -149,6 +151,10 @@ struct HeldBack {
     /// The index of the event with which it began the iteration, and that behind the last one.
     since: u32,
     until: u32,
+    /// The operations of the iteration that are not in the execution, with their outcomes.
+    rest: Vec<(Op, Outcome)>,
+    /// The operation to which it has come meanwhile.
+    comes_to: Option<Op>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -216,6 +222,9 @@ pub struct Machine {
     /// The threads that were tested: they wait for ever.
     tried: Vec<ThreadId>,
     over: bool,
+    given_up: GivenUp,
+    /// The number of executions that were given up, went on, and did not end.
+    in_vain: u32,
     /// The source of the next operation, if the plan or the policy names one.
     taken: Option<Source>,
     graphs: Graphs,

@@ -30,7 +30,6 @@ use std::sync::atomic::Ordering;
 use crate::base::{EventId, LocId, ThreadId};
 use crate::machine::Outcome;
 use crate::machine::ahead::{NAP, Place};
-use crate::machine::retries::Question;
 use crate::machine::{Machine, SpinWait, Status, Thread};
 use crate::step::End;
 use crate::trace::spin::Iteration;
@@ -49,6 +48,8 @@ pub(super) struct Patience {
     chosen: Option<Loop>,
     /// Whether it goes one more round before it waits.
     owes: bool,
+    /// The indices of the choices among the events of the thread.
+    choices: Vec<u32>,
 }
 
 impl Patience {
@@ -56,6 +57,21 @@ impl Patience {
     #[inline]
     pub(super) fn clear(&mut self) {
         *self = Self::default();
+    }
+
+    /// The number of choices among the first `count` events of the thread.
+    fn choices_among(&self, count: u32) -> usize {
+        self.choices.partition_point(|&index| index < count)
+    }
+
+    /// The operations of the thread, which has these events.
+    pub(super) fn operations<'m>(&'m self, events: &'m [u32]) -> Operations<'m> {
+        Operations { events, choices: &self.choices }
+    }
+
+    /// Only the first `count` events of the thread stay.
+    pub(super) fn keep(&mut self, count: u32) {
+        self.choices.truncate(self.choices_among(count));
     }
 
     /// Whether the thread has ever had such a choice.
@@ -73,6 +89,13 @@ impl Patience {
     /// Notes that the thread did something else than before, in an iteration that changes nothing.
     fn forget_choice(&mut self) {
         self.chosen.take_if(|chosen| chosen.since.is_none());
+    }
+
+    /// The operation before which the thread stands, where it makes a choice first; it makes none any more.
+    pub(super) fn stands_before(&mut self) -> Option<Op> {
+        let then = self.then.take();
+        self.clear();
+        then
     }
 
     /// Notes whether the thread goes one more round before it waits. Returns whether it was to.
@@ -108,6 +131,36 @@ pub(super) enum Terms {
     WaitsAgain,
 }
 
+/// The events of a thread but for its choices, by number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operations<'m> {
+    /// The positions of all its events.
+    events: &'m [u32],
+    /// The indices of its choices.
+    choices: &'m [u32],
+}
+
+impl Operations<'_> {
+    pub(super) fn len(&self) -> usize {
+        self.events.len() - self.choices.len()
+    }
+
+    /// The position of the operation of a number.
+    pub(super) fn at(&self, number: usize) -> u32 {
+        // Choices are few, and mostly the numbers of the last operations are asked for.
+        let before = (0..=self.choices.len()).rev().find(|&before| match before {
+            0 => true,
+            _ => (self.choices[before - 1] as usize) < number + before,
+        });
+        self.events[number + before.unwrap_or_default()]
+    }
+
+    /// The number of the operation with this index among the events.
+    fn number(&self, index: u32) -> usize {
+        index as usize - self.choices.partition_point(|&choice| choice < index)
+    }
+}
+
 /// A thread that goes on in silence.
 #[derive(Clone, Debug)]
 pub(super) struct Silence {
@@ -131,8 +184,6 @@ enum Why {
     IsTested(Op),
     /// Iterations are to be left out at this place, and this is a test of whether it does something else at last.
     RunsAhead(Place),
-    /// A question is asked: where does it come by its next operation?
-    IsAsked,
 }
 
 impl Machine {
@@ -228,28 +279,24 @@ impl Machine {
     /// thread is.
     fn last_iteration(&self, thread: ThreadId, length: usize) -> (Vec<(Op, Outcome)>, bool) {
         let trace = &self.run.trace;
-        let event = |&at: &u32| &trace.events[at as usize];
         let own = self.operations_of(thread);
-        let index = |id: EventId| own.iter().rposition(|at| event(at).id == id);
+        let event = |number: usize| &trace.events[own.at(number) as usize];
         let follows = |old: EventId, new: EventId| {
-            old.thread == thread
-                && new.thread == thread
-                && index(old).zip(index(new)).is_some_and(|(old, new)| new == old + length)
+            old.thread == thread && new.thread == thread && own.number(new.index) == own.number(old.index) + length
         };
         let is_alike = |(old, new): (&Event, &Event)| {
             let sources = trace.source_id(old).zip(trace.source_id(new));
             old.source == new.source || sources.is_some_and(|(old, new)| follows(old, new))
         };
-        let (before, last) = own[own.len() - 2 * length..].split_at(length);
-        let fits = length == 1 || before.iter().map(event).zip(last.iter().map(event)).all(is_alike);
+        let last = own.len() - length..own.len();
+        let fits = length == 1 || last.clone().map(|number| (event(number - length), event(number))).all(is_alike);
         let step = |event: &Event| (event.op, Outcome { read: event.read, written: event.written });
-        (last.iter().map(event).map(step).collect(), fits)
+        (last.map(event).map(step).collect(), fits)
     }
 
     /// The events of a thread but for those choices.
-    pub(super) fn operations_of(&self, thread: ThreadId) -> Vec<u32> {
-        let own = self.run.trace.of_thread(thread).iter().copied();
-        own.filter(|&at| !self.is_of_patience(&self.run.trace.events[at as usize])).collect()
+    pub(super) fn operations_of(&self, thread: ThreadId) -> Operations<'_> {
+        self.threads[thread].patience.operations(self.run.trace.of_thread(thread))
     }
 
     /// The operation before which a thread stands that comes to this one: its choice, if it has one to make. `None` if
@@ -259,7 +306,7 @@ impl Machine {
             if silence.iteration[silence.next].0 == op {
                 return Some(op);
             }
-            return if self.breaks_silence(thread) { None } else { Some(op) };
+            return if self.breaks_silence(thread) && !self.may_go_on() { None } else { Some(op) };
         }
         let patience = &mut self.threads[thread].patience;
         let Some(asks) = &patience.asks else { return Some(op) };
@@ -290,6 +337,7 @@ impl Machine {
         let index = self.run.trace.count(thread);
         let Outcome { read, .. } = self.perform(thread);
         let state = &mut self.threads[thread];
+        state.patience.choices.push(index);
         state.visits.chooses(index);
         state.status = Status::Standing(op);
         let about = state.patience.asks.take().expect("it asks");
@@ -392,7 +440,6 @@ impl Machine {
             Why::GivesUp => self.cannot_give_up(),
             Why::IsTested(_) => {}
             Why::RunsAhead(place) => self.ran_ahead(place, true),
-            Why::IsAsked => self.answers(None),
         }
         true
     }
@@ -407,33 +454,32 @@ impl Machine {
     #[cold]
     #[inline(never)]
     fn gives_up(&mut self, thread: ThreadId) -> bool {
-        let Some(Silence { why, .. }) = self.silence.take_if(|silence| silence.thread == thread) else { return false };
+        let Some(silence) = self.silence.take_if(|silence| silence.thread == thread) else { return false };
         let state = &mut self.threads[thread];
         state.forget_recent();
         (state.patience.chosen, state.patience.owes) = (None, false);
-        match why {
+        match silence.why {
             Why::GivesUp => return false,
             Why::IsTested(op) => {
-                state.status = Status::Standing(op);
+                let status = std::mem::replace(&mut state.status, Status::Standing(op));
                 self.run.halfway = true;
                 self.ends_stuck();
+                self.threads[thread].status = status;
             }
             Why::RunsAhead(place) => self.ran_ahead(place, false),
-            Why::IsAsked => self.answers(None),
+        }
+        if self.may_go_on() {
+            self.do_what_was_silent(&silence);
         }
         true
     }
 
-    /// Makes a thread perform its next operation in silence, to see where it comes by it.
-    pub(super) fn ask(&mut self, Question { thread, op, value, .. }: Question) {
-        self.has_patience = true;
-        let outcome = Outcome { read: value, written: None };
-        self.be_silent(thread, vec![(op, outcome)], u32::MAX, Why::IsAsked);
-    }
-
-    /// Whether a thread goes on in silence since a question is asked.
-    pub(super) fn is_asked(&self, thread: ThreadId) -> bool {
-        self.silence_of(thread).is_some_and(|silence| matches!(silence.why, Why::IsAsked))
+    /// Does what a thread has done in silence of an iteration that it has not finished: a lock that it has taken there
+    /// is held.
+    fn do_what_was_silent(&mut self, silence: &Silence) {
+        for (op, _) in &silence.iteration[..silence.next] {
+            self.happen(silence.thread, op);
+        }
     }
 
     /// Makes a thread do its last iteration so often again, in silence, at a place at which iterations are to be left

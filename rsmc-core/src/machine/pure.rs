@@ -32,8 +32,8 @@ use crate::machine::ahead::Place;
 use crate::machine::glimpse::{Glance, Glimpse};
 use crate::machine::rounds::Rounds;
 use crate::machine::visits::{State, Visit};
-use crate::machine::{HeldBack, Machine, SpinWait, Thread};
-use crate::step::{End, SchedulingPolicy, Step, Wait};
+use crate::machine::{HeldBack, Machine, Outcome, SpinWait, Thread};
+use crate::step::{SchedulingPolicy, Step, Wait};
 use crate::trace::spin::{Watched, Writer};
 use crate::trace::{Action, Histories, NoteKind, Op, Site, Source};
 
@@ -53,7 +53,10 @@ impl Machine {
     #[inline]
     pub fn glance(&mut self, thread: ThreadId, (place, site): Place, glimpse: impl FnOnce() -> Glimpse) -> Glance {
         if !self.waiting || self.is_silent(thread) {
-            return if self.waiting && self.is_asked(thread) { Glance::Ask } else { Glance::New };
+            return Glance::New;
+        }
+        if self.has_patience && self.retries.who_is_asked() == Some(thread) {
+            return Glance::Ask;
         }
         if self.retries.asks_at(site) || self.places.iter().any(|&(known, _)| known == place) {
             return Glance::Ask;
@@ -77,14 +80,8 @@ impl Machine {
         let glimpse = Glimpse { calls: glimpse.calls ^ visits.changed.number, ..glimpse };
         if visits.glance_closer(glimpse, needed) && !self.hides(place) && !self.over {
             self.places.push(place);
-            self.finish_to_run_again();
+            self.give_up_to_run_again();
         }
-    }
-
-    /// Ends an execution that is no result, since something was learned with which it is to be run again.
-    pub(super) fn finish_to_run_again(&mut self) {
-        self.again = true;
-        self.finish(End::Learned);
     }
 
     /// Whether the last execution is no result: it was not known yet where states are to be asked for.
@@ -118,20 +115,17 @@ impl Machine {
     /// Notes that a running thread comes to an operation or a hint in this state. Returns whether what it did since it
     /// was in this state before is left out. If states may lack something, `place` says where this is.
     pub fn visit(&mut self, thread: ThreadId, state: State, site: Site, place: Option<u64>) -> bool {
-        let is_asked = self.is_asked(thread);
-        if self.over || !self.waiting || (self.is_silent(thread) && !is_asked) || self.is_to_stop(thread) {
+        if self.over || !self.waiting || self.is_silent(thread) || self.is_to_stop(thread) {
             return false;
         }
         let events = self.run.trace.count(thread);
         let notes = self.run.trace.notes.len() as u32;
         let visits = &mut self.threads[thread].visits;
         let state = state ^ State::from(visits.held ^ visits.changed.number) << 32;
-        if is_asked {
-            self.answers(Some(state));
-            return false;
-        }
-        if let Some(question) = self.retries.question(thread, state) {
-            self.ask(question);
+        if let Some(asked) = self.retries.who_is_asked() {
+            if asked == thread {
+                self.is_asked_in(state);
+            }
             return false;
         }
         if place.is_some_and(|place| self.hides((place, site))) {
@@ -220,7 +214,7 @@ impl Machine {
         if is_stale || is_tried || (forced > 0 && forced == gone.len()) {
             self.run.repeated.get_or_insert(self.steps as u32);
             if forced > 0 && gone.iter().any(|&at| self.run.trace.events[at as usize].changes()) {
-                self.hold_back(thread, since.events, None);
+                self.hold_back(thread, since.events, &[]);
                 let (events, notes) = (self.run.trace.count(thread), self.run.trace.notes.len() as u32);
                 self.threads[thread].visits.restart(Visit { events, notes, ..since });
             }
@@ -232,7 +226,7 @@ impl Machine {
             return true;
         }
         if forced > 0 {
-            self.hold_back(thread, since.events, Some(self.run.trace.events[gone[forced] as usize].op));
+            self.hold_back(thread, since.events, &gone[forced..]);
         }
         // What the thread noted before the first event that goes is behind forced ones.
         let first = gone[forced];
@@ -281,13 +275,15 @@ impl Machine {
         forced + gone[forced..].iter().take_while(|&&at| !self.reads(at)).count()
     }
 
-    /// Holds a thread back for the rest of the execution in an iteration that it began with its event `since`.
-    fn hold_back(&mut self, thread: ThreadId, since: u32, op: Option<Op>) {
+    /// Holds a thread back for the rest of the execution in an iteration that it began with its event `since`, before
+    /// these events of it.
+    fn hold_back(&mut self, thread: ThreadId, since: u32, gone: &[u32]) {
         self.run.halfway = true;
         self.plan.frozen.push(thread);
-        let op = op.map(|op| Op { action: op.action.with_alternative(0), ..op });
+        let rest: Vec<(Op, Outcome)> = gone.iter().map(|&at| self.step_of(at)).collect();
+        let op = rest.first().map(|&(op, _)| op);
         let until = self.run.trace.count(thread);
-        self.threads[thread].held_back.push(HeldBack { op, since, until });
+        self.threads[thread].held_back.push(HeldBack { op, since, until, rest, comes_to: None });
     }
 
     /// Lets a thread go on that is held back behind a whole iteration, if this write is a change in it: another thread
@@ -327,6 +323,8 @@ impl Machine {
             _ => trace.locs[loc].init,
         });
         self.rebuild_graph();
+        let count = self.run.trace.count(thread);
+        self.threads[thread].patience.keep(count);
         self.threads[thread].forget_recent();
     }
 
@@ -491,7 +489,7 @@ impl Machine {
         let known = self.loops.known.lines.len();
         sites.iter().for_each(|&site| self.loops.note_line(site));
         if is_first || (self.loops.known.lines.len() > known && self.plan.names_loops) {
-            self.finish(End::Learned);
+            self.give_up();
         }
     }
 }

@@ -10,10 +10,10 @@
 //! what it did since can be left out, as an iteration that changes nothing (`pure`): the execution without it has the
 //! same future, and orders less. That read must not order more than the compare-exchange that failed.
 //!
-//! Where a read brings a thread is a *question*: the execution is run again, the thread performs the read in silence,
-//! as if it had taken that value, and its next state is the answer. So what is left out depends on the program only,
-//! and not on what was explored before. States are asked for at the reads of a location at whose compare-exchange a
-//! thread was seen twice without a change in between.
+//! Where a read brings a thread is a *question*. The execution is run up to the attempt without what may be left out,
+//! the thread performs the read, which takes that value, and its next state is the answer. So what is left out depends
+//! on the program only, and not on what was explored before. States are asked for at the reads of a location at whose
+//! compare-exchange a thread was seen twice without a change in between.
 //!
 //! Only what a plan forced is left out: threads that run on are not overtaken between a read and the attempt.
 //!
@@ -27,7 +27,8 @@ use rustc_hash::FxHashMap;
 use crate::base::ThreadId;
 use crate::machine::Machine;
 use crate::machine::visits::{State, Visit};
-use crate::trace::{Action, Event, Op, Site, strongest};
+use crate::step::{Forced, Plan, Step};
+use crate::trace::{Action, Event, Site, strongest};
 
 /// The number of answers that are kept. Behind that all are forgotten, and asked again.
 const MOST_ANSWERS: usize = 1 << 16;
@@ -44,41 +45,65 @@ pub(super) struct Retries {
     /// By state of a thread before a read, and the value that it takes: the state in which the thread comes to its next
     /// operation. `None` if it comes to none, or states differ from run to run.
     answers: FxHashMap<(State, u64), Option<State>>,
-    question: Option<Question>,
+    question: Option<Box<Question>>,
+    /// The question is asked in this execution.
+    is_asked: bool,
     /// The reads of threads before which their states differ from run to run.
     unlike: Vec<(ThreadId, Site)>,
 }
 
 /// A question: where does a thread come that performs this operation in this state, and reads this value?
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Question {
-    pub(super) thread: ThreadId,
+#[derive(Clone, Debug)]
+struct Question {
+    thread: ThreadId,
     from: State,
-    pub(super) op: Op,
-    pub(super) value: u64,
-    /// The number of executions that have begun in which it is asked.
+    /// The place of the operation.
+    site: Site,
+    value: u64,
+    /// The execution in which the thread performs it: the last step is that.
+    plan: Plan,
+    /// The number of executions in which it was asked, of a thread in this state or another.
     tries: u32,
+    /// It is or was asked in an execution.
+    is_asked: bool,
+    /// The thread was in this state before the operation.
+    is_met: bool,
 }
 
 impl Retries {
-    /// Begins an execution.
-    pub(super) fn begin(&mut self) {
-        if let Some(question) = &mut self.question {
-            question.tries += 1;
-        }
+    /// Begins an execution. Returns its plan if a question is asked in it.
+    pub(super) fn begin(&mut self) -> Option<&Plan> {
+        let question = self.question.as_mut().filter(|question| !question.is_asked);
+        self.is_asked = question.is_some();
+        let question = question?;
+        (question.tries, question.is_asked) = (question.tries + 1, true);
+        Some(&question.plan)
     }
 
-    /// Ends an execution that is not run again: if a question was asked in it, it has no answer, and needs none.
+    /// Ends an execution that is not run again: a question that is open needs no answer.
     pub(super) fn end(&mut self) {
         self.question = None;
+    }
+
+    /// The thread about which a question is asked in this execution.
+    #[inline]
+    pub(super) fn who_is_asked(&self) -> Option<ThreadId> {
+        if self.is_asked { self.question.as_ref().map(|question| question.thread) } else { None }
+    }
+
+    /// Notes that the thread that is asked is in this state, before it performs the operation.
+    fn is_before(&mut self, state: State) {
+        if let Some(question) = &mut self.question {
+            question.is_met |= question.from == state;
+        }
     }
 
     /// The number of executions in which this question was asked in vain, of a thread in another state before the same
     /// read; `None` if another question is open.
     fn tries(&self, thread: ThreadId, site: Site) -> Option<u32> {
-        match self.question {
-            Some(open) if (open.thread, open.op.site) != (thread, site) => None,
-            open => Some(open.map_or(0, |open| open.tries)),
+        match &self.question {
+            Some(open) if (open.thread, open.site) != (thread, site) => None,
+            open => Some(open.as_ref().map_or(0, |open| open.tries)),
         }
     }
 
@@ -93,14 +118,10 @@ impl Retries {
         !self.sites.is_empty() && self.sites.contains(&site)
     }
 
-    /// The question that is asked where this thread is in this state, if it has not been answered yet.
-    pub(super) fn question(&self, thread: ThreadId, state: State) -> Option<Question> {
-        self.question.filter(|question| question.tries > 0 && question.thread == thread && question.from == state)
-    }
-
-    /// Notes the answer to the question.
+    /// Notes the answer to the question. If the thread was in another state before the operation, it stays open.
     pub(super) fn is_answered(&mut self, answer: Option<State>) {
-        if let Some(Question { from, value, .. }) = self.question.take() {
+        if let Some(question) = self.question.take_if(|question| question.is_met) {
+            let Question { from, value, .. } = *question;
             if self.answers.len() == MOST_ANSWERS {
                 self.answers.clear();
             }
@@ -130,7 +151,7 @@ impl Machine {
         }
         let is_new = self.retries.sites.len() > known;
         if is_new {
-            self.finish_to_run_again();
+            self.give_up_to_run_again();
         }
         is_new
     }
@@ -170,10 +191,12 @@ impl Machine {
                     None => {}
                     Some(MOST_TRIES..) => self.retries.unlike.push((thread, first.op.site)),
                     Some(tries) => {
-                        let (op, _) = self.step_of(between[0]);
-                        let (from, value) = (visit.state, late.read);
-                        self.retries.question = Some(Question { thread, from, op, value, tries });
-                        self.finish_to_run_again();
+                        let (from, value, site) = (visit.state, late.read, first.op.site);
+                        let plan = self.plan_without(between);
+                        let (is_asked, is_met) = (false, false);
+                        let question = Question { thread, from, site, value, plan, tries, is_asked, is_met };
+                        self.retries.question = Some(Box::new(question));
+                        self.give_up_to_run_again();
                         return None;
                     }
                 },
@@ -182,9 +205,41 @@ impl Machine {
         None
     }
 
+    /// The plan of this execution without these last events of a thread, which write nothing. Behind the others the
+    /// thread performs the first of them, and takes what the last one took.
+    fn plan_without(&self, gone: &[u32]) -> Plan {
+        let mut plan = Plan::again(&self.run);
+        let (mut at, mut last) = (0, None);
+        plan.forced.retain(|forced| {
+            let is_event = !matches!(forced.step, Step::Flush(_));
+            let stays = !is_event || !gone.contains(&at);
+            at += u32::from(is_event);
+            if !stays {
+                last = Some(forced.step);
+            }
+            stays
+        });
+        let step = match last {
+            Some(Step::Choose { thread, takes, .. }) => {
+                takes.map_or(Step::Run(thread), |write| Step::Take(thread, write))
+            }
+            step => step.expect("some events go"),
+        };
+        plan.forced.push(Forced { step, expect: None });
+        plan
+    }
+
+    /// Notes that the thread about which a question is asked is in this state.
+    pub(super) fn is_asked_in(&mut self, state: State) {
+        match self.steps < self.plan.forced.len() {
+            true => self.retries.is_before(state),
+            false => self.answers(Some(state)),
+        }
+    }
+
     /// Ends the execution in which a question was asked.
     pub(super) fn answers(&mut self, answer: Option<State>) {
         self.retries.is_answered(answer);
-        self.finish_to_run_again();
+        self.give_up_to_run_again();
     }
 }

@@ -233,8 +233,8 @@ fn advice(kind: FailureKind) -> &'static [&'static str] {
         FailureKind::Nondeterminism => &[
             "usual causes:",
             "- it reads the time, or a random number",
-            "- it iterates over a `HashMap` or `HashSet` with random hashing",
-            "- it starts a real thread, or uses a lock or an atomic that is not from rsmc",
+            "- it iterates over a map or set that hashes with random keys",
+            "- it starts a real thread, or uses a lock, an atomic or an `Arc` of std",
             "- a static that rsmc does not know keeps its value from run to run",
             "- it compares or hashes addresses, and one was reused",
         ],

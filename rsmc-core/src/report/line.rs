@@ -87,6 +87,7 @@ fn name(limit: Limit) -> &'static str {
         Limit::Executions(_) => "max_executions",
         Limit::Duration(_) => "max_duration",
         Limit::Memory(_) => "max_memory",
+        Limit::Steps(_) => "max_steps",
         Limit::Interrupted => "interrupt",
         Limit::Workers => "workers",
         Limit::Replay => "replay",

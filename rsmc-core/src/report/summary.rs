@@ -56,17 +56,18 @@ fn verified_within(counts: &Counts<'_>, most: &str) -> String {
 pub fn incomplete(counts: &Counts<'_>, limit: Limit) -> String {
     let reached = match limit {
         Limit::Replay => return replayed(counts),
-        Limit::Workers => "a job in which worker processes end".to_owned(),
-        Limit::Executions(executions) => format!("max_executions = {executions}"),
-        Limit::Duration(duration) => format!("max_duration = {}", seconds(duration)),
-        Limit::Memory(bytes) => format!("max_memory = {}", memory_text(bytes)),
-        Limit::Interrupted => "an interrupt".to_owned(),
+        Limit::Workers => "stopped at a job in which worker processes end".to_owned(),
+        Limit::Executions(executions) => format!("stopped at max_executions = {executions}"),
+        Limit::Duration(duration) => format!("stopped at max_duration = {}", seconds(duration)),
+        Limit::Memory(bytes) => format!("stopped at max_memory = {}", memory_text(bytes)),
+        Limit::Steps(most) => format!("a loop that waits came to max_steps = {most}"),
+        Limit::Interrupted => "stopped at an interrupt".to_owned(),
     };
     let executions = count(counts.executions, "execution");
     let so_far = format!("no failure in {executions} ({}){}, {}", how(counts), reruns(counts), size(counts));
-    let mut lines = vec![format!("incomplete, NOT a proof: stopped at {reached}"), wrap(&format!("  {so_far}"), "  ")];
+    let mut lines = vec![format!("incomplete, NOT a proof: {reached}"), wrap(&format!("  {so_far}"), "  ")];
     lines.extend(counts.level.map(|level| format!("  {}", risen_to(level, counts.delay_bound))));
-    lines.extend([wrap(&format!("  {}", what_is_left(counts)), "  "), "ways on:".to_owned()]);
+    lines.extend([wrap(&format!("  {}", what_is_left(counts, limit)), "  "), "ways on:".to_owned()]);
     let ways = ways_on(counts.explorer, limit, narrower(counts), cfg!(unoptimized));
     lines.extend(ways.iter().map(|way| wrap(&format!("- {way}"), "  ")));
     lines.join("\n")
@@ -97,7 +98,10 @@ fn proves(explorer: ExplorerKind) -> bool {
 }
 
 /// The text about the rest of the exploration, by the last estimate.
-fn what_is_left(counts: &Counts<'_>) -> String {
+fn what_is_left(counts: &Counts<'_>, limit: Limit) -> String {
+    if let Limit::Steps(_) = limit {
+        return "left: executions in which that loop goes on; one of them may fail".to_owned();
+    }
     if !proves(counts.explorer) {
         return "a random search never proves anything; another execution may fail".to_owned();
     }
@@ -137,6 +141,7 @@ fn ways_on(explorer: ExplorerKind, limit: Limit, narrower: Option<&'static str>,
         Limit::Executions(_) => "raise it: RSMC_MAX_EXECUTIONS=…, or `max_executions = …` in the attribute",
         Limit::Workers => "see whether the machine has enough memory; explore with one process: RSMC_JOBS=1",
         Limit::Memory(_) => "raise it: RSMC_MAX_MEMORY=16GiB, or `max_memory = \"16GiB\"` in the attribute",
+        Limit::Steps(_) => "let the loop give up after some iterations, or call `hint::spin_loop()` in it",
         Limit::Interrupted => "let it run to its end",
         _ => "raise it: RSMC_MAX_DURATION=60m, or `max_duration = \"60m\"` in the attribute",
     };

@@ -22,13 +22,15 @@ use crate::runtime::coroutine::{Returned, Suspender};
 use crate::runtime::fibers::{Fibers, Job};
 use crate::runtime::foreign::{Notice, Registered};
 use crate::runtime::frame::ARE_SEEN;
+use crate::runtime::hash_keys::HashKeys;
 use crate::runtime::holders::Holders;
 use crate::runtime::liveness::Registers;
 use crate::runtime::locations::Locations;
+use crate::runtime::observing::Observing;
 use crate::runtime::pieces::{self, Addresses};
 use crate::runtime::reclaim;
 use crate::runtime::slots::{PutBack, Slots};
-use crate::step::{End, Knowledge, Observed, Plan, Run, Watcher};
+use crate::step::{End, Knowledge, Plan, Run, Watcher};
 use crate::trace::{Act, Op, Site, Weakened};
 
 /// The part of an execution that is borrowed for a moment at a time, never across a switch.
@@ -48,7 +50,7 @@ pub(super) struct Core {
     /// While call paths are captured: whether threads go on in place otherwise.
     pub(super) captures: Option<bool>,
     /// The observations that the program was seen to make.
-    pub(super) observed: Observed,
+    pub(super) observed: Observing,
     pub(super) arena: Arena,
     pub(super) freed: Freed,
     pub(super) candidates: Candidates,
@@ -125,7 +127,7 @@ pub(super) struct Execution {
     /// The thread that runs now.
     pub(super) running: Cell<ThreadId>,
     /// The thread to resume next, if any.
-    next: Cell<Option<ThreadId>>,
+    pub(super) next: Cell<Option<ThreadId>>,
     /// The run is over and its threads are being ended.
     pub(super) unwinding: Cell<bool>,
     pub(super) broken: Cell<bool>,
@@ -138,6 +140,7 @@ pub(super) struct Execution {
     pub(super) registered: Registered,
     pub(super) captures: RefCell<Captures>,
     pub(super) progress: Progress,
+    hash_keys: HashKeys,
 }
 
 impl Execution {
@@ -155,7 +158,7 @@ impl Execution {
             holders: Holders::default(),
             in_place: true,
             captures: None,
-            observed: Observed::default(),
+            observed: Observing::default(),
             arena,
             freed: Freed::default(),
             candidates: Candidates::default(),
@@ -177,6 +180,7 @@ impl Execution {
             registered: Registered::new(),
             captures: RefCell::default(),
             progress: Progress::default(),
+            hash_keys: HashKeys::find(),
         }
     }
 
@@ -253,46 +257,54 @@ impl Execution {
 
     pub(super) fn execute_until_it_counts(&self, plan: &Plan, run: &mut Run) {
         loop {
-            self.execute_once(plan, run);
+            let takes_first_keys = self.execute_once(plan, run);
             let again = self.core.try_borrow_mut().is_ok_and(|mut core| core.machine.is_to_run_again());
-            if !again || self.broken.get() {
+            if !(again || takes_first_keys) || self.broken.get() {
                 return;
             }
         }
     }
 
-    fn execute_once(&self, plan: &Plan, run: &mut Run) {
+    /// Makes everything as it is at the beginning of an execution.
+    fn begin(&self, plan: &Plan) {
         self.progress.go_on();
-        {
-            let mut core = self.core.borrow_mut();
-            core.machine.begin(plan);
-            core.observed.join(&plan.observed);
-            core.locations.begin();
-            core.begin_arena();
-            core.places.clear();
-            core.freed.in_order.clear();
-            core.candidates.by_cells.clear();
-            self.heap.addresses.set(core.arena.addresses());
-            self.compares_states.set(core.machine.compares_states());
-            core.births.clear();
-            core.unmodelled = false;
-            self.registered.begin(core.locations.execution(), core.arena.memory());
-            core.holders.clear();
-            core.fibers.admit(ThreadId::MAIN, Job::Body(Rc::clone(&self.body.main)));
-        }
+        self.hash_keys.begin();
         self.unwinding.set(false);
         self.next.set(Some(ThreadId::MAIN));
-        while let Some(thread) = self.next.take() {
-            match self.resume(thread) {
-                Returned::Suspended => {}
-                Returned::Finished => self.retire(thread),
-                Returned::Overflowed => {
-                    self.overflowed(thread, run);
-                    break;
+        let mut core = self.core.borrow_mut();
+        core.machine.begin(plan);
+        core.observed.join(&plan.observed);
+        core.locations.begin();
+        core.begin_arena();
+        core.places.clear();
+        core.freed.in_order.clear();
+        core.candidates.by_cells.clear();
+        self.heap.addresses.set(core.arena.addresses());
+        self.compares_states.set(core.machine.compares_states());
+        core.births.clear();
+        core.unmodelled = false;
+        self.registered.begin(core.locations.execution(), core.arena.memory());
+        core.holders.clear();
+        core.fibers.admit(ThreadId::MAIN, Job::Body(Rc::clone(&self.body.main)));
+    }
+
+    /// Runs the plan. Returns whether the run does not count since it has taken the first keys for hash maps.
+    fn execute_once(&self, plan: &Plan, run: &mut Run) -> bool {
+        self.begin(plan);
+        loop {
+            while let Some(thread) = self.next.take() {
+                match self.resume(thread) {
+                    Returned::Suspended => {}
+                    Returned::Finished => self.retire(thread),
+                    Returned::Overflowed => self.overflowed(thread, run),
                 }
+            }
+            if !self.goes_on_unrecorded() {
+                break;
             }
         }
         self.tear_down();
+        let takes_first_keys = self.hash_keys.end();
         // Where destructors cannot run any more, what they would drop is leaked.
         self.put_back();
         if let Ok(mut core) = self.core.try_borrow_mut() {
@@ -301,6 +313,7 @@ impl Execution {
                 self.captures.borrow_mut().finish(&mut run.trace, core.births.places());
             }
             run.hiding.iter().for_each(|&site| core.observed.note_hiding(site));
+            core.observed.learn();
             run.observed.clone_from(&core.observed);
             if matches!(run.end, End::Complete) {
                 core.births.add_left(&mut run.leaks);
@@ -318,6 +331,7 @@ impl Execution {
             }
             core.holders.explain(&mut run.waiting);
         }
+        takes_first_keys
     }
 
     /// Lets a thread run until it suspends itself or ends.
@@ -325,6 +339,9 @@ impl Execution {
         let mut coroutine = {
             let mut core = self.core.borrow_mut();
             core.arena.turn(thread);
+            if self.hash_keys.are_used() {
+                self.hash_keys.turn(core.fibers[thread].hash_keys);
+            }
             core.fibers.coroutine_for(thread)
         };
         self.running.set(thread);
@@ -340,7 +357,10 @@ impl Execution {
                 std::mem::forget(std::mem::take(&mut core.fibers[thread].locals));
             }
         } else if let Ok(mut core) = self.core.try_borrow_mut() {
-            core.fibers[thread].coroutine = Some(coroutine);
+            if self.hash_keys.are_used() {
+                core.fibers[thread].hash_keys = self.hash_keys.taken();
+            }
+            core.fibers.suspended(thread, coroutine);
         }
         returned
     }
@@ -359,7 +379,7 @@ impl Execution {
 
     fn overflowed(&self, thread: ThreadId, run: &mut Run) {
         match self.core.try_borrow_mut() {
-            Ok(mut core) => core.machine.finish(End::StackOverflow { thread }),
+            Ok(mut core) => core.machine.breaks_off(End::StackOverflow { thread }),
             Err(_) => {
                 // It overflowed inside the machine, which cannot be used any more; only the verdict is left.
                 self.broken.set(true);
@@ -522,13 +542,6 @@ impl Execution {
         core.fibers[child].clock = core.fibers[me].clock.inherited();
         child
     }
-
-    /// Ends the run at once: it is started again with the knowledge that was gained.
-    pub(super) fn start_over(&self) {
-        if !self.unwinding.get() {
-            self.core.borrow_mut().machine.finish(End::Learned);
-        }
-    }
 }
 
 impl Drop for Execution {
@@ -545,7 +558,7 @@ impl Drop for Execution {
 }
 
 /// The thread that a decision names. The one named performs its operation, or continues, when it is resumed.
-fn whom(next: Next) -> Option<ThreadId> {
+pub(super) fn whom(next: Next) -> Option<ThreadId> {
     match next {
         Next::Continue(thread) | Next::Step(thread) => Some(thread),
         Next::Over => None,

@@ -49,6 +49,8 @@ pub(super) struct Fiber {
     /// The type of the value behind an `Arc` that it drops, since it drops the last reference.
     pub(super) dropping: Option<&'static str>,
     pub(super) clock: Clock,
+    /// The number of keys that it has taken for hash maps.
+    pub(super) hash_keys: u64,
     /// By state: its clock when it was in that state, if time has passed.
     pub(super) times: FxHashMap<State, Clock>,
     pub(super) changes: Changes,
@@ -84,6 +86,7 @@ impl Fiber {
             choices,
             dropping,
             clock,
+            hash_keys,
             times,
             changes,
             base: _,
@@ -97,6 +100,7 @@ impl Fiber {
         *choices = None;
         *dropping = None;
         *clock = Clock::default();
+        *hash_keys = 0;
         times.clear();
         *changes = Changes::default();
         *low = 0;
@@ -147,6 +151,14 @@ impl Fibers {
         let job = self.threads[thread].job.take().expect("a thread without a coroutine has not started");
         coroutine.assign(job);
         coroutine
+    }
+
+    /// Keeps the coroutine of a thread that has stopped.
+    #[inline]
+    pub(super) fn suspended(&mut self, thread: ThreadId, coroutine: Coroutine) {
+        let none = self.threads[thread].coroutine.replace(coroutine);
+        debug_assert!(none.is_none(), "it was taken from there");
+        std::mem::forget(none); // Nothing is to be dropped, which the compiler does not know.
     }
 
     /// Returns the stack of a thread to the pool.

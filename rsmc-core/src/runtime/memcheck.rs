@@ -14,18 +14,23 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the process runs under valgrind; known as soon as there is a stack.
+/// Whether the process runs under valgrind; known as soon as there is a stack, or somebody has asked.
 static IS_THERE: AtomicBool = AtomicBool::new(false);
+
+/// Asks whether the process runs under valgrind.
+pub(super) fn ask() {
+    const RUNNING_ON_VALGRIND: usize = 0x1001;
+    IS_THERE.store(request(RUNNING_ON_VALGRIND, 0, 0) != 0, Ordering::Relaxed);
+}
 
 /// Registers the stack of a coroutine; returns the number that it gets.
 pub(super) fn register_stack(stack: Range<usize>) -> usize {
-    const RUNNING_ON_VALGRIND: usize = 0x1001;
     const STACK_REGISTER: usize = 0x1501;
-    IS_THERE.store(request(RUNNING_ON_VALGRIND, 0, 0) != 0, Ordering::Relaxed);
+    ask();
     request(STACK_REGISTER, stack.start, stack.end)
 }
 
-/// Whether the process runs under valgrind, as soon as there is a stack.
+/// Whether the process runs under valgrind, as soon as that is known.
 #[inline]
 pub(super) fn is_there() -> bool {
     IS_THERE.load(Ordering::Relaxed)

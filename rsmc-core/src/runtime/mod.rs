@@ -19,7 +19,9 @@
 //! - `holders`: the threads that have the objects for which others wait by a token, for reports.
 //! - `locals`: values that belong to a modelled thread.
 //! - [`object`]: blocking primitives as state machines.
+//! - `hash_keys`: the keys of std's hash maps, which are the same in each execution.
 //! - `memcheck`: the requests that tell valgrind of stacks and fingerprints.
+//! - `observing`: what the program observes of counts and ends, and from when on that counts.
 //! - `panics`: the process's panic hook, which keeps quiet about modelled threads and writes down what they said.
 //! - `slots`: values that objects of the shim have in one execution only, and what the shim puts back at its end;
 //!   `leftovers`: the end of both when the execution is over.
@@ -44,6 +46,7 @@ mod fibers;
 mod file_names;
 mod foreign;
 mod frame;
+mod hash_keys;
 mod holders;
 pub mod hook;
 mod identity;
@@ -68,6 +71,7 @@ mod memcheck;
 mod memory;
 pub mod object;
 mod objects;
+mod observing;
 mod panics;
 mod pieces;
 mod reclaim;

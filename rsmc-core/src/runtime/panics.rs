@@ -79,7 +79,7 @@ impl Execution {
             let (said, site) = core.fibers[me].panics.pop().unwrap_or_default();
             let message = format!("{said} (in a destructor, while another panic unwound its thread: std would abort)");
             core.machine.panicked(me, message, site);
-            core.machine.finish(End::Complete);
+            core.machine.breaks_off(End::Complete);
         }
         #[cfg(unix)]
         crate::runtime::abort::catch_abort();

@@ -89,8 +89,8 @@ impl Core {
     /// steps.
     pub(super) fn see_counts(&mut self, me: ThreadId, type_name: &'static str) {
         if !self.observed.has_counts_of(type_name) && !self.machine.is_alone(me) {
-            self.observed.note_counts_of(type_name);
-            self.machine.finish(End::Learned);
+            self.observed.learned.note_counts_of(type_name);
+            self.machine.give_up();
         }
     }
 

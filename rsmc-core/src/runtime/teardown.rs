@@ -1,8 +1,9 @@
 //! The end of the threads that have not ended when an execution is over.
 //!
-//! An execution that is given up, started over, stuck or cut off leaves threads in the middle of their work. Their code
-//! does not run any more: each is left where it stands (`leave`), and so is what it owns. No destructor of it runs,
-//! since the state that it would find may be one that no execution has. The memory is taken back later (`reclaim`).
+//! An execution that is given up goes on to its end (`machine::given_up`). One that is stuck, has failed or is cut off
+//! leaves threads in the middle of their work. Their code does not run any more: each is left where it stands
+//! (`leave`), and so is what it owns. No destructor of it runs, since the state that it would find may be one that no
+//! execution has. The memory is taken back later (`reclaim`).
 //!
 //! A thread that a panic unwinds has to go on, since std counts panics by OS thread, and counts down at the end of
 //! unwinding only. Operations of its destructors happen at once, on the memory of the finished execution, and are
@@ -17,7 +18,7 @@ use std::panic::resume_unwind;
 use crate::base::ThreadId;
 use crate::machine::Outcome;
 use crate::runtime::coroutine::Returned;
-use crate::runtime::execution::Execution;
+use crate::runtime::execution::{Execution, whom};
 use crate::runtime::fibers::Job;
 use crate::runtime::{leave, reclaim};
 use crate::step::End;
@@ -30,6 +31,17 @@ pub(super) struct Teardown;
 const ASIDE_OPERATIONS: u32 = 100_000;
 
 impl Execution {
+    /// Whether an execution that was given up goes on to its end.
+    pub(super) fn goes_on_unrecorded(&self) -> bool {
+        let Ok(mut core) = self.core.try_borrow_mut() else { return false };
+        let goes_on = !self.broken.get() && core.captures.is_none() && core.machine.goes_on_unrecorded();
+        if goes_on {
+            self.compares_states.set(false);
+            self.next.set(whom(core.machine.who_next()));
+        }
+        goes_on
+    }
+
     /// Ends every thread that has not ended, the youngest first: a scoped thread before the one whose stack it borrows.
     pub(super) fn tear_down(&self) {
         if self.broken.get() {
@@ -37,8 +49,10 @@ impl Execution {
         }
         self.unwinding.set(true);
         self.ending.aside_left.set(ASIDE_OPERATIONS);
+        let mut all_have_ended = true;
         loop {
             let Some(thread) = self.core.borrow().fibers.unfinished() else { break };
+            all_have_ended = false;
             if self.dismiss(thread) {
                 continue;
             }
@@ -53,7 +67,7 @@ impl Execution {
             self.core.borrow_mut().fibers.release(thread);
         }
         let is_complete = matches!(self.core.borrow().machine.run().end, End::Complete);
-        if is_complete || !self.leaves() {
+        if is_complete || all_have_ended || !self.leaves() {
             self.drop_slots();
         } else {
             self.forget_slots();

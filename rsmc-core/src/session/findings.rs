@@ -16,7 +16,7 @@ use crate::session::remedy::find_remedy;
 use crate::session::shrink::{Cost, LONGEST as SHRINKS_FOR, shrink};
 use crate::session::spot::leaks;
 use crate::session::tally::Tally;
-use crate::session::{Config, Estimate, Failure, FailureKind, MemoryModel, Needs, Report, Seen, Verdict};
+use crate::session::{Config, Estimate, Failure, FailureKind, Limit, MemoryModel, Needs, Report, Seen, Verdict};
 use crate::step::{End, Executor, Forced, Plan, Run, Step};
 use crate::trace::{Trace, Weakened, reads_from_class};
 
@@ -339,7 +339,9 @@ impl<'c> Findings<'c> {
             self.notes.push(format!("`jobs` = {jobs} makes no difference: {undivided} explores in one process"));
         }
         let elapsed = clock.elapsed();
+        let is_whole = self.tally.unfair.is_empty();
         self.notes.extend(self.tally.of_hiding());
+        self.notes.extend(self.tally.of_unfair());
         self.notes.extend(self.tally.of_bounded(self.config.spin_bound));
         self.notes.extend(self.tally.of_rounds(rounds(self.config.spin_bound)));
         let Tally { executions, runs, blocked, causes, threads, events, shares, unmodelled, .. } = self.tally;
@@ -349,6 +351,9 @@ impl<'c> Findings<'c> {
             causes: causes.list(),
             verdict: match self.of_pinned.or(self.first) {
                 Some(failure) => Verdict::Failed(failure),
+                None if matches!(verdict, Verdict::Verified) && !is_whole => {
+                    Verdict::Incomplete(Limit::Steps(self.config.max_steps))
+                }
                 None => verdict,
             },
             executions,

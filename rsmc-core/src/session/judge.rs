@@ -29,7 +29,7 @@ impl Finding {
 
 /// Whether nothing can be explored after a run that ended like this.
 pub(super) fn is_final(end: &End) -> bool {
-    !matches!(end, End::Complete | End::Stuck | End::Tried)
+    !matches!(end, End::Complete | End::Stuck | End::Tried | End::Unfair { .. })
 }
 
 /// The worst failure of a run.
@@ -42,7 +42,7 @@ pub(super) fn judge(run: &Run, config: &Config) -> Option<Finding> {
 
 fn broken_off(run: &Run) -> Option<Finding> {
     let (kind, message) = match &run.end {
-        End::Complete | End::Stuck | End::Tried | End::Learned => return None,
+        End::Complete | End::Stuck | End::Tried | End::Learned | End::Unfair { .. } => return None,
         End::StepLimit { thread, site } => (
             FailureKind::StepLimit,
             format!(

@@ -62,6 +62,9 @@ pub enum Limit {
     Duration(Duration),
     /// `max_memory`, in bytes.
     Memory(u64),
+    /// `max_steps`, in a run of the exploration that no fair scheduler takes: it held a thread back, and another one
+    /// went round a loop that waits for it. All else was explored. An execution that is too long by itself fails.
+    Steps(u32),
     /// The user interrupted it, with Ctrl-C for instance.
     Interrupted,
     /// Worker processes ended again and again; the notes of the report say how.

@@ -29,6 +29,8 @@ pub(super) struct Tally {
     pub(super) rounds: BTreeSet<String>,
     /// The places of loops that keep state where rsmc does not see it.
     pub(super) hiding: BTreeSet<String>,
+    /// The places of loops that go on for ever while the exploration holds a thread back.
+    pub(super) unfair: BTreeSet<String>,
 }
 
 impl Tally {
@@ -49,6 +51,9 @@ impl Tally {
         }
         self.rounds.extend(run.rounds.iter().map(Site::to_string));
         self.hiding.extend(run.hiding.iter().map(Site::to_string));
+        if let End::Unfair { site } = run.end {
+            self.unfair.insert(site.to_string());
+        }
     }
 
     /// Adds the counts of another tally.
@@ -64,6 +69,7 @@ impl Tally {
         self.bounded.extend(other.bounded.iter().map(|(site, &is_blind)| (site.clone(), is_blind)));
         self.rounds.extend(other.rounds.iter().cloned());
         self.hiding.extend(other.hiding.iter().cloned());
+        self.unfair.extend(other.unfair.iter().cloned());
     }
 
     /// The note about bounded loops.
@@ -101,6 +107,16 @@ impl Tally {
         ))
     }
 
+    /// The note about loops that go on while a thread is held back.
+    pub(super) fn of_unfair(&self) -> Option<String> {
+        let first = self.unfair.first()?;
+        let others = and_others(self.unfair.len() - 1);
+        Some(format!(
+            "the loop at {first}{others} waits for another thread and never returns to an earlier state: nothing bounds \
+             its iterations"
+        ))
+    }
+
     /// Forgets the executions so far, but not the number of runs.
     pub(super) fn start_over(&mut self) {
         let Self { runs, shares, unmodelled, .. } = *self;
@@ -128,7 +144,10 @@ pub(super) enum Worth {
 
 impl Worth {
     pub(super) fn of(run: &Run, purpose: Purpose) -> Self {
-        if run.repeated.is_some() || run.halfway || purpose == Purpose::Discovery || matches!(run.end, End::Tried) {
+        if run.repeated.is_some() || run.halfway || purpose == Purpose::Discovery {
+            return Worth::Nothing;
+        }
+        if matches!(run.end, End::Tried | End::Unfair { .. }) {
             return Worth::Nothing;
         }
         let spins = run.waiting.iter().any(|pending| matches!(pending.why, Why::Spin { .. }));

@@ -23,6 +23,12 @@ pub enum End {
         /// The place of its last operation.
         site: Site,
     },
+    /// The limit of steps was reached while the exploration held a thread back, for which the others may wait. So no
+    /// fair scheduler takes these steps, and the run does not show all that it is for.
+    Unfair {
+        /// The place of the last operation.
+        site: Site,
+    },
     /// Threads go on for ever, under a fair scheduler: the last events can repeat for ever.
     Endless {
         /// The position of the first event that repeats.

@@ -28,20 +28,24 @@ pub fn join(target: ThreadId) {
     enter(|execution| execution.join(target, site)).expect("called in an execution");
 }
 
-/// Whether the modelled thread whose end is `tag` has ended, without waiting. The first use starts the exploration
-/// again, with the end of every thread as a visible operation.
+/// Whether the modelled thread `target`, whose end is `tag`, has ended, without waiting. The first use starts the
+/// exploration again, with the end of every thread as a visible operation.
 #[track_caller]
-pub fn is_finished(tag: &Tag) -> bool {
+pub fn is_finished(target: ThreadId, tag: &Tag) -> bool {
     let site = here();
     enter(|execution| {
-        if !execution.core.borrow().observed.ends {
-            execution.core.borrow_mut().observed.ends = true;
-            execution.start_over();
+        if !execution.unwinding.get() && !execution.core.borrow().observed.ends {
+            let mut core = execution.core.borrow_mut();
+            core.observed.learned.ends = true;
+            core.machine.give_up();
         }
         let object = Object { tag, kind: "thread end", created: None };
         let loc = execution.locate(object, || 0, site);
         let order = Ordering::Acquire;
-        execution.operate(Op { action: Action::Load, loc, order, failure: order, site }).read == 1
+        let is_seen = execution.operate(Op { action: Action::Load, loc, order, failure: order, site }).read == 1;
+        let core = execution.core.borrow();
+        // Where ends are not seen yet, the execution was given up, and goes on.
+        if core.observed.ends { is_seen } else { core.machine.has_ended(target) }
     })
     .expect("called in an execution")
 }

@@ -108,7 +108,7 @@ impl<T> Started<T> {
 
     #[track_caller]
     pub(super) fn is_finished(&self) -> bool {
-        !hook::executions::in_run() || hook::threads::is_finished(&self.packet.end)
+        !hook::executions::in_run() || hook::threads::is_finished(self.id, &self.packet.end)
     }
 }
 
