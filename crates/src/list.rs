@@ -68,6 +68,9 @@ pub struct Explained {
     pub tests: Vec<String>,
     /// The checker under which they fail; under both if it is absent.
     pub under: Option<Checker>,
+    /// If it is a bug of the crate: a sentence about it, for the list of bugs.
+    #[serde(default)]
+    pub bug: String,
     pub text: String,
 }
 
