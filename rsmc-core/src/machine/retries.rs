@@ -28,7 +28,7 @@ use crate::base::ThreadId;
 use crate::machine::Machine;
 use crate::machine::visits::{State, Visit};
 use crate::step::{Forced, Plan, Step};
-use crate::trace::{Action, Event, Site, strongest};
+use crate::trace::{Action, Effect, Event, Site, strongest};
 
 /// The number of answers that are kept. Behind that all are forgotten, and asked again.
 const MOST_ANSWERS: usize = 1 << 16;
@@ -175,7 +175,9 @@ impl Machine {
             let between = &own[visit.events as usize..];
             let first = event(between[0]);
             let (order, most) = (first.op.effective_order(false), late.op.effective_order(false));
+            // One that finds what it looks for does not read that only.
             let may_be_left_out = first.op.loc == late.op.loc
+                && first.op.action.effect(late.read) == Effect::Read
                 && between.iter().all(|&at| is_look(event(at)))
                 && strongest(order, most) == most
                 && self.forced_of(thread, visit.events, between) > 0
