@@ -10,7 +10,7 @@ mod sc_tso;
 use std::borrow::Cow;
 
 use crate::base::{BitMatrix, BitSet, EventId, IdVec, LocId, ThreadId};
-use crate::explore::rf_smc::graph::c11::ExecutionGraph;
+use crate::explore::rf_smc::graph::c11::{ExecutionGraph, Sight};
 use crate::explore::rf_smc::graph::columns::Columns;
 use crate::explore::rf_smc::graph::pso::Stored;
 use crate::model::{MemoryModel, StoreBuffers};
@@ -124,6 +124,7 @@ pub(super) struct Visible {
     seen: BitSet,
     /// By write, the initial value behind all events: whether another write must come between it and the reader.
     hidden: BitSet,
+    sight: Sight,
 }
 
 impl Visible {

@@ -21,7 +21,7 @@ pub(super) fn find_visible(graph: &Graph, events: usize, who: &Reader<'_>, loc: 
 /// Hides what the last write of each thread that is seen hides.
 #[inline(never)]
 fn hide_in_long(graph: &Graph, events: usize, loc: LocId, visible: &mut Visible) {
-    let Visible { seen, hidden } = visible;
+    let Visible { seen, hidden, .. } = visible;
     hidden.reset(events + 1);
     for write in graph.last_writes_in(loc, seen) {
         hidden.union(graph.past.row(write));
@@ -32,7 +32,7 @@ fn hide_in_long(graph: &Graph, events: usize, loc: LocId, visible: &mut Visible)
 /// Hides the writes of a location that are before one that is seen. `before`: the row of a write has the events that
 /// are in memory before it.
 pub(super) fn hide(graph: &Graph, events: usize, loc: LocId, before: &BitMatrix, visible: &mut Visible) {
-    let Visible { seen, hidden } = visible;
+    let Visible { seen, hidden, .. } = visible;
     hidden.reset(events + 1);
     for write in graph.writes(loc).filter(|&write| seen.contains(write)) {
         hidden.union(before.row(write));
