@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering::Relaxed as StdRelaxed};
 
-use crate::support::{OnDrop, count, explore, failure, verified};
+use crate::support::{OnDrop, count, explore, failure, pairs, verified};
+use rsmc::cell::UnsafeCell;
 use rsmc::sync::atomic::{AtomicU32, Ordering::*};
 use rsmc::sync::{Condvar, LazyLock, Mutex, MutexGuard, Once, OnceLock};
 use rsmc::{Config, FailureKind, Verdict, thread};
@@ -128,6 +129,54 @@ fn a_notification_that_comes_too_early_is_lost() {
     });
     assert_eq!(failure.kind, FailureKind::Deadlock);
     assert!(failure.message.contains("primitives.rs"), "{}", failure.message);
+}
+
+/// A thread is notified behind a write, inside of the lock or outside. It was woken by nothing else.
+#[test]
+fn a_notification_orders_no_accesses_of_cells() {
+    struct Data(UnsafeCell<u32>);
+    // SAFETY: a race is reported, and all modelled threads are on one OS thread.
+    unsafe impl Sync for Data {}
+    impl Data {
+        fn set(&self, value: u32) {
+            // SAFETY: as above.
+            self.0.with_mut(|data| unsafe { *data = value });
+        }
+
+        fn get(&self) -> u32 {
+            // SAFETY: as above.
+            self.0.with(|data| unsafe { *data })
+        }
+    }
+    let report = |config: &Config, is_inside: bool| {
+        rsmc::explore(config, move || {
+            let (waits, changed, data) = (Mutex::new(false), Condvar::new(), Data(UnsafeCell::new(0)));
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    let mut guard = waits.lock().unwrap();
+                    *guard = true;
+                    drop(changed.wait(guard));
+                    assert_eq!(data.get(), 1);
+                });
+                let mut guard = waits.lock().unwrap();
+                while !*guard {
+                    drop(guard);
+                    thread::yield_now();
+                    guard = waits.lock().unwrap();
+                }
+                let inside = is_inside.then_some(guard);
+                data.set(1);
+                changed.notify_one();
+                drop(inside);
+            });
+        })
+    };
+    for config in pairs().map(|config| config.spurious(0)) {
+        let (right, wrong) = (report(&config, true), report(&config, false));
+        assert!(matches!(right.verdict, Verdict::Verified), "{}", rsmc::render(&right, None));
+        let Verdict::Failed(failure) = wrong.verdict else { panic!("{:?}", wrong.verdict) };
+        assert_eq!(failure.kind, FailureKind::DataRace);
+    }
 }
 
 /// A full and an empty buffer share one condition: the wrong one may be woken.

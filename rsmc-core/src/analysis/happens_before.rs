@@ -6,6 +6,10 @@
 //! read keeps the message for the next acquire fence. Locks, park tokens, spawn, join and dropped references are
 //! releases and acquires of their own.
 //!
+//! Condition variables. Std does not say that what comes before a notification happens before what comes after the wait
+//! that it ends: only the mutex orders that. So operations on a `Condvar` carry no messages, although they are those of
+//! a lock and of tokens.
+//!
 //! Dropped references. A drop is an update of a count that releases, as in std's `Arc`: a later fence of its thread
 //! acquires the drops before it. The thread that drops the last reference passes such a fence, then the destructor.
 //! The order of the drops is no part of a class. With [`Drops::InAnyOrder`] nothing follows from it: whoever is the
@@ -20,7 +24,7 @@ use rustc_hash::FxHashMap;
 
 use crate::base::{IdVec, LocId, ThreadId, VectorClock};
 use crate::model::c11::{acquires, releases};
-use crate::trace::{Event, Note, NoteKind, Source, Trace};
+use crate::trace::{CONDVAR, Event, Note, NoteKind, Source, Trace};
 
 /// The order of the drops of references to one value.
 #[derive(Clone, Copy)]
@@ -43,6 +47,8 @@ pub struct HappensBefore<'a> {
     messages: Vec<VectorClock>,
     references: FxHashMap<LocId, References>,
     drops: Drops<'a>,
+    /// The locations of which the operations order nothing.
+    unordered: Vec<LocId>,
 }
 
 /// The clocks of a thread.
@@ -82,12 +88,15 @@ impl<'a> HappensBefore<'a> {
         let mut threads = IdVec::default();
         threads.grow_to(ThreadId(trace.thread_bound() as u32), Knowledge::default);
         let messages = vec![VectorClock::new(); trace.events.len()];
-        Self { threads, messages, references: FxHashMap::default(), drops }
+        let unordered = trace.locs.ids().filter(|&loc| trace.locs[loc].kind == CONDVAR).collect();
+        Self { threads, messages, references: FxHashMap::default(), drops, unordered }
     }
 
     /// Passes the part of an event that reads.
     pub fn receive(&mut self, event: &Event) {
-        if let Source::At(source) = event.source {
+        if let Source::At(source) = event.source
+            && !self.unordered.contains(&event.op.loc)
+        {
             let knowledge = &mut self.threads[event.id.thread];
             let learner = if acquires(event.order()) { &mut knowledge.now } else { &mut knowledge.unacquired };
             learner.join(&self.messages[source as usize]);
@@ -97,7 +106,7 @@ impl<'a> HappensBefore<'a> {
     /// Passes the part that writes of the event at a position of [`Trace::events`].
     pub fn send(&mut self, at: usize, event: &Event) {
         let knowledge = &mut self.threads[event.id.thread];
-        if event.written.is_some() {
+        if event.written.is_some() && !self.unordered.contains(&event.op.loc) {
             let mut message = match event.source {
                 Source::At(source) => self.messages[source as usize].clone(),
                 _ => VectorClock::new(),

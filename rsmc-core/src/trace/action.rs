@@ -17,6 +17,9 @@ pub const PATIENCE: &str = "patience";
 /// The kind of a location of a tracked value, which has no events, only notes.
 pub const TRACKED: &str = "Track";
 
+/// The type of the locations of a condition variable: its lock, and the tokens of the threads that wait.
+pub const CONDVAR: &str = "Condvar";
+
 /// The type of the location of the token for which a suspended thread waits.
 pub const SUSPENSION: &str = "suspension";
 

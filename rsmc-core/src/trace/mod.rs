@@ -16,7 +16,7 @@ mod rounds;
 pub mod spin;
 mod weakened;
 
-pub use action::{Action, CHOICE, Effect, FREE, HELD, PATIENCE, POISONED, Rmw, RmwKind, SUSPENSION, TRACKED};
+pub use action::{Action, CHOICE, CONDVAR, Effect, FREE, HELD, PATIENCE, POISONED, Rmw, RmwKind, SUSPENSION, TRACKED};
 pub use call::{Call, CallResult, Calls, Message, ScenarioCall, ScenarioCalls};
 pub use call_path::{Act, CallPath, CallPaths, Caller};
 pub use class::{outcome_digest, reads_from_class};

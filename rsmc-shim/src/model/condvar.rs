@@ -10,7 +10,7 @@ use std::time::Duration;
 use rsmc_core::runtime::hook::calls::{self, InCall};
 use rsmc_core::runtime::object::{Notifications, Waiter};
 use rsmc_core::runtime::{Object, Tag, hook};
-use rsmc_core::trace::{Action, CallResult};
+use rsmc_core::trace::{Action, CONDVAR, CallResult};
 
 use crate::model::monitor::Monitor;
 use crate::model::mutex::MutexGuard;
@@ -20,8 +20,8 @@ use crate::model::mutex::MutexGuard;
 /// In a check a notification wakes any one of the threads that wait, and every choice is explored. A
 /// [`wait`](Self::wait) also ends without one, as often in one execution as `Config::spurious` says. A wait with a
 /// timeout ends at once or when other threads have gone on, notified or not, and both are explored; if it was not
-/// notified, time passes for the thread, see [`time`](crate::time). Operations on one condition variable are ordered as
-/// if each took a lock of it, which is more than std promises.
+/// notified, time passes for the thread, see [`time`](crate::time). What comes before a notification is ordered before
+/// what comes after the wait only by the mutex, as in std: without it, accesses of a cell are a data race.
 pub struct Condvar {
     outside: std::sync::Condvar,
     monitor: Monitor<State>,
@@ -80,7 +80,7 @@ impl Condvar {
     #[must_use]
     #[track_caller]
     pub const fn new() -> Self {
-        Self { outside: std::sync::Condvar::new(), monitor: Monitor::new("Condvar") }
+        Self { outside: std::sync::Condvar::new(), monitor: Monitor::new(CONDVAR) }
     }
 
     /// Gives the lock back and waits for a notification; takes the lock again.
