@@ -38,6 +38,7 @@ mod left_memory;
 mod limits;
 mod loop_bodies;
 mod lost;
+mod makings;
 mod memory;
 mod memory_oracle;
 mod misuse;

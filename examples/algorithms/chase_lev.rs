@@ -21,9 +21,9 @@
 //!   compare-and-swap is stolen, too. No load is early under SC, TSO and PSO; wrong under C11 alone.
 //! - [`push_unfenced`](Deque::push_unfenced) does not release the element. Right under SC and TSO; under PSO and C11 a
 //!   thief may find the place empty.
-//! - [`push_growing_relaxed`](Deque::push_growing_relaxed) does not release a new buffer. Right under SC and TSO. So in
-//!   the paper; the benchmarks of the model checker CDSChecker (B. Norris, B. Demsky, OOPSLA 2013), which found errors
-//!   in it, release it.
+//! - [`push_growing_relaxed`](Deque::push_growing_relaxed) does not release a new buffer. A data race; so in the paper.
+//!   The benchmarks of the model checker CDSChecker (B. Norris, B. Demsky, OOPSLA 2013), which found errors in it,
+//!   release it.
 //! - [`push_into_old`](Deque::push_into_old) makes a new buffer and puts the element into the old one, as does the
 //!   paper's figure. Wrong under every model.
 

@@ -15,7 +15,7 @@ use std::ptr::{self, NonNull};
 
 use rsmc_shim::cell::UnsafeCell;
 use rsmc_shim::sync::atomic::AtomicPtr;
-use rsmc_shim::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use rsmc_shim::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use rsmc_shim::thread;
 
 /// A first-in, first-out queue that any number of threads may use at once.
@@ -73,7 +73,7 @@ impl<T> MichaelScottQueue<T> {
     /// As [`enqueue`](Self::enqueue), but broken: the tail is moved first.
     pub fn enqueue_tail_first(&self, value: T) {
         let node = Node::boxed(Some(value));
-        let tail = self.tail.swap(node, Release);
+        let tail = self.tail.swap(node, AcqRel);
         self.next_of(tail).store(node, Release);
     }
 

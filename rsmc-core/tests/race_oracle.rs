@@ -53,6 +53,7 @@ fn races(trace: &Trace) -> Races {
                 before.filter(|note| note.thread == access.thread && is_cell(note.kind)).count()
             }
             Position::Event(at) => usize::MAX - trace.events[at].id.index as usize,
+            Position::Made(_) => panic!("the programs make no objects"),
         };
         let Site::Line(line) = access.site else { panic!("every statement has a line") };
         (access.thread.0, nth, line)

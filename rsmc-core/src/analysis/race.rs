@@ -12,6 +12,8 @@
 //! unless the end of one happens before the start of the other. So no clock contains an access that has not ended, not
 //! even that of its own thread: the thread conflicts with itself if it accesses the cell again meanwhile.
 //!
+//! The making of an object is a write of it ([`Makings`]), for atomics, too: whoever uses it has to know of that.
+//!
 //! Cost. O(rows × threads), and for an atomic that is accessed like a cell the square of the threads. No pass for an
 //! execution that touches no cell.
 //!
@@ -22,7 +24,7 @@ use rustc_hash::FxHashMap;
 
 use crate::analysis::happens_before::{Drops, HappensBefore};
 use crate::base::{IdVec, LocId, ThreadId, VectorClock};
-use crate::trace::{Event, Note, NoteKind, Row, Site, Trace};
+use crate::trace::{Done, Event, Making, Note, NoteKind, Row, Site, Trace};
 
 /// The position of an access in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub enum Position {
     Note(usize),
     /// An atomic operation, in [`Trace::events`].
     Event(usize),
+    /// The making of the object, after so many events.
+    Made(usize),
 }
 
 /// One side of a race.
@@ -54,8 +58,16 @@ impl Access {
         matches!(self.position, Position::Event(_))
     }
 
+    /// Whether it is the making of the object.
+    pub fn is_making(&self) -> bool {
+        matches!(self.position, Position::Made(_))
+    }
+
     /// The access in a sentence: `reads`, `writes`, and other words for atomic operations.
     pub fn verb(&self) -> &'static str {
+        if self.is_making() {
+            return "makes";
+        }
         match (self.is_atomic(), self.writes) {
             (false, false) => "reads",
             (false, true) => "writes",
@@ -73,7 +85,7 @@ impl Access {
     pub fn events_before(&self, trace: &Trace) -> usize {
         match self.position {
             Position::Note(at) => trace.notes[at].at as usize,
-            Position::Event(at) => at,
+            Position::Event(at) | Position::Made(at) => at,
         }
     }
 }
@@ -99,7 +111,11 @@ impl Race {
 /// The first race of an execution, if there is one.
 pub fn find_race(trace: &Trace) -> Option<Race> {
     let mut cells: FxHashMap<LocId, Cell> = FxHashMap::default();
-    each_access(trace, |now, loc, step| {
+    let mut makings = Makings::of(trace);
+    each_access(trace, &mut makings, |now, loc, step| {
+        if let Step::Races { first, second } = step {
+            return Some(Race { loc, first, second });
+        }
         let cell = cells.entry(loc).or_default();
         match step {
             Step::Begins(access) => cell.access(now, access).map(|first| Race { loc, first, second: access }),
@@ -107,14 +123,16 @@ pub fn find_race(trace: &Trace) -> Option<Race> {
                 cell.0.iter_mut().for_each(|access| access.end(now, note, early));
                 None
             }
+            Step::Races { .. } => None,
         }
     })
 }
 
-/// All races of an execution: every pair of conflicting accesses that happens-before does not order. Quadratic.
+/// All races of an execution: every pair of conflicting accesses that happens-before does not order, but for the
+/// making of objects. Quadratic.
 pub fn all_races(trace: &Trace) -> Vec<Race> {
     let (mut cells, mut races) = (FxHashMap::<LocId, Vec<Dated>>::default(), Vec::new());
-    each_access(trace, |now, loc, step| {
+    each_access(trace, &mut Makings::default(), |now, loc, step| {
         let before = cells.entry(loc).or_default();
         match step {
             Step::Begins(access) => {
@@ -123,6 +141,7 @@ pub fn all_races(trace: &Trace) -> Vec<Race> {
                 before.push(Dated::new(now, access));
             }
             Step::Ends { note, early } => before.iter_mut().for_each(|access| access.end(now, note, early)),
+            Step::Races { .. } => {}
         }
         None::<()>
     });
@@ -141,13 +160,19 @@ enum Step {
         /// Whether it ended with the last operation before.
         early: bool,
     },
+    /// A thread uses an object of whose making it does not know.
+    Races { first: Access, second: Access },
 }
 
 /// Shows `take` the beginning of every access of a cell, and the end of every lasting one, with the clock of its
 /// thread, until `take` returns an answer.
-fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Step) -> Option<R>) -> Option<R> {
+fn each_access<R>(
+    trace: &Trace,
+    makings: &mut Makings,
+    mut take: impl FnMut(&VectorClock, LocId, Step) -> Option<R>,
+) -> Option<R> {
     let touches_cell = |note: &Note| matches!(note.kind, NoteKind::CellRead(_) | NoteKind::CellWrite(_));
-    if !trace.notes.iter().any(touches_cell) {
+    if makings.of_loc.is_empty() && !trace.notes.iter().any(touches_cell) {
         return None;
     }
     let (lasting, cells) = (Lasting::of(trace), cells(trace));
@@ -156,6 +181,11 @@ fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Step)
     for row in trace.rows() {
         let note = match row {
             Row::Event(at, event) => {
+                makings.come_to(event.id.thread, &mut pass);
+                let races = makings.races(trace, event.op.loc, &mut pass, || Access::of_event(at, event));
+                if let Some(answer) = races.and_then(|races| take(&VectorClock::new(), event.op.loc, races)) {
+                    return Some(answer);
+                }
                 pass.receive(event);
                 let object = trace.object_at(event.op.loc);
                 if cells.get(object) == Some(&true) {
@@ -165,15 +195,21 @@ fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Step)
                     }
                 }
                 pass.send(at, event);
+                makings.passes(event.id.thread, |done| done.events += 1);
                 continue;
             }
             Row::Note(note) => note,
         };
         let (thread, site) = (note.thread, note.site);
+        makings.come_to(thread, &mut pass);
         if let NoteKind::CellRead(loc) | NoteKind::CellWrite(loc) = note.kind {
             let writes = note.kind == NoteKind::CellWrite(loc);
             let until = lasting.ends.get(&number).copied();
             let access = Access { thread, writes, site, position: Position::Note(number), until };
+            let races = makings.races(trace, loc, &mut pass, || access);
+            if let Some(answer) = races.and_then(|races| take(&VectorClock::new(), trace.object_at(loc), races)) {
+                return Some(answer);
+            }
             let answer = take(pass.now(thread), trace.object_at(loc), Step::Begins(access));
             if answer.is_some() {
                 return answer;
@@ -184,10 +220,107 @@ fn each_access<R>(trace: &Trace, mut take: impl FnMut(&VectorClock, LocId, Step)
             }
         } else {
             pass.note(note);
+            match note.kind {
+                NoteKind::Spawn(_) => makings.passes(thread, |done| done.spawns += 1),
+                NoteKind::Fence(_) => makings.passes(thread, |done| done.fences += 1),
+                _ => {}
+            }
         }
         number += 1;
     }
     None
+}
+
+/// The making of those objects that a thread uses which has not made them.
+///
+/// The runtime knows it by the block of memory ([`Trace::made`]): who made that, and after which of its events.
+#[derive(Debug, Default)]
+struct Makings {
+    of_loc: FxHashMap<LocId, Made>,
+    /// By thread: what it had done when it made them, the latest first, until the pass comes there.
+    to_come: FxHashMap<ThreadId, Vec<(Done, LocId)>>,
+    /// By thread: what it has done so far.
+    done: FxHashMap<ThreadId, Done>,
+}
+
+/// The making of an object.
+#[derive(Clone, Copy, Debug)]
+struct Made {
+    making: Making,
+    /// The time of its thread, if the pass has come there.
+    time: Option<u32>,
+}
+
+impl Makings {
+    fn of(trace: &Trace) -> Self {
+        let mut makings = Self::default();
+        if trace.made.is_empty() {
+            return makings;
+        }
+        let making = |loc: LocId| trace.made.binary_search_by_key(&loc, |making| making.loc).map(|at| trace.made[at]);
+        let events = trace.events.iter().map(|event| (event.op.loc, event.id.thread));
+        let cells = trace.notes.iter().filter_map(|note| match note.kind {
+            NoteKind::CellRead(loc) | NoteKind::CellWrite(loc) => Some((loc, note.thread)),
+            _ => None,
+        });
+        for (loc, thread) in events.chain(cells) {
+            if let Ok(making) = making(loc)
+                && making.thread != thread
+                && makings.of_loc.insert(loc, Made { making, time: None }).is_none()
+            {
+                makings.to_come.entry(making.thread).or_default().push((making.done, loc));
+            }
+        }
+        makings.to_come.values_mut().for_each(|of_thread| of_thread.sort_unstable_by(|one, other| other.cmp(one)));
+        makings
+    }
+
+    /// The pass has come behind an event, a spawn or a fence of a thread.
+    fn passes(&mut self, thread: ThreadId, add: impl FnOnce(&mut Done)) {
+        if !self.to_come.is_empty() {
+            add(self.done.entry(thread).or_default());
+        }
+    }
+
+    /// The pass comes to what a thread does next, or uses. Notes the time of what the thread has made before.
+    fn come_to(&mut self, thread: ThreadId, pass: &mut HappensBefore<'_>) {
+        if self.to_come.is_empty() {
+            return;
+        }
+        let now = self.done.get(&thread).copied().unwrap_or_default();
+        let Some(to_come) = self.to_come.get_mut(&thread) else { return };
+        while let Some((_, loc)) = to_come
+            .pop_if(|(done, _)| done.events <= now.events && done.spawns <= now.spawns && done.fences <= now.fences)
+        {
+            let time = pass.now(thread).get(thread);
+            self.of_loc.entry(loc).and_modify(|made| made.time = Some(time));
+        }
+    }
+
+    /// The race of an access with the making of its object, if there is one.
+    fn races(
+        &mut self,
+        trace: &Trace,
+        loc: LocId,
+        pass: &mut HappensBefore<'_>,
+        access: impl FnOnce() -> Access,
+    ) -> Option<Step> {
+        let making = self.of_loc.get(&loc)?.making;
+        let second = access();
+        if second.thread == making.thread {
+            return None;
+        }
+        self.come_to(making.thread, pass);
+        let time = self.of_loc[&loc].time?;
+        if pass.now(second.thread).get(making.thread) >= time {
+            return None;
+        }
+        let events = trace.of_thread(making.thread);
+        let before = making.done.events.checked_sub(1).and_then(|last| events.get(last as usize));
+        let position = Position::Made(before.map_or(0, |&last| last as usize + 1));
+        let site = trace.locs[loc].created;
+        Some(Step::Races { first: Access { thread: making.thread, writes: true, site, position, until: None }, second })
+    }
 }
 
 /// By object: whether it is accessed like a cell.

@@ -20,7 +20,7 @@ use crate::machine::rules::{Rules, Sees};
 use crate::machine::{Machine, Outcome, Status, Then, Thread};
 use crate::model::{Memory, MemoryModel};
 use crate::step::{End, Knowledge, Panicked, Plan, Run, Watcher};
-use crate::trace::{Event, Explore, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo, Weakened};
+use crate::trace::{Done, Event, Explore, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo, Weakened};
 
 impl Thread {
     /// Forgets the last execution, but for what [`forget_changes`](Self::forget_changes) does.
@@ -238,6 +238,13 @@ impl Machine {
     /// Gives a location a name for reports.
     pub fn label(&mut self, loc: LocId, name: &str) {
         self.run.trace.labels.push((loc, name.to_owned()));
+    }
+
+    /// What a thread has done.
+    pub fn done(&self, thread: ThreadId) -> Done {
+        let is_fence = |note: &&Note| note.thread == thread && matches!(note.kind, NoteKind::Fence(_));
+        let fences = self.run.trace.notes.iter().filter(is_fence).count() as u32;
+        Done { events: self.run.trace.count(thread), spawns: self.threads[thread].spawned, fences }
     }
 
     /// A thread starts another, which becomes due.

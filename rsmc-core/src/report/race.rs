@@ -33,6 +33,9 @@ pub(super) fn lines(scene: &Scene<'_>) -> Vec<String> {
         "  there is no lock, no join, and no release that the other one acquires"
     };
     let unordered = match race.first.is_atomic() || race.second.is_atomic() {
+        true if race.first.is_making() => {
+            format!("  to make it is no atomic operation, and {}", unordered.trim_start())
+        }
         true => format!("  one of them is no atomic operation, and {}", unordered.trim_start()),
         false => unordered.to_owned(),
     };
@@ -48,6 +51,7 @@ fn access(scene: &Scene<'_>, race: &Race, access: &Access) -> String {
     let rows = row(match access.position {
         Position::Note(at) => scene.row_of_note(at),
         Position::Event(at) => scene.row_of_event(at),
+        Position::Made(_) => None,
     });
     let until = access.until.and_then(|note| scene.row_of_note(note));
     let until = until.map(|end| format!(", until #{end}")).unwrap_or_default();

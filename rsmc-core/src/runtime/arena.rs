@@ -24,6 +24,7 @@
 
 mod again;
 mod freed;
+mod made;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -37,6 +38,7 @@ use crate::base::{Id, ThreadId};
 use crate::runtime::arena::again::Again;
 use crate::runtime::arena::freed::Freed;
 pub(super) use crate::runtime::arena::freed::News;
+use crate::runtime::arena::made::Made;
 use crate::runtime::blocks::{Block, Header, blocks};
 use crate::runtime::memcheck;
 use crate::runtime::pieces::{self, Addresses, PIECE, PIECES, Piece, UNUSED};
@@ -98,6 +100,8 @@ struct Area {
     /// The places where this execution's blocks begin, and where the next one comes.
     from: u32,
     next: u32,
+    /// The place where the next one came when the thread's last mark was made.
+    marked: u32,
 }
 
 struct Inner {
@@ -115,6 +119,7 @@ struct Inner {
     /// Something did not fit.
     overflowed: bool,
     freed: Freed,
+    made: Made,
     again: Again,
 }
 
@@ -249,6 +254,7 @@ impl Inner {
             behind: 0,
             overflowed: false,
             freed: Freed::default(),
+            made: Made::default(),
             again: Again::default(),
         })
     }
@@ -256,6 +262,7 @@ impl Inner {
     fn begin(&mut self) -> bool {
         self.overflowed = false;
         self.freed.clear();
+        self.made.clear();
         self.again.clear();
         if self.piece.alive() > 0 {
             let Some(piece) = Piece::take() else { return false };
@@ -264,7 +271,8 @@ impl Inner {
             self.piece = piece;
         }
         for number in self.take_used() {
-            self.areas[number].next = self.areas[number].from;
+            let area = &mut self.areas[number];
+            (area.next, area.marked) = (area.from, area.from);
         }
         if self.behind != 0 {
             self.areas = empty_areas();
@@ -276,7 +284,8 @@ impl Inner {
     fn begin_behind(&mut self) {
         self.behind = self.last;
         for number in self.take_used() {
-            self.areas[number].from = self.areas[number].next;
+            let area = &mut self.areas[number];
+            (area.from, area.marked) = (area.next, area.next);
         }
     }
 
@@ -294,7 +303,7 @@ impl Inner {
     /// The addresses of this execution's blocks.
     fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
         numbers(self.used).map(|number| {
-            let Area { from, next } = self.areas[number];
+            let Area { from, next, .. } = self.areas[number];
             self.start + from as usize..self.start + next as usize
         })
     }
@@ -374,11 +383,11 @@ impl Drop for Inner {
 }
 
 fn empty_areas() -> [Area; AREAS] {
-    let mut areas = [Area { from: 0, next: 0 }; AREAS];
+    let mut areas = [Area { from: 0, next: 0, marked: 0 }; AREAS];
     for level in &LEVELS {
         for number in 0..level.count {
             let from = (level.start + number * level.bytes).max(UNUSED) as u32;
-            areas[level.first + number] = Area { from, next: from };
+            areas[level.first + number] = Area { from, next: from, marked: from };
         }
     }
     areas

@@ -397,6 +397,7 @@ impl Execution {
         let me = self.running.get();
         let mut core = self.core.borrow_mut();
         core.see_destructor(me);
+        core.marks_memory(me);
         if core.in_place
             && let Some(outcome) = core.machine.go_on(me, &op)
         {
@@ -446,7 +447,11 @@ impl Execution {
     /// A thread comes to a fence.
     pub(super) fn fence(&self, order: Ordering, site: Site) {
         let me = self.running.get();
-        self.core.borrow_mut().births.has_fence = true;
+        {
+            let core = &mut *self.core.borrow_mut();
+            core.births.has_fence = true;
+            core.marks_memory(me);
+        }
         self.wait_unless(|machine| machine.fence(me, order, site));
     }
 
@@ -537,6 +542,7 @@ impl Execution {
         if core.captures.is_some() {
             self.capture(&core, Act::Operation);
         }
+        core.marks_memory(me);
         let child = core.machine.spawn(me, name, site);
         core.fibers.admit(child, Job::Thread(main));
         core.fibers[child].clock = core.fibers[me].clock.inherited();

@@ -1,11 +1,11 @@
 //! The way in which an execution finds the location of an object, and notices that the object has moved or that its
 //! memory was freed.
 
-use crate::base::LocId;
+use crate::base::{LocId, ThreadId};
 use crate::runtime::execution::{Core, Execution};
 use crate::runtime::identity::Object;
 use crate::runtime::locations::Tag;
-use crate::trace::{LocInfo, Site};
+use crate::trace::{LocInfo, Making, Site};
 
 impl Execution {
     #[inline]
@@ -32,7 +32,7 @@ impl Execution {
         if core.machine.remembers(me) {
             core.catch_up(me);
         }
-        let loc = core.create(object, || self.heap.addresses.get().exchange(init()), site);
+        let loc = core.create(object, || self.heap.addresses.get().exchange(init()), site, me);
         if core.machine.remembers(me) {
             core.pass_over(me);
         }
@@ -51,7 +51,15 @@ impl Core {
         (self.places.get(loc) == Some(&!std::ptr::from_ref(tag).addr())).then_some(loc)
     }
 
-    fn create(&mut self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site) -> LocId {
+    /// The running thread comes to an operation or a fence, or starts a thread.
+    #[inline]
+    pub(super) fn marks_memory(&mut self, me: ThreadId) {
+        if self.arena.has_made_some() {
+            self.arena.mark(self.machine.done(me));
+        }
+    }
+
+    fn create(&mut self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site, me: ThreadId) -> LocId {
         let Self { locations, machine, arena, places, .. } = self;
         let before = locations.find_renewed(object.tag);
         locations.resolve(object.tag, || {
@@ -65,7 +73,19 @@ impl Core {
                 trace.renewed.push((loc, trace.object_at(before)));
             }
             arena.meets(loc, address);
+            if is_written_when_made(object.kind)
+                && let Some((thread, done)) = arena.made(address, || machine.done(me))
+                && (thread != ThreadId::MAIN || done.spawns > 0)
+            {
+                machine.trace_mut().made.push(Making { loc, thread, done });
+            }
             loc
         })
     }
+}
+
+/// Whether the making of an object of this type is a write that others must not race with: it is an object of the
+/// program, and none of ours.
+fn is_written_when_made(kind: &str) -> bool {
+    kind.starts_with("Atomic") || kind.ends_with("Cell") || kind == "Mutex"
 }

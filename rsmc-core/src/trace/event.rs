@@ -356,6 +356,28 @@ impl LocInfo {
     }
 }
 
+/// What a thread had done at some time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Done {
+    /// The number of its events.
+    pub events: u32,
+    /// The number of threads that it had started.
+    pub spawns: u32,
+    /// The number of its fences.
+    pub fences: u32,
+}
+
+/// The making of an object, which is a write of it: it comes after all that a thread had done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Making {
+    /// Its location.
+    pub loc: LocId,
+    /// The thread that made it.
+    pub thread: ThreadId,
+    /// What that thread had done before.
+    pub done: Done,
+}
+
 /// A thread of an execution.
 #[derive(Clone, Debug, Default)]
 pub struct ThreadInfo {

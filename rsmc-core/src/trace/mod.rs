@@ -20,7 +20,9 @@ pub use action::{Action, CHOICE, CONDVAR, Effect, FREE, HELD, PATIENCE, POISONED
 pub use call::{Call, CallResult, Calls, Message, ScenarioCall, ScenarioCalls};
 pub use call_path::{Act, CallPath, CallPaths, Caller};
 pub use class::{outcome_digest, reads_from_class};
-pub use event::{Event, Explore, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo, strongest, weakest};
+pub use event::{
+    Done, Event, Explore, LocInfo, Making, Note, NoteKind, Op, Site, Source, ThreadInfo, strongest, weakest,
+};
 pub use history::Histories;
 pub use known::Known;
 pub use order::ProgramOrder;

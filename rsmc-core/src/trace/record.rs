@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::base::{EventId, Id, IdVec, LocId, ThreadId};
 use crate::trace::{
-    CallPaths, Calls, Event, Explore, LocInfo, Note, NoteKind, Rounds, ScenarioCalls, Source, ThreadInfo,
+    CallPaths, Calls, Event, Explore, LocInfo, Making, Note, NoteKind, Rounds, ScenarioCalls, Source, ThreadInfo,
 };
 
 /// One execution, in the order in which it happened. Reused from run to run.
@@ -18,6 +18,8 @@ pub struct Trace {
     pub locs: IdVec<LocId, LocInfo>,
     /// Locations of objects that got a value without an operation, in order, with their first ones.
     pub renewed: Vec<(LocId, LocId)>,
+    /// The making of objects behind the first spawn, in order of their locations.
+    pub made: Vec<Making>,
     /// The threads; an entry whose `present` is false belongs to another execution.
     pub threads: IdVec<ThreadId, ThreadInfo>,
     /// The user's names of some locations. The last one of a location counts.
@@ -60,6 +62,7 @@ impl Clone for Trace {
             notes,
             locs,
             renewed,
+            made,
             threads,
             labels,
             calls,
@@ -74,6 +77,7 @@ impl Clone for Trace {
         self.notes.clone_from(notes);
         self.locs.clone_from(locs);
         self.renewed.clone_from(renewed);
+        self.made.clone_from(made);
         self.threads.clone_from(threads);
         self.labels.clone_from(labels);
         self.calls.clone_from(calls);
@@ -93,6 +97,7 @@ impl Trace {
         self.notes.clear();
         self.locs.clear();
         self.renewed.clear();
+        self.made.clear();
         self.labels.clear();
         self.calls.clear();
         self.scenario.clear();
