@@ -154,18 +154,18 @@ impl Program {
 #[derive(Default)]
 struct Shared {
     places: [AtomicPtr<Node>; PLACES],
-    nodes: std::sync::Mutex<Vec<Box<Node>>>,
+    nodes: std::sync::Mutex<Vec<StdAtomicPtr<Node>>>,
 }
 
 impl Shared {
     fn make(&self, writes: bool) -> *mut Node {
-        let mut node = Node::new();
+        let node = Node::new();
         if writes {
             node.write();
         }
-        let pointer = &raw mut *node;
-        self.nodes.lock().unwrap().push(node);
-        pointer
+        let node = Box::into_raw(node);
+        self.nodes.lock().unwrap().push(StdAtomicPtr::new(node));
+        node
     }
 
     fn run(&self, acts: &[Act], writes: bool) {
@@ -185,6 +185,15 @@ impl Shared {
                     return thread::scope(|scope| drop(scope.spawn(|| self.run(&acts[at + 1..], writes))));
                 }
             }
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        for node in self.nodes.get_mut().unwrap() {
+            // SAFETY: nobody else uses it any more.
+            drop(unsafe { Box::from_raw(*node.get_mut()) });
         }
     }
 }

@@ -240,10 +240,10 @@ impl Machine {
         self.run.trace.labels.push((loc, name.to_owned()));
     }
 
-    /// What a thread has done.
-    pub fn done(&self, thread: ThreadId) -> Done {
+    /// What a thread has done. Its fences are counted if there are some.
+    pub fn done(&self, thread: ThreadId, has_fences: bool) -> Done {
         let is_fence = |note: &&Note| note.thread == thread && matches!(note.kind, NoteKind::Fence(_));
-        let fences = self.run.trace.notes.iter().filter(is_fence).count() as u32;
+        let fences = if has_fences { self.run.trace.notes.iter().filter(is_fence).count() as u32 } else { 0 };
         Done { events: self.run.trace.count(thread), spawns: self.threads[thread].spawned, fences }
     }
 

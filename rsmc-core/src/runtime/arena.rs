@@ -100,8 +100,6 @@ struct Area {
     /// The places where this execution's blocks begin, and where the next one comes.
     from: u32,
     next: u32,
-    /// The place where the next one came when the thread's last mark was made.
-    marked: u32,
 }
 
 struct Inner {
@@ -120,6 +118,8 @@ struct Inner {
     overflowed: bool,
     freed: Freed,
     made: Made,
+    /// The running thread has made blocks since its last mark.
+    is_unmarked: bool,
     again: Again,
 }
 
@@ -255,6 +255,7 @@ impl Inner {
             overflowed: false,
             freed: Freed::default(),
             made: Made::default(),
+            is_unmarked: false,
             again: Again::default(),
         })
     }
@@ -271,8 +272,7 @@ impl Inner {
             self.piece = piece;
         }
         for number in self.take_used() {
-            let area = &mut self.areas[number];
-            (area.next, area.marked) = (area.from, area.from);
+            self.areas[number].next = self.areas[number].from;
         }
         if self.behind != 0 {
             self.areas = empty_areas();
@@ -284,8 +284,7 @@ impl Inner {
     fn begin_behind(&mut self) {
         self.behind = self.last;
         for number in self.take_used() {
-            let area = &mut self.areas[number];
-            (area.from, area.marked) = (area.next, area.next);
+            self.areas[number].from = self.areas[number].next;
         }
     }
 
@@ -303,7 +302,7 @@ impl Inner {
     /// The addresses of this execution's blocks.
     fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
         numbers(self.used).map(|number| {
-            let Area { from, next, .. } = self.areas[number];
+            let Area { from, next } = self.areas[number];
             self.start + from as usize..self.start + next as usize
         })
     }
@@ -352,6 +351,7 @@ impl Inner {
         self.last = header;
         let end = (end - start) as u32;
         area.next = end;
+        self.is_unmarked = true;
         if before / PAGE as u32 != end / PAGE as u32 || before == area.from {
             self.enter_page(LEVEL, level.first + nth, end);
         }
@@ -383,11 +383,11 @@ impl Drop for Inner {
 }
 
 fn empty_areas() -> [Area; AREAS] {
-    let mut areas = [Area { from: 0, next: 0, marked: 0 }; AREAS];
+    let mut areas = [Area { from: 0, next: 0 }; AREAS];
     for level in &LEVELS {
         for number in 0..level.count {
             let from = (level.start + number * level.bytes).max(UNUSED) as u32;
-            areas[level.first + number] = Area { from, next: from, marked: from };
+            areas[level.first + number] = Area { from, next: from };
         }
     }
     areas

@@ -447,11 +447,7 @@ impl Execution {
     /// A thread comes to a fence.
     pub(super) fn fence(&self, order: Ordering, site: Site) {
         let me = self.running.get();
-        {
-            let core = &mut *self.core.borrow_mut();
-            core.births.has_fence = true;
-            core.marks_memory(me);
-        }
+        self.core.borrow_mut().births.has_fence = true;
         self.wait_unless(|machine| machine.fence(me, order, site));
     }
 
@@ -494,6 +490,7 @@ impl Execution {
             if core.captures.is_some() {
                 self.capture(&core, Act::Operation);
             }
+            core.marks_memory(me);
             let machine = &mut core.machine;
             if ready(machine) {
                 return;

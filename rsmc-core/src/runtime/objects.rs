@@ -55,12 +55,13 @@ impl Core {
     #[inline]
     pub(super) fn marks_memory(&mut self, me: ThreadId) {
         if self.arena.has_made_some() {
-            self.arena.mark(self.machine.done(me));
+            let fences = self.births.has_fence;
+            self.arena.mark(self.machine.done(me, fences));
         }
     }
 
     fn create(&mut self, object: Object<'_>, init: impl FnOnce() -> u64, site: Site, me: ThreadId) -> LocId {
-        let Self { locations, machine, arena, places, .. } = self;
+        let Self { locations, machine, arena, places, births, .. } = self;
         let before = locations.find_renewed(object.tag);
         locations.resolve(object.tag, || {
             let created = object.created.map_or(site, Site::Code);
@@ -74,7 +75,7 @@ impl Core {
             }
             arena.meets(loc, address);
             if is_written_when_made(object.kind)
-                && let Some((thread, done)) = arena.made(address, || machine.done(me))
+                && let Some((thread, done)) = arena.made(address, || machine.done(me, births.has_fence))
                 && (thread != ThreadId::MAIN || done.spawns > 0)
             {
                 machine.trace_mut().made.push(Making { loc, thread, done });
