@@ -12,7 +12,7 @@
 //! unless the end of one happens before the start of the other. So no clock contains an access that has not ended, not
 //! even that of its own thread: the thread conflicts with itself if it accesses the cell again meanwhile.
 //!
-//! The making of an object is a write of it ([`Makings`]), for atomics, too: whoever uses it has to know of that.
+//! The making of an object is a write of it (`Makings`), for atomics, too: whoever uses it has to know of that.
 //!
 //! Cost. O(rows × threads), and for an atomic that is accessed like a cell the square of the threads. No pass for an
 //! execution that touches no cell.
@@ -220,11 +220,7 @@ fn each_access<R>(
             }
         } else {
             pass.note(note);
-            match note.kind {
-                NoteKind::Spawn(_) => makings.passes(thread, |done| done.spawns += 1),
-                NoteKind::Fence(_) => makings.passes(thread, |done| done.fences += 1),
-                _ => {}
-            }
+            makings.passes_note(note);
         }
         number += 1;
     }
@@ -275,10 +271,19 @@ impl Makings {
         makings
     }
 
-    /// The pass has come behind an event, a spawn or a fence of a thread.
+    /// The pass has come behind an act of a thread.
     fn passes(&mut self, thread: ThreadId, add: impl FnOnce(&mut Done)) {
         if !self.to_come.is_empty() {
             add(self.done.entry(thread).or_default());
+        }
+    }
+
+    /// The pass has come behind a note.
+    fn passes_note(&mut self, note: &Note) {
+        match note.kind {
+            NoteKind::Spawn(_) => self.passes(note.thread, |done| done.spawns += 1),
+            NoteKind::Fence(_) => self.passes(note.thread, |done| done.fences += 1),
+            _ => {}
         }
     }
 

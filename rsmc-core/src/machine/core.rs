@@ -240,7 +240,7 @@ impl Machine {
         self.run.trace.labels.push((loc, name.to_owned()));
     }
 
-    /// What a thread has done. Its fences are counted if there are some.
+    /// The acts of a thread so far. Its fences are counted if there are some.
     pub fn done(&self, thread: ThreadId, has_fences: bool) -> Done {
         let is_fence = |note: &&Note| note.thread == thread && matches!(note.kind, NoteKind::Fence(_));
         let fences = if has_fences { self.run.trace.notes.iter().filter(is_fence).count() as u32 } else { 0 };

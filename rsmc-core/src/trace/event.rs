@@ -356,7 +356,7 @@ impl LocInfo {
     }
 }
 
-/// What a thread had done at some time.
+/// The acts of a thread up to some time, as numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Done {
     /// The number of its events.
@@ -374,7 +374,7 @@ pub struct Making {
     pub loc: LocId,
     /// The thread that made it.
     pub thread: ThreadId,
-    /// What that thread had done before.
+    /// The acts of that thread before it.
     pub done: Done,
 }
 
