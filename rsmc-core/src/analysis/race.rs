@@ -15,7 +15,7 @@
 //! The making of an object is a write of it (`Makings`), for atomics, too: whoever uses it has to know of that.
 //!
 //! Cost. O(rows × threads), and for an atomic that is accessed like a cell the square of the threads. No pass for an
-//! execution that touches no cell.
+//! execution that touches no cell, and in which no thread uses what another one has made behind the first spawn.
 //!
 //! Guarantees. In the given execution it finds a race if there is one. Since happens-before is the same in all
 //! executions of a reads-from class, one execution per class is enough.
@@ -113,9 +113,6 @@ pub fn find_race(trace: &Trace) -> Option<Race> {
     let mut cells: FxHashMap<LocId, Cell> = FxHashMap::default();
     let mut makings = Makings::of(trace);
     each_access(trace, &mut makings, |now, loc, step| {
-        if let Step::Races { first, second } = step {
-            return Some(Race { loc, first, second });
-        }
         let cell = cells.entry(loc).or_default();
         match step {
             Step::Begins(access) => cell.access(now, access).map(|first| Race { loc, first, second: access }),
@@ -123,7 +120,7 @@ pub fn find_race(trace: &Trace) -> Option<Race> {
                 cell.0.iter_mut().for_each(|access| access.end(now, note, early));
                 None
             }
-            Step::Races { .. } => None,
+            Step::Races { first, second } => Some(Race { loc, first, second }),
         }
     })
 }

@@ -64,8 +64,7 @@ impl Arena {
     }
 
     /// The thread that made the block at an address, and what it had done, if it was not the main thread before it
-    /// started another one. `running` says what the running thread has
-    /// done, which has not marked its last blocks.
+    /// started another one. `running` says what the running thread has done, which has not marked its last blocks.
     pub(in crate::runtime) fn made(&self, address: usize, running: impl FnOnce() -> Done) -> Option<(ThreadId, Done)> {
         let inner = self.0.as_ref().filter(|inner| inner.has_there(address))?;
         let place = (address - inner.start) as u32;
