@@ -185,6 +185,16 @@ fn change_seeds() {
     assert!(ends.failed * 100 > rounds && ends.passed * 100 > rounds, "{ends:?}");
 }
 
+/// A look at 0 behind a look at 2: an execution that is given up cannot go on with them.
+#[test]
+fn reads_that_no_execution_allows_are_of_another_program() {
+    let body = BODIES.iter().find(|body| body.name == "waits for ever").unwrap();
+    let config = Config::default().replay("rsmc3-PmfubWgGDqC9fwg".parse().unwrap());
+    let report = check_body(&config, &body.run, |body| body.check().run()).unwrap();
+    let Verdict::Failed(failure) = &report.verdict else { panic!("{}", short(&report)) };
+    assert_eq!(failure.kind, FailureKind::StaleSeed, "{}", failure.message);
+}
+
 /// Checkpoints of each body: body, configuration, bytes. Some are in detours.
 fn checkpoints() -> Vec<(usize, Config, Vec<u8>)> {
     let is_resumed =

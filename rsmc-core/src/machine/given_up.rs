@@ -12,8 +12,9 @@
 //! Cost. Some events for each execution that is given up, instead of taking back the memory that threads would leave.
 //!
 //! Limits. Threads are left where one is suspended by the program, where one is held back in an iteration that it could
-//! not complete any more, and behind [`MOST_EVENTS`] more events. Once [`MOST_IN_VAIN`] executions have come to that
-//! limit, no other goes on: some thread of the program never ends.
+//! not complete any more, where a seed of another program forces reads that no execution allows, and behind
+//! [`MOST_EVENTS`] more events. Once [`MOST_IN_VAIN`] executions have come to that limit, no other goes on: some thread
+//! of the program never ends.
 
 use crate::base::ThreadId;
 use crate::machine::{Machine, Status};
@@ -101,6 +102,9 @@ impl Machine {
                 return false;
             }
         };
+        if !self.find_newest() {
+            return false;
+        }
         let threads: Vec<ThreadId> = self.threads.ids().collect();
         let come_to = threads.iter().map(|&thread| self.completes_iterations(thread)).collect::<Option<Vec<_>>>();
         let Some(come_to) = come_to else { return false };
