@@ -159,6 +159,11 @@ mod broken {
     }
 
     #[test]
+    fn michael_scott_queue_relaxed() {
+        fails(michael_scott_queue::broken_relaxed, FailureKind::DataRace, "michael_scott_queue.rs");
+    }
+
+    #[test]
     fn peterson_lock_turn_first() {
         fails(peterson_lock::broken_turn_first, FailureKind::DataRace, "peterson_lock.rs");
     }

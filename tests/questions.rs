@@ -13,10 +13,11 @@ use crate::examples::algorithms::{
     seqlock, spin_lock, spsc_ring, treiber_stack,
 };
 
-const EXAMPLES: [(&str, fn()); 24] = [
+const EXAMPLES: [(&str, fn()); 25] = [
     ("treiber_stack", treiber_stack::broken),
     ("michael_scott_queue_at_tail", michael_scott_queue::broken_at_tail),
     ("michael_scott_queue_tail_first", michael_scott_queue::broken_tail_first),
+    ("michael_scott_queue_relaxed", michael_scott_queue::broken_relaxed),
     ("peterson_lock_turn_first", peterson_lock::broken_turn_first),
     ("peterson_lock_without_fence", peterson_lock::broken_without_fence_by_value),
     ("dekker_lock_stubborn", dekker_lock::broken_stubborn),

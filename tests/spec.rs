@@ -89,6 +89,7 @@ fn michael_scott_queue() {
     verified(queue(|queue, value| queue.enqueue(value)), 3);
     assert_eq!(fails(queue(|queue, value| queue.enqueue_at_tail(value))), (FailureKind::Leak, 2));
     assert_eq!(fails(queue(|queue, value| queue.enqueue_tail_first(value))), (FailureKind::Panic, 3));
+    assert_eq!(fails(queue(|queue, value| queue.enqueue_relaxed(value))), (FailureKind::DataRace, 2));
 }
 
 fn spsc_ring(full_at: usize, publish: Ordering) -> Spec<spsc_ring::Ring, VecDeque<u8>> {
@@ -114,7 +115,7 @@ fn ring_of_one_producer_and_one_consumer() {
     assert_eq!(fails(spsc_ring(2, Relaxed)), (FailureKind::DataRace, 2));
 }
 
-fn mpmc_ring(publish: Ordering, strict: bool) -> Spec<mpmc_ring::Ring, VecDeque<u8>> {
+fn mpmc_ring(publish: Ordering, early: usize, strict: bool) -> Spec<mpmc_ring::Ring, VecDeque<u8>> {
     let push = move |model: &mut VecDeque<u8>, value: &u8, &pushed: &bool| {
         model.extend(pushed.then_some(*value));
         model.len() <= 2 && (pushed || !strict || model.len() == 2)
@@ -123,7 +124,7 @@ fn mpmc_ring(publish: Ordering, strict: bool) -> Spec<mpmc_ring::Ring, VecDeque<
         Some(_) => model.pop_front() == *popped,
         None => !strict || model.is_empty(),
     };
-    Spec::new(move || mpmc_ring::Ring::new(publish), VecDeque::new)
+    Spec::new(move || mpmc_ring::Ring::new(publish, early), VecDeque::new)
         .op_where("push", opaque(1..), |ring: &mpmc_ring::Ring, &value| ring.push(value), push)
         .op_where("pop", [()], |ring, _| ring.pop(), pop)
 }
@@ -132,11 +133,12 @@ fn mpmc_ring(publish: Ordering, strict: bool) -> Spec<mpmc_ring::Ring, VecDeque<
 /// shows around a time without calls, too.
 #[test]
 fn ring_of_many() {
-    verified(mpmc_ring(Release, false), 3);
-    assert_eq!(fails(mpmc_ring(Release, true)), (FailureKind::Panic, 3));
-    let strict = mpmc_ring(Release, true).criterion(Criterion::QuiescentlyConsistent);
+    verified(mpmc_ring(Release, 0, false), 3);
+    assert_eq!(fails(mpmc_ring(Release, 0, true)), (FailureKind::Panic, 3));
+    let strict = mpmc_ring(Release, 0, true).criterion(Criterion::QuiescentlyConsistent);
     assert_eq!(fails(strict), (FailureKind::Panic, 5));
-    assert_eq!(fails(mpmc_ring(Relaxed, false)), (FailureKind::DataRace, 2));
+    assert_eq!(fails(mpmc_ring(Release, 1, false)), (FailureKind::Panic, 3));
+    assert_eq!(fails(mpmc_ring(Relaxed, 0, false)), (FailureKind::DataRace, 2));
 }
 
 fn deque(take: fn(&Deque) -> Option<u32>, steal: fn(&Deque) -> Stolen) -> Spec<Deque, VecDeque<u32>> {

@@ -10,12 +10,14 @@
 //! - [`enqueue_tail_first`](MichaelScottQueue::enqueue_tail_first) moves the tail before it links the node. Until the
 //!   node is linked, everything that others have enqueued behind it is out of reach: a thread can enqueue an element
 //!   and then find the queue empty.
+//! - [`enqueue_relaxed`](MichaelScottQueue::enqueue_relaxed) moves the tail by a `Relaxed` exchange. A thread that finds
+//!   the new node there does not know that it has been made.
 
 use std::ptr::{self, NonNull};
 
 use rsmc_shim::cell::UnsafeCell;
 use rsmc_shim::sync::atomic::AtomicPtr;
-use rsmc_shim::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use rsmc_shim::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release};
 use rsmc_shim::thread;
 
 /// A first-in, first-out queue that any number of threads may use at once.
@@ -48,15 +50,25 @@ impl<T> MichaelScottQueue<T> {
 
     /// Appends a value.
     pub fn enqueue(&self, value: T) {
+        self.enqueue_by(Release, value);
+    }
+
+    /// As [`enqueue`](Self::enqueue), but broken: the tail hands nodes on without an order.
+    pub fn enqueue_relaxed(&self, value: T) {
+        self.enqueue_by(Relaxed, value);
+    }
+
+    /// Appends a value, and moves the tail in this order.
+    fn enqueue_by(&self, order: Ordering, value: T) {
         let node = Node::boxed(Some(value));
         loop {
             let tail = self.tail.load(Acquire);
             let next = self.next_of(tail).load(Acquire);
             if !next.is_null() {
                 // Someone has linked a node and not moved the tail yet: help.
-                self.move_tail(tail, next);
+                self.move_tail(tail, next, order);
             } else if self.next_of(tail).compare_exchange(ptr::null_mut(), node, Release, Relaxed).is_ok() {
-                self.move_tail(tail, node);
+                self.move_tail(tail, node, order);
                 return;
             }
         }
@@ -67,7 +79,7 @@ impl<T> MichaelScottQueue<T> {
         let node = Node::boxed(Some(value));
         let tail = self.tail.load(Acquire);
         self.next_of(tail).store(node, Release);
-        self.move_tail(tail, node);
+        self.move_tail(tail, node, Release);
     }
 
     /// As [`enqueue`](Self::enqueue), but broken: the tail is moved first.
@@ -85,7 +97,7 @@ impl<T> MichaelScottQueue<T> {
             let next = NonNull::new(self.next_of(head).load(Acquire))?;
             if head == tail {
                 // The tail must not be left behind the head: help.
-                self.move_tail(tail, next.as_ptr());
+                self.move_tail(tail, next.as_ptr(), Release);
             } else if self.head.compare_exchange(head, next.as_ptr(), Release, Relaxed).is_ok() {
                 // SAFETY: nodes are freed with the queue only, and the compare-exchange gave this value to one thread.
                 return unsafe { next.as_ref().value.with_mut(|value| (*value).take()) };
@@ -93,9 +105,9 @@ impl<T> MichaelScottQueue<T> {
         }
     }
 
-    fn move_tail(&self, from: *mut Node<T>, to: *mut Node<T>) {
+    fn move_tail(&self, from: *mut Node<T>, to: *mut Node<T>, order: Ordering) {
         // If it fails, another thread has done it.
-        self.tail.compare_exchange(from, to, Release, Relaxed).ok();
+        self.tail.compare_exchange(from, to, order, Relaxed).ok();
     }
 
     /// The link behind a node that was the head or the tail once.
@@ -136,6 +148,11 @@ pub fn broken_at_tail() {
 /// The same with an `enqueue` that moves the tail first.
 pub fn broken_tail_first() {
     is_a_queue(MichaelScottQueue::enqueue_tail_first);
+}
+
+/// The same with an `enqueue` whose tail hands nodes on without an order.
+pub fn broken_relaxed() {
+    is_a_queue(MichaelScottQueue::enqueue_relaxed);
 }
 
 fn is_a_queue(enqueue: fn(&MichaelScottQueue<u32>, u32)) {

@@ -171,7 +171,7 @@ fn queue_whose_tail_lags() {
 #[test]
 fn rings() {
     lock_free(spsc_ring(2, SeqCst).lock_free(["push", "pop"]), 4);
-    lock_free(mpmc_ring(Release, false).lock_free(["push", "pop"]).threads(2), 3);
+    lock_free(mpmc_ring(Release, 0, false).lock_free(["push", "pop"]).threads(2), 3);
     let enqueue_only = herlihy_wing(Queue::enqueue, Queue::dequeue).lock_free(["enqueue"]);
     lock_free(enqueue_only, 3);
 }

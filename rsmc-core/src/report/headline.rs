@@ -28,8 +28,8 @@ pub(super) fn details(scene: &Scene<'_>) -> Vec<String> {
     let finding = scene.finding;
     let mut lines = calls_of_scenario(finding);
     lines.extend(panics(scene));
-    lines.extend(race::lines(scene));
-    lines.extend(memory::lines(scene));
+    let places = race::lines(scene).into_iter().chain(memory::lines(scene));
+    lines.extend(places.map(|line| wrap(&line, "      ")));
     lines.extend(held(scene));
     let told = finding.waiting.iter().filter(|pending| !pending.joins_suspended(finding.waiting));
     lines.extend(told.map(|pending| wrap(&waits(scene, pending), "      ")));
