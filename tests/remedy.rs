@@ -85,6 +85,33 @@ fn one_place_is_enough() {
     }
 }
 
+/// An update needs half of `AcqRel` where it only puts something there, or only takes it.
+#[test]
+fn half_of_an_update_is_enough() {
+    fn by_updates(put: Ordering, take: Ordering) {
+        let (data, turn) = (Shared::new(0), AtomicU32::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                data.write(7);
+                turn.fetch_add(1, put);
+            });
+            if turn.swap(2, take) == 1 {
+                data.read();
+            }
+        });
+    }
+    for memory in [MemoryModel::Sc, MemoryModel::C11] {
+        for (put, take, mends) in [
+            (Relaxed, Acquire, vec![Release]),
+            (Release, Relaxed, vec![Acquire]),
+            (Relaxed, Relaxed, vec![Release, Acquire]),
+        ] {
+            assert_eq!(remedy(memory, || by_updates(put, take)), (FailureKind::DataRace, mends));
+        }
+        passes(memory, || by_updates(Release, Acquire));
+    }
+}
+
 #[test]
 fn two_places_are_needed() {
     assert_eq!(remedy(MemoryModel::C11, || message(Relaxed, Relaxed)), (FailureKind::DataRace, vec![Release, Acquire]));

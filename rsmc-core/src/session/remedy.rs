@@ -5,8 +5,9 @@
 //! Method. First all atomic operations of the failing execution are made `SeqCst`: if something fails even then, no
 //! ordering mends it. Otherwise single places in the source are tried, then pairs of a place that writes and one that
 //! reads the same location: first with the ordering that synchronises (`Acquire`, `Release`, `AcqRel`), then with
-//! `SeqCst`. The first change with which the whole exploration passes is the answer, so nothing is guessed. A place
-//! stands for all operations that are performed there.
+//! `SeqCst`. The first change with which the whole exploration passes is the answer, so nothing is guessed. An update
+//! that was `Relaxed` and would be `AcqRel` is `Release` or `Acquire` in the answer, if the exploration passes with that.
+//! A place stands for all operations that are performed there.
 //!
 //! Cost. One exploration of at most [`super::probe::MOST_RUNS`] runs for each change; at most [`MOST_TRIES`] changes,
 //! the same on every machine. [`LONGEST`] is a safety net; if it is reached, there is no answer.
@@ -48,10 +49,31 @@ pub(super) fn find_remedy(
         !probe.executor.is_broken() && matches!(probe.explore(memory), Answer::Holds)
     };
     let found = if mends(&all) { ways(&places).into_iter().take(MOST_TRIES).find(|way| mends(way)) } else { None };
+    let found = found.map(|changes| with_half(changes, &places, mends));
     let runs = probe.runs;
     executor.strengthen(&[]);
     executor.know(&knowledge);
     (found.map(|changes| Remedy { changes }), runs)
+}
+
+/// The changes with half of each `AcqRel`, where that mends, too.
+fn with_half(
+    mut changes: Vec<(Site, Ordering)>,
+    places: &[Place],
+    mut mends: impl FnMut(&[(Site, Ordering)]) -> bool,
+) -> Vec<(Site, Ordering)> {
+    for at in 0..changes.len() {
+        let (site, order) = changes[at];
+        let was_relaxed = places.iter().any(|place| place.site == site && place.is_relaxed);
+        if order == Ordering::AcqRel && was_relaxed {
+            let half = [Ordering::Release, Ordering::Acquire].into_iter().find(|&half| {
+                changes[at].1 = half;
+                mends(&changes)
+            });
+            changes[at].1 = half.unwrap_or(order);
+        }
+    }
+    changes
 }
 
 /// A place in the source at which atomic operations are performed.
@@ -62,6 +84,7 @@ struct Place {
     /// True if the operation already has at least the natural ordering; so too `is_strongest`, with `SeqCst`.
     is_natural: bool,
     is_strongest: bool,
+    is_relaxed: bool,
     loc: LocId,
 }
 
@@ -89,7 +112,8 @@ fn places(trace: &Trace) -> Vec<Place> {
         if site != Site::Unknown && !places.iter().any(|place| place.site == site) {
             let is_at_least = |order| event.op.with_at_least(order) == event.op;
             let (is_natural, is_strongest) = (is_at_least(natural), is_at_least(Ordering::SeqCst));
-            places.push(Place { site, natural, is_natural, is_strongest, loc: event.op.loc });
+            let is_relaxed = event.op.order == Ordering::Relaxed;
+            places.push(Place { site, natural, is_natural, is_strongest, is_relaxed, loc: event.op.loc });
         }
     }
     places
