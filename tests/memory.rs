@@ -227,6 +227,34 @@ fn a_lock_is_used_after_it_was_freed() {
     });
 }
 
+/// A number in plain memory is read after the other thread has freed it and said so.
+#[test]
+fn what_was_freed_is_not_read_as_it_was() {
+    fails(FailureKind::Panic, || number_of_a_box(true));
+    passes(|| number_of_a_box(false));
+}
+
+fn number_of_a_box(is_freed: bool) {
+    let (shared, done) = (AtomicPtr::new(Box::into_raw(Box::new(7_u64))), AtomicU32::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let number = shared.load(Acquire);
+            done.load(Acquire);
+            // SAFETY: none if it is freed; this is the mistake.
+            assert_eq!(unsafe { number.read_volatile() }, 7, "the number is another one");
+        });
+        if is_freed {
+            // SAFETY: it is a box; but somebody else may have it.
+            drop(unsafe { Box::from_raw(shared.load(Relaxed)) });
+        }
+        done.store(1, Release);
+    });
+    if !is_freed {
+        // SAFETY: it is a box, and nobody else has it.
+        drop(unsafe { Box::from_raw(shared.load(Relaxed)) });
+    }
+}
+
 /// Two threads believe that the node is theirs.
 #[test]
 fn memory_is_freed_twice() {

@@ -1,6 +1,6 @@
 //! Memory that was freed: uses of it, and blocks that are freed twice.
 //!
-//! Problem. A structure without locks that frees what another thread still uses is wrong, and nothing shows it: what
+//! Problem. A structure without locks that frees what another thread still uses is wrong, and nothing shows it if what
 //! was freed keeps its bytes until the execution is over.
 //!
 //! Method. An execution says where each object of the shim is that it meets, and when it meets it elsewhere. When a
@@ -8,10 +8,18 @@
 //! the allocator, and the execution learns what was freed. An object that the execution had not met is looked up among
 //! the blocks when it is met first.
 //!
-//! Cost. Freeing looks for the objects in a block by binary search among all that are here.
+//! A block without such objects is filled with [`FILLING`]. What reads it later finds neither the value that it had nor
+//! an address: an assertion fails, or the process ends at a signal.
 //!
-//! Limits. Only what is allocated here is seen, and only uses of the shim's objects. Objects in a block that starts
-//! with two zeros are marked but not reported, since std's `Arc` leaves these of its counts, whose order is unknown.
+//! Cost. Freeing looks for the objects in a block by binary search among all that are here, and reads and writes the
+//! block.
+//!
+//! Limits. Only what is allocated here is seen. A use of memory in which there is no object of the shim is noticed by
+//! what it reads, and only if it comes after the freeing in the execution at hand. A block is left as it is if there is
+//! an address of the program in it, as that of a function or of a string literal: it may have an object that the
+//! execution has not met. Nor is it filled if threads get memory again: what is then wrong with a structure that reads
+//! what was freed is that it takes one node for another. Objects in a block that starts with two zeros are marked but not reported, since std's `Arc`
+//! leaves these of its counts, whose order is unknown.
 
 use std::ops::Range;
 
@@ -19,6 +27,15 @@ use crate::base::LocId;
 use crate::runtime::arena::{Arena, Inner, outside};
 use crate::runtime::blocks::Block;
 use crate::runtime::locations::{mark_freed, names};
+
+/// The bytes of memory that was freed: as an address nothing is there, and as a number it is neither small nor usual.
+const FILLING: u8 = 0xdb;
+
+/// The largest block that is filled, as a bound of the cost.
+const LARGEST: usize = 1 << 16;
+
+/// No address of the program's code and statics is farther from another one.
+const PROGRAM: usize = 1 << 30;
 
 /// The memory that was freed in an execution.
 #[derive(Default)]
@@ -99,13 +116,17 @@ impl Inner {
         let end = start + bytes;
         let freed = &mut self.freed;
         (freed.lowest, freed.highest) = (freed.lowest.min(start), freed.highest.max(end));
-        if start <= freed.last && end > freed.first {
-            self.frees_objects(start, bytes);
+        if start <= freed.last && end > freed.first && self.frees_objects(start, bytes) {
+            return;
+        }
+        if !self.again.is_wanted() {
+            fill(block.start(), bytes);
         }
     }
 
+    /// Whether the execution has met an object in a block that is freed.
     #[inline(never)]
-    fn frees_objects(&mut self, start: usize, bytes: usize) {
+    fn frees_objects(&mut self, start: usize, bytes: usize) -> bool {
         let _ours = outside();
         let first = self.freed.objects.partition_point(|&(place, _)| place < start);
         let count = self.freed.objects[first..].partition_point(|&(place, _)| place < start + bytes);
@@ -130,6 +151,26 @@ impl Inner {
         }
         if self.freed.watched.is_some_and(|at| (start..start + bytes).contains(&at)) {
             self.freed.add(News::Watched);
+        }
+        count > 0
+    }
+}
+
+/// Fills a block that is freed, unless it may have an object of the shim in it. Each of these knows the place in the
+/// source where it was created, which is in the memory of the program.
+#[inline]
+fn fill(start: usize, bytes: usize) {
+    static OF_PROGRAM: u8 = 0;
+    if bytes > LARGEST {
+        return;
+    }
+    let words: *mut usize = std::ptr::with_exposed_provenance_mut(start);
+    let is_of_program = |word: usize| word.abs_diff((&raw const OF_PROGRAM).addr()) < PROGRAM;
+    // SAFETY: a block has so many bytes, is aligned to words, and nobody has it any more; what was not written is read
+    // as some number.
+    unsafe {
+        if !(0..bytes / size_of::<usize>()).any(|at| is_of_program(words.add(at).read_volatile())) {
+            words.cast::<u8>().write_bytes(FILLING, bytes);
         }
     }
 }
