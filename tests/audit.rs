@@ -134,6 +134,19 @@ fn what_is_too_strong_is_found() {
     prove(&audit, too_strong);
 }
 
+#[test]
+fn what_is_needed_has_a_comment() {
+    let audit = rsmc::audit(&Config::default(), too_strong);
+    let comments: Vec<String> = audit.orderings.iter().filter_map(AuditedOrdering::comment).collect();
+    let begins = ["// Release: pairs with line ", "// Acquire: pairs with line "];
+    assert_eq!(comments.len(), begins.len(), "{audit}");
+    for (comment, begin) in comments.iter().zip(begins) {
+        assert!(comment.starts_with(begin) && comment.contains("; with Relaxed it fails: "), "{comment}");
+        assert!(comment.lines().all(|line| line.starts_with("// ") && line.chars().count() <= 80), "{comment}");
+        assert!(audit.to_string().contains(comment) && audit.html().contains("a comment for it"), "{audit}");
+    }
+}
+
 /// It loads and exchanges at one place; the exchange releases.
 fn by_an_update() {
     let (flag, data) = (AtomicU32::new(0), AtomicU32::new(0));
@@ -412,6 +425,9 @@ fn the_json_form_is_the_audit() {
             if let Some(failing) = &one.needed {
                 expected["needed"] = needed(failing);
             }
+            if let Some(comment) = one.comment() {
+                expected["comment"] = comment.into();
+            }
             expected
         };
         let together = list(&audit.together);
@@ -436,6 +452,7 @@ fn the_json_form_is_the_audit() {
 fn assert_saved(audit: &Audit, saved: &Value) {
     let text = audit.to_string();
     let said = text.split_once("That saves on usual machines:\n").map_or("", |(_, lines)| lines);
+    let said = said.split("\n\n").next().unwrap();
     let places: Vec<&Value> = saved.as_array().unwrap().iter().collect();
     assert_eq!(places.len(), said.lines().count(), "{text}");
     for (saving, line) in places.into_iter().zip(said.lines()) {

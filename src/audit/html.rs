@@ -91,17 +91,19 @@ fn one(number: usize, all: &[AuditedOrdering], file: Option<&str>, saving: Optio
         let reason = paragraph("", text::reason(ordering, needed));
         reason + &command("this shows it", &text::replay(needed))
     });
+    let comment = ordering.comment().map(|comment| command("a comment for it", &comment));
     let pairs = text::pairs(ordering, all).map(|pairs| paragraph("", pairs)).unwrap_or_default();
     let saving = saving.map(|saving| paragraph(" class=\"note\"", format!("together: {}", saving.changes())));
     format!(
         "<article class=\"{}\" id=\"o{number}\">\n<h2><span class=\"verdict\">{}</span> {} <span class=\"place\">{}</span>\
-         </h2>\n{}{verdict}{pairs}{}{}</article>\n",
+         </h2>\n{}{verdict}{pairs}{}{}{}</article>\n",
         class(ordering),
         ordering.standing().name(),
         escape(text::title(ordering)),
         escape(&ordering.place),
         file.and_then(|file| excerpt(ordering, file)).unwrap_or_default(),
         needed.unwrap_or_default(),
+        comment.unwrap_or_default(),
         saving.unwrap_or_default()
     )
 }

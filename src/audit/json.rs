@@ -49,6 +49,8 @@ struct One<'a> {
     pairs: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     needed: Option<Failing<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comment: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -98,6 +100,7 @@ fn one(ordering: &AuditedOrdering) -> One<'_> {
         together: name(together),
         pairs: &ordering.pairs,
         needed: ordering.needed.as_ref().map(failing),
+        comment: ordering.comment(),
     }
 }
 

@@ -14,6 +14,7 @@
 
 mod answers;
 mod asserted;
+mod comment;
 mod cost;
 mod html;
 mod json;

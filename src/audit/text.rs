@@ -34,6 +34,18 @@ pub(super) fn write(audit: &Audit, f: &mut impl Write) -> fmt::Result {
             writeln!(f, "\nThat saves on usual machines:\n    {}", visible(&saved.join("\n    ")))?;
         }
     }
+    comments(audit, f)
+}
+
+/// The comments for the source, each below its line.
+fn comments(audit: &Audit, f: &mut impl Write) -> fmt::Result {
+    let comments = audit.orderings.iter().filter_map(|one| Some((one, one.comment()?)));
+    for (number, (ordering, comment)) in comments.enumerate() {
+        if number == 0 {
+            writeln!(f, "\nComments to paste:")?;
+        }
+        write!(f, "\n{}\n{comment}\n", visible(&ordering.place))?;
+    }
     Ok(())
 }
 
@@ -132,7 +144,7 @@ fn is_untested(ordering: &AuditedOrdering, all: &[AuditedOrdering]) -> bool {
 }
 
 /// Places in one sentence, as many as one can look at.
-fn listed(places: &[String]) -> String {
+pub(super) fn listed(places: &[String]) -> String {
     const MOST: usize = 4;
     match places.len().saturating_sub(MOST) {
         0 => places.join(", "),
