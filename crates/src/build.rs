@@ -8,7 +8,7 @@ use cargo_metadata::Message;
 
 use crate::Error;
 use crate::list::{Checker, Crate};
-use crate::source::corpus;
+use crate::source::{corpus, published_looms};
 
 /// A compiled suite.
 pub struct Suite {
@@ -33,6 +33,9 @@ pub fn compile(one: &Crate, cfgs: &[&str], checker: Checker, folder: &Path) -> R
     let output = child.wait_with_output()?;
     if !output.status.success() {
         return Err(format!("it does not compile under {checker}").into());
+    }
+    if let (Checker::Rsmc, [version, ..]) = (checker, &published_looms(folder)?[..]) {
+        return Err(format!("rsmc-loom does not replace loom {version}").into());
     }
     let mut tests = Vec::new();
     for message in Message::parse_stream(output.stdout.as_slice()) {

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::MetadataCommand;
+use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::list::{Checker, Crate};
@@ -56,7 +57,7 @@ pub fn prepared(one: &Crate, checker: Checker, published: &Path) -> Result<PathB
         manifest.insert("profile".into(), with_assertions()?);
     }
     if checker == Checker::Rsmc {
-        manifest.insert("patch".into(), patch(&manifest)?);
+        manifest.insert("patch".into(), patch()?);
     }
     fs::write(path, toml::to_string(&manifest)?)?;
     Ok(folder)
@@ -107,25 +108,34 @@ fn with_assertions() -> Result<Value, Error> {
     Ok(Value::Table(toml::from_str(profile)?))
 }
 
-/// `[patch.crates-io]` with rsmc-loom under loom's name and version.
-fn patch(manifest: &Table) -> Result<Value, Error> {
-    let version = loom_version(manifest).ok_or("the manifest does not name loom")?;
-    let package = if version.starts_with("0.5") { "loom-0.5" } else { "loom-0.7" };
-    let path = here().parent().ok_or("the package is in a folder")?.join("rsmc-loom/patch").join(package);
-    let path = path.to_str().ok_or("the path is not Unicode")?;
-    let loom = Table::from_iter([("path".to_owned(), Value::String(path.to_owned()))]);
-    let registry = Table::from_iter([("loom".to_owned(), Value::Table(loom))]);
+/// `[patch.crates-io]` with rsmc-loom in the place of each version of loom: a crate and what it depends on may use
+/// different ones.
+fn patch() -> Result<Value, Error> {
+    let folder = here().parent().ok_or("the package is in a folder")?.join("rsmc-loom/patch");
+    let one = |version: &str| {
+        let path = folder.join(format!("loom-{version}"));
+        let path = path.to_str().ok_or("the path is not Unicode")?.to_owned();
+        let entry = [("package", "loom".to_owned()), ("path", path)];
+        let table = entry.map(|(key, value)| (key.to_owned(), Value::String(value)));
+        Ok::<_, Error>((format!("loom-{version}").replace('.', "-"), Value::Table(Table::from_iter(table))))
+    };
+    let registry = Table::from_iter([one("0.7")?, one("0.6")?, one("0.5")?]);
     Ok(Value::Table(Table::from_iter([("crates-io".to_owned(), Value::Table(registry))])))
 }
 
-/// The version of loom for which the manifest asks, wherever it does.
-fn loom_version(table: &Table) -> Option<&str> {
-    table.iter().find_map(|(name, value)| {
-        let inner = value.as_table()?;
-        let is_loom = name == "loom" || inner.get("package").and_then(Value::as_str) == Some("loom");
-        if is_loom && let Some(Value::String(version)) = inner.get("version") {
-            return Some(version.as_str());
-        }
-        loom_version(inner)
-    })
+/// The versions of loom that a compiled crate has from the registry.
+pub fn published_looms(folder: &Path) -> Result<Vec<String>, Error> {
+    #[derive(Deserialize)]
+    struct Lock {
+        package: Vec<Package>,
+    }
+    #[derive(Deserialize)]
+    struct Package {
+        name: String,
+        version: String,
+        source: Option<String>,
+    }
+    let Lock { package } = toml::from_str(&fs::read_to_string(folder.join("Cargo.lock"))?)?;
+    let looms = package.into_iter().filter(|one| one.name == "loom" && one.source.is_some());
+    Ok(looms.map(|one| one.version).collect())
 }

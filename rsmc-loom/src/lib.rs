@@ -1,4 +1,4 @@
-//! loom's API on rsmc: a suite that was written for loom 0.7 or 0.5 runs unchanged.
+//! loom's API on rsmc: a suite that was written for loom 0.7, 0.6 or 0.5 runs unchanged.
 //!
 //! In a crate of your own, put this in place of loom:
 //!
