@@ -9,9 +9,10 @@ use crate::support::everywhere::{Livelock, Panic, Verified, everywhere, in_each,
 use crate::support::pairs;
 use rsmc::MemoryModel::C11;
 use rsmc::future::block_on;
-use rsmc::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use rsmc::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use rsmc::sync::{Arc, Condvar, Mutex};
-use rsmc::{Explorer, choose, hint, thread};
+use rsmc::{Config, Explorer, choose, hint, thread};
+
 /// A future that is polled again at once, while another thread is busy.
 #[test]
 fn a_future_that_wakes_itself() {
@@ -39,6 +40,30 @@ fn a_future_that_wakes_itself() {
     // Brute force has too many interleavings of what wakes a future, where each read takes each write.
     let few = pairs().filter(|config| config.explorer != Explorer::Exhaustive || config.memory != Some(C11));
     in_each(few, Verified, body);
+}
+
+/// The loop in which a future is polled again is at the call of `block_on`.
+#[test]
+fn a_loop_of_polls_is_named_by_the_users_line() {
+    let report = rsmc::explore(&Config::default(), || {
+        let (x, lock) = (AtomicU32::new(0), AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| x.store(1, SeqCst));
+            block_on(poll_fn(|context| {
+                lock.swap(true, SeqCst);
+                let is_there = x.load(SeqCst) == 1;
+                lock.store(false, SeqCst);
+                if is_there {
+                    return Poll::Ready(());
+                }
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }));
+        });
+    });
+    let notes = report.notes.join("\n");
+    assert!(matches!(report.verdict, rsmc::Verdict::Verified), "{report}");
+    assert!(notes.contains("the loop at tests/polling.rs:") && !notes.contains("block_on.rs"), "{notes}");
 }
 
 /// A place for a waker, as executors have it: who finds that another thread is about to wake wakes itself, and is

@@ -237,4 +237,7 @@ macro_rules! coerce_arc {
     ($arc:expr => $to:ty) => {
         $crate::sync::coerce_arc_with($arc, |arc| -> $crate::__private::Arc<$to> { arc })
     };
+    ($arc:expr) => {
+        ::core::compile_error!("the type behind the new `Arc` is missing: `coerce_arc!(arc => dyn Trait)`")
+    };
 }

@@ -11,7 +11,13 @@ use crate::trace::Site;
 #[inline(always)]
 #[track_caller]
 pub fn hint() -> bool {
-    framed_hint(Location::caller(), 0, 0, 0, 0, 0)
+    hint_at(Location::caller())
+}
+
+/// As [`hint`], at this place.
+#[inline(always)]
+pub fn hint_at(place: &'static Location<'static>) -> bool {
+    framed_hint(place, 0, 0, 0, 0, 0)
 }
 
 framed! {

@@ -68,10 +68,9 @@ impl Token {
     /// A future that wakes its own thread asks to be polled again when others have run: that is an iteration of a loop
     /// that waits. To give the token and take it at once would be two steps that change something, and the loop would
     /// not look like one. So the thread itself only sets a flag; a token that others gave is taken with it.
-    #[track_caller]
     fn wait(&self) {
         if self.given_by_owner.swap(false, Ordering::Relaxed) {
-            hook::loops::hint();
+            hook::loops::hint_at(self.place);
             self.act(Action::Rmw(Rmw { kind: RmwKind::Swap, operand: 0, bits: 1 }), Ordering::Acquire);
         } else {
             self.act(Action::Park, Ordering::Acquire);
