@@ -20,7 +20,7 @@ use crate::machine::rules::{Rules, Sees};
 use crate::machine::{Machine, Outcome, Status, Then, Thread};
 use crate::model::{Memory, MemoryModel};
 use crate::step::{End, Knowledge, Panicked, Plan, Run, Watcher};
-use crate::trace::{Done, Event, Explore, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo, Weakened};
+use crate::trace::{Done, Event, Explore, Histories, LocInfo, Note, NoteKind, Op, Site, Source, ThreadInfo, Weakened};
 
 impl Thread {
     /// Forgets the last execution, but for what [`forget_changes`](Self::forget_changes) does.
@@ -82,6 +82,7 @@ impl Machine {
             in_vain: 0,
             taken: None,
             graphs: Graphs::default(),
+            histories: Histories::default(),
             names: Names::default(),
             loops: Loops::default(),
             places: Vec::new(),
@@ -184,6 +185,7 @@ impl Machine {
         self.held = None;
         self.suspend_nobody();
         self.forget_graph();
+        self.histories.clear();
         self.run.model = self.rules.memory;
         self.dice.reset(plan.policy);
         self.run.spurious = self.rules.spurious;

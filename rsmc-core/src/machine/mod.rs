@@ -62,7 +62,7 @@ use crate::machine::visits::Visits;
 use crate::model::Memory;
 use crate::step::{Plan, Run, Step, Watcher};
 use crate::trace::spin::{Recent, Watched};
-use crate::trace::{Op, Site, Source};
+use crate::trace::{Histories, Op, Site, Source};
 
 pub use self::accesses::Begun;
 pub use self::ahead::{Doubts, Place};
@@ -228,6 +228,7 @@ pub struct Machine {
     /// The source of the next operation, if the plan or the policy names one.
     taken: Option<Source>,
     graphs: Graphs,
+    histories: Histories,
     accesses: Accesses,
     /// The thread that is held before the access of a cell.
     held: Option<ThreadId>,

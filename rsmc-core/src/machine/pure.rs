@@ -35,7 +35,7 @@ use crate::machine::visits::{State, Visit};
 use crate::machine::{HeldBack, Machine, Outcome, SpinWait, Thread};
 use crate::step::{SchedulingPolicy, Step, Wait};
 use crate::trace::spin::{Watched, Writer};
-use crate::trace::{Action, Histories, NoteKind, Op, Site, Source};
+use crate::trace::{Action, NoteKind, Op, Site, Source};
 
 /// The number of times that threads may wake each other in an execution before each runs alone.
 const WAKINGS: usize = 64;
@@ -312,6 +312,7 @@ impl Machine {
     /// noted after the first `notes` notes. Events that read from them read from `sources`.
     fn take_back(&mut self, thread: ThreadId, notes: usize, gone: &[u32], sources: &[Source]) {
         self.drop_choices(thread, gone.len());
+        self.histories.keep(gone[0] as usize, notes);
         let notes = self.run.trace.notes_of_iteration(thread, notes);
         let places = self.run.trace.remove_last_of(thread, gone, &notes, sources);
         if !notes.is_empty() {
@@ -437,11 +438,9 @@ impl Machine {
     /// Notes the read that completed an iteration that changes nothing, with what its thread knew.
     fn note_look(&mut self, gone: &[u32]) {
         if let Some(before) = gone.iter().rposition(|&at| self.reads(at)) {
-            let mut histories = Histories::default();
-            histories.compute(&self.run.trace);
             let event = &self.run.trace.events[gone[before] as usize];
-            let looks = histories.looks(&self.run.trace, event).map(|look| (look, before as u32));
-            self.run.looks.extend(looks);
+            let looks = self.histories.looks_now(&self.run.trace, event, gone[0] as usize);
+            self.run.looks.extend(looks.map(|look| (look, before as u32)));
         }
     }
 

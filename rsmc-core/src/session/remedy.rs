@@ -5,9 +5,9 @@
 //! Method. First all atomic operations of the failing execution are made `SeqCst`: if something fails even then, no
 //! ordering mends it. Otherwise single places in the source are tried, then pairs of a place that writes and one that
 //! reads the same location: first with the ordering that synchronises (`Acquire`, `Release`, `AcqRel`), then with
-//! `SeqCst`. The first change with which the whole exploration passes is the answer, so nothing is guessed. An update
-//! that was `Relaxed` and would be `AcqRel` is `Release` or `Acquire` in the answer, if the exploration passes with that.
-//! A place stands for all operations that are performed there.
+//! `SeqCst`. The first change with which the whole exploration passes is the answer, so nothing is guessed. Of `AcqRel`
+//! for an update that was `Relaxed`, half is the answer if that passes, too. A place stands for all operations that are
+//! performed there.
 //!
 //! Cost. One exploration of at most [`super::probe::MOST_RUNS`] runs for each change; at most [`MOST_TRIES`] changes,
 //! the same on every machine. [`LONGEST`] is a safety net; if it is reached, there is no answer.

@@ -37,6 +37,8 @@ impl Known {
 pub struct Histories {
     before: Vec<Known>,
     after: Vec<Known>,
+    /// The number of notes that are in it.
+    notes: usize,
     now: IdVec<ThreadId, Known>,
     has_cells: bool,
 }
@@ -44,14 +46,37 @@ pub struct Histories {
 impl Histories {
     /// Computes the histories of an execution.
     pub fn compute(&mut self, trace: &Trace) {
+        self.clear();
+        self.extend(trace, trace.events.len() + 1);
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
         self.before.clear();
         self.after.clear();
         self.now.clear();
-        self.has_cells = false;
+        (self.notes, self.has_cells) = (0, false);
+    }
+
+    /// Forgets the execution, unless only its first so many events and notes are known.
+    pub fn keep(&mut self, events: usize, notes: usize) {
+        if self.after.len() > events || self.notes > notes {
+            self.clear();
+        }
+    }
+
+    /// Adds what has come to an execution that began like this, up to this event.
+    fn extend(&mut self, trace: &Trace, end: usize) {
         if let Some(last) = trace.thread_bound().checked_sub(1) {
             self.now.grow_to(ThreadId(last as u32), || Known::AT_FIRST);
         }
-        for row in trace.rows() {
+        for row in trace.rows_since(self.after.len(), self.notes) {
+            match row {
+                Row::Event(at, _) if at >= end => break,
+                Row::Note(note) if note.at as usize >= end => break,
+                Row::Note(_) => self.notes += 1,
+                Row::Event(..) => {}
+            }
             match row {
                 Row::Event(_, event) => {
                     let before = self.now[event.id.thread];
@@ -83,6 +108,26 @@ impl Histories {
     pub fn looks(&self, trace: &Trace, event: &Event) -> impl Iterator<Item = u64> {
         let Known { by_value, by_source } = self.known(trace, event);
         [by_source].into_iter().chain((!self.has_cells).then_some(by_value))
+    }
+
+    /// As [`looks`](Self::looks), of an execution that grows: the next call is about one that begins with the events
+    /// before `stays`, or [`keep`](Self::keep) is called.
+    pub fn looks_now(&mut self, trace: &Trace, event: &Event, stays: usize) -> impl Iterator<Item = u64> + use<> {
+        self.extend(trace, stays);
+        let (events, notes, has_cells, now) = (self.after.len(), self.notes, self.has_cells, self.now.clone());
+        self.extend(trace, trace.events.len() + 1);
+        let looks: Vec<u64> = self.looks(trace, event).collect();
+        debug_assert!(
+            trace.events.len() > 1_000 || {
+                let mut anew = Self::default();
+                anew.compute(trace);
+                anew.looks(trace, event).eq(looks.iter().copied())
+            }
+        );
+        self.before.truncate(events);
+        self.after.truncate(events);
+        (self.notes, self.has_cells, self.now) = (notes, has_cells, now);
+        looks.into_iter()
     }
 
     fn known(&self, trace: &Trace, event: &Event) -> Known {
@@ -132,5 +177,44 @@ mod tests {
             let [first, second, third] = [look(0), look(1), look(2)];
             assert!(first != second && second != third && first != third, "{first} {second} {third}");
         }
+    }
+
+    /// Of an execution that grows, and sometimes loses its end, the histories are those of a new computation.
+    #[test]
+    fn a_growing_execution_is_read_once() {
+        let order = Ordering::SeqCst;
+        let op = |action| Op { action, loc: LocId(0), order, failure: order, site: Site::Unknown };
+        let (mut trace, mut histories) = (Trace::default(), Histories::default());
+        trace.threads.grow_to(ThreadId(1), ThreadInfo::default);
+        for round in 0..40_u32 {
+            let write = EventId { thread: ThreadId(0), index: trace.count(ThreadId(0)) };
+            let (read, written) = (0, Some(u64::from(round)));
+            trace.push(Event {
+                id: write,
+                op: op(Action::Store(u64::from(round))),
+                source: Source::None,
+                read,
+                written,
+                buffered: false,
+            });
+            let id = EventId { thread: ThreadId(1), index: trace.count(ThreadId(1)) };
+            let source = Source::At(trace.events.len() as u32 - 1);
+            let read =
+                Event { id, op: op(Action::Load), source, read: u64::from(round), written: None, buffered: false };
+            trace.push(read);
+            let stays = trace.events.len() - 1;
+            let looks: Vec<u64> = histories.looks_now(&trace, &read, stays).collect();
+            let mut anew = Histories::default();
+            anew.compute(&trace);
+            assert_eq!(looks, anew.looks(&trace, &read).collect::<Vec<_>>());
+            assert_eq!(histories.after.len(), stays);
+            if round % 3 == 0 {
+                trace.truncate(stays, 0);
+                histories.keep(stays, 0);
+                assert_eq!(histories.after.len(), stays);
+            }
+        }
+        histories.keep(3, 0);
+        assert!(histories.after.is_empty());
     }
 }

@@ -1,4 +1,5 @@
-//! The comparison of an explorer with brute force on a program in which threads wait: classes, and how often each is run.
+//! The comparison of an explorer with brute force on a program in which threads wait: its classes, and how often it runs
+//! each.
 
 use std::collections::{BTreeMap, BTreeSet};
 

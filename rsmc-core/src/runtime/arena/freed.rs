@@ -18,8 +18,8 @@
 //! what it reads, and only if it comes after the freeing in the execution at hand. A block is left as it is if there is
 //! an address of the program in it, as that of a function or of a string literal: it may have an object that the
 //! execution has not met. Nor is it filled if threads get memory again: what is then wrong with a structure that reads
-//! what was freed is that it takes one node for another. Objects in a block that starts with two zeros are marked but not reported, since std's `Arc`
-//! leaves these of its counts, whose order is unknown.
+//! what was freed is that it takes one node for another. Objects in a block that starts with two zeros are marked but
+//! not reported, since std's `Arc` leaves these of its counts, whose order is unknown.
 
 use std::ops::Range;
 
