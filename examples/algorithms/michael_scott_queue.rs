@@ -10,8 +10,8 @@
 //! - [`enqueue_tail_first`](MichaelScottQueue::enqueue_tail_first) moves the tail before it links the node. Until the
 //!   node is linked, everything that others have enqueued behind it is out of reach: a thread can enqueue an element
 //!   and then find the queue empty.
-//! - [`enqueue_relaxed`](MichaelScottQueue::enqueue_relaxed) moves the tail by a `Relaxed` exchange. A thread that finds
-//!   the new node there does not know that it has been made.
+//! - [`enqueue_relaxed`](MichaelScottQueue::enqueue_relaxed) moves the tail in `Relaxed` order. A thread that finds the
+//!   new node there does not know that it has been made.
 
 use std::ptr::{self, NonNull};
 

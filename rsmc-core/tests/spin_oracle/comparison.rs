@@ -1,5 +1,5 @@
-//! The comparison of an explorer with brute force on a program in which threads wait: its classes, and how often it runs
-//! each.
+//! The comparison of an explorer with brute force on a program in which threads wait: classes, and how often each is
+//! run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
