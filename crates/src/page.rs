@@ -22,8 +22,8 @@ cargo run --release --manifest-path crates/Cargo.toml                    # every
 cargo run --release --manifest-path crates/Cargo.toml -- parking st3     # some of them
 ```
 
-from `crates/crates.toml` and `crates/results.toml`. rsmc's figures are of 2026-11-30, and loom's of that day or of
-2026-11-25, with limits of 2 to 20 s. Others used the machine at the same time, so seconds say little.
+from `crates/crates.toml` and `crates/results.toml`. rsmc's figures are of 2026-11-30 or 2026-12-01, and loom's of
+these days or of 2026-11-25, with limits of 2 to 20 s. Others used the machine at the same time, so seconds say little.
 
 *Unfinished* is a test that its checker had not finished within the limit of time that the crate's section says.
 rsmc has the same limit for each model of a test. *Executions* are those of all models in a test; loom does not
@@ -33,10 +33,11 @@ preemptions. Tests that are `#[ignore]`d do not run.
 
 The published packages of these crates have no suite for loom: arc-swap, async-broadcast, atomic-waker,
 crossbeam-utils, flume, kanal, once_cell, spin, try-lock, want. crossbeam-utils has loom's types only for those that
-depend on it. These have one that does not run here. With loom these do not compile either: lfqueue, nolock, nure-queue,
-parcoll, ph-eventing, read-write-store, rust-tango, smr-swap, swmr-cell, waitx. nuclei and kovan (which uses shuttle) need a
-newer Rust. arcstr and ptab assert that an atomic has the size of its value, which is so in loom by chance. char_str's tests
-have a global allocator of their own, which `rsmc-loom` allows without its feature `allocator` only.
+depend on it. These have one that does not run here. With loom these do not compile either: lfqueue, nolock,
+nure-queue, parcoll, ph-eventing, read-write-store, rust-tango, smr-swap, swmr-cell, waitx. nuclei and kovan (which
+uses shuttle) need a newer Rust, and tokio_rcu a nightly one. arcstr and ptab assert that an atomic has the size of
+its value, which is so in loom by chance. char_str's tests have a global allocator of their own, which `rsmc-loom`
+allows without its feature `allocator` only.
 
 ";
 
