@@ -27,6 +27,7 @@ use crate::base::LocId;
 use crate::runtime::arena::{Arena, Inner, outside};
 use crate::runtime::blocks::Block;
 use crate::runtime::locations::{mark_freed, names};
+use crate::runtime::memcheck::defined;
 
 /// The bytes of memory that was freed: as an address nothing is there, and as a number it is neither small nor usual.
 const FILLING: u8 = 0xdb;
@@ -169,7 +170,7 @@ fn fill(start: usize, bytes: usize) {
     // SAFETY: a block has so many bytes, is aligned to words, and nobody has it any more; what was not written is read
     // as some number.
     unsafe {
-        if !(0..bytes / size_of::<usize>()).any(|at| is_of_program(words.add(at).read_volatile())) {
+        if !(0..bytes / size_of::<usize>()).any(|at| is_of_program(defined(words.add(at).read_volatile()))) {
             words.cast::<u8>().write_bytes(FILLING, bytes);
         }
     }
