@@ -48,12 +48,26 @@ pub(super) fn defined<T: Copy>(value: T) -> T {
     if is_there() { make_defined(value) } else { value }
 }
 
+/// Memcheck takes these bytes for ones that were written.
+#[inline]
+pub(super) fn define(start: usize, bytes: usize) {
+    if is_there() {
+        make_bytes_defined(start, bytes);
+    }
+}
+
 #[cold]
 #[inline(never)]
 fn make_defined<T: Copy>(value: T) -> T {
-    const MAKE_MEM_DEFINED: usize = 0x4d43_0002;
-    request(MAKE_MEM_DEFINED, (&raw const value).expose_provenance(), size_of::<T>());
+    make_bytes_defined((&raw const value).expose_provenance(), size_of::<T>());
     value
+}
+
+#[cold]
+#[inline(never)]
+fn make_bytes_defined(start: usize, bytes: usize) {
+    const MAKE_MEM_DEFINED: usize = 0x4d43_0002;
+    request(MAKE_MEM_DEFINED, start, bytes);
 }
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]

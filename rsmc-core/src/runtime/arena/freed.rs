@@ -27,7 +27,7 @@ use crate::base::LocId;
 use crate::runtime::arena::{Arena, Inner, outside};
 use crate::runtime::blocks::Block;
 use crate::runtime::locations::{mark_freed, names};
-use crate::runtime::memcheck::defined;
+use crate::runtime::memcheck;
 
 /// The bytes of memory that was freed: as an address nothing is there, and as a number it is neither small nor usual.
 const FILLING: u8 = 0xdb;
@@ -165,12 +165,14 @@ fn fill(start: usize, bytes: usize) {
     if bytes > LARGEST {
         return;
     }
+    memcheck::define(start, bytes);
     let words: *mut usize = std::ptr::with_exposed_provenance_mut(start);
-    let is_of_program = |word: usize| word.abs_diff((&raw const OF_PROGRAM).addr()) < PROGRAM;
+    let lowest = (&raw const OF_PROGRAM).addr().wrapping_sub(PROGRAM);
+    let is_of_program = |word: usize| word.wrapping_sub(lowest) < 2 * PROGRAM;
     // SAFETY: a block has so many bytes, is aligned to words, and nobody has it any more; what was not written is read
     // as some number.
     unsafe {
-        if !(0..bytes / size_of::<usize>()).any(|at| is_of_program(defined(words.add(at).read_volatile()))) {
+        if !(0..bytes / size_of::<usize>()).any(|at| is_of_program(words.add(at).read_volatile())) {
             words.cast::<u8>().write_bytes(FILLING, bytes);
         }
     }
